@@ -1,0 +1,108 @@
+# make is the graph: raw → tidy → audit → model → figure → page.  `make help` lists the targets.
+.DEFAULT_GOAL := site
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+SYSTEM ?= yes
+STUDY ?= connections_on_loopback
+
+BIN := .venv/bin
+export NO_MKDOCS_2_WARNING := 1
+
+LIBRARY   := $(shell find lib/loadcurve -name '*.py' -not -path '*/site/*')
+SITE_CODE := $(wildcard lib/loadcurve/site/*.py)
+HANDBOOK  := $(shell find handbook -type f)
+STUDIES   := $(patsubst data/studies/%/study.yml,%,$(wildcard data/studies/*/study.yml))
+NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/[0-9]*.ipynb))
+EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
+LAUNCHER  := build/notebooks/10_run_study.ipynb
+
+.PHONY: site
+site: build/site/index.html ## Set everything up and build the handbook into build/site (the default)
+
+.PHONY: test
+test: site build/chromium.stamp ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
+	cd lib && ../$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: .venv/ready ## Check style of code and notebooks
+	$(BIN)/ruff check --config lib/pyproject.toml lib notebooks
+	$(BIN)/ruff format --config lib/pyproject.toml --check lib notebooks
+	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+.PHONY: serve
+serve: site ## Read the handbook in a browser, rebuilt as its pages change
+	$(BIN)/mkdocs serve
+
+.PHONY: lab
+lab: .venv/ready build/system.stamp ## Launch a study, or go on with it: make lab STUDY=name [NAME=copy SECONDS=2 REPEATS=1]
+	$(BIN)/loadcurve lab $(STUDY) $(if $(NAME),--name $(NAME)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	  $(if $(REPEATS),--repeats $(REPEATS))
+
+.PHONY: jupyter
+jupyter: .venv/ready build/system.stamp ## Open the notebooks in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
+.PHONY: lock
+lock: ## Resolve the dependencies anew into lib/requirements.lock
+	$(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv
+	build/lock/bin/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --upgrade \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --all-extras --quiet \
+	  lib/pyproject.toml -o lib/requirements.lock
+
+.PHONY: clean
+clean: ## Remove all that make built (data, notebooks and the Python environment stay)
+	rm -rf build
+
+.PHONY: help
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r t d; do printf '%-8s %s\n' "$$t" "$$d"; done
+
+# --- the machine ---------------------------------------------------------------------------------------------------
+
+build/system.stamp: lib/system.sh
+	@mkdir -p build
+	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh lab
+	@touch $@
+
+build/chromium.stamp: lib/system.sh
+	@mkdir -p build
+	@SYSTEM=$(SYSTEM) sh lib/system.sh browser
+	@touch $@
+
+.venv/ready: lib/requirements.lock lib/pyproject.toml | build/system.stamp
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r lib/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e lib
+	@touch $@
+
+# --- raw → tidy ----------------------------------------------------------------------------------------------------
+
+define ingest
+build/tidy/$(1).stamp: $$(wildcard data/studies/$(1)/* data/studies/$(1)/*/*) $$(LIBRARY) .venv/ready
+	$$(BIN)/loadcurve ingest $(1)
+	@touch $$@
+endef
+$(foreach study,$(STUDIES),$(eval $(call ingest,$(study))))
+TIDY := $(STUDIES:%=build/tidy/%.stamp)
+
+# --- tidy → figures ------------------------------------------------------------------------------------------------
+# What each notebook read stands in its .d file, so it is executed again when one of those files changes, and only then.
+
+build/notebooks/%.ipynb: notebooks/%.ipynb $(LIBRARY) .venv/ready | $(TIDY)
+	$(BIN)/loadcurve run $<
+
+# The short study on this machine is measured alone: nothing else may take its processors.
+$(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
+
+-include $(EXECUTED:.ipynb=.d)
+
+# --- figures → pages -----------------------------------------------------------------------------------------------
+
+build/site/index.html: $(EXECUTED) $(HANDBOOK) $(SITE_CODE) mkdocs.yml
+	$(BIN)/mkdocs build --quiet --strict
+	@touch $@
+	@echo "The handbook is in build/site/index.html"

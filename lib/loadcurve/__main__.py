@@ -1,0 +1,5 @@
+"""``python -m loadcurve``."""
+
+from loadcurve.cli import main
+
+main()

@@ -1,0 +1,54 @@
+"""Rule ``unfinished-run``: the run went through to its end.
+
+A run that failed, was interrupted or still runs has covered another time than was asked for, and often only its start,
+where connections are opened and caches are cold.  It is kept, because nothing measured is lost, but it is no point of
+a curve.  There is no threshold: ``run.json`` either says ``finished`` or it does not.
+"""
+
+import pandas as pd
+
+from loadcurve import tables as schemas
+
+RULE = "unfinished-run"
+
+_ADVICE = {
+    "failed": "Read the standard error of its commands in the run folder, remove the cause, and resume the study.",
+    "interrupted": "Resume the study: only what is not finished is run again.",
+    "running": "Wait for it; where nothing runs any more, resume the study.",
+}
+_OTHER = "Look at run.json: the status is none that a laboratory writes."
+
+
+def audit_unfinished_run(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not.
+
+    Parameters
+    ----------
+    tables : dict of str to pandas.DataFrame
+        With the declared table ``runs``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``findings``; observed and expected are missing, a status is no number.
+
+    Examples
+    --------
+    >>> runs = schemas.check("runs", pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["failed"]}))
+    >>> audit_unfinished_run({"runs": runs})[["severity", "evidence"]].values.tolist()
+    [['error', "The run's status is failed, not finished."]]
+    """
+    rows = []
+    for run in tables["runs"].itertuples(index=False):
+        finished = run.status == "finished"
+        rows.append(
+            {
+                "study": run.study,
+                "run_id": run.run_id,
+                "rule": RULE,
+                "severity": "ok" if finished else "error",
+                "evidence": "The run finished." if finished else f"The run's status is {run.status}, not finished.",
+                "advice": "" if finished else _ADVICE.get(run.status, _OTHER),
+            }
+        )
+    return schemas.check("findings", pd.DataFrame(rows))

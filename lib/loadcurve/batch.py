@@ -1,0 +1,86 @@
+"""Run notebooks without a person: checked parameters, published figures, and a record of what each one read."""
+
+import os
+import sys
+from pathlib import Path
+
+import papermill as pm
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
+
+from loadcurve import paths
+from loadcurve.errors import LoadcurveError
+
+# What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
+_TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+
+# Kernels talk over sockets of the file system: no port is opened, and nothing is sent that others could read.
+_KERNEL = Config({"KernelManager": {"transport": "ipc"}})
+
+
+def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | None = None) -> Path:
+    """Execute `notebook` into `output`, publish its figures, and write what it read to `output` with suffix ``.d``.
+
+    Parameters
+    ----------
+    notebook, output : pathlib.Path
+        The tracked notebook, and the executed copy to write.
+    parameters : dict, optional
+        Values for its ``parameters`` cell.
+
+    Raises
+    ------
+    LoadcurveError
+        Before the kernel starts, for a parameter the notebook does not have or of the wrong type; or with the
+        notebook's own last line where a cell raised.
+    """
+    given = check_parameters(notebook, parameters or {})
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figures = paths.build() / "figures" / notebook.stem
+    for stale in figures.glob("*"):
+        stale.unlink()
+    ledger = output.with_suffix(".reads")
+    ledger.write_text("", "utf-8")
+    os.environ |= {"LOADCURVE_READS": str(ledger.resolve()), "LOADCURVE_PUBLISH": notebook.stem}
+    draft = output.with_suffix(".draft.ipynb")
+    try:
+        pm.execute_notebook(
+            notebook, draft, given, progress_bar=False, cwd=str(notebook.parent), config=_KERNEL, log_output=False
+        )
+    except PapermillExecutionError as error:
+        raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+    write_dependencies(output, ledger)
+    draft.replace(output)
+    return output
+
+
+def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, object]:
+    """Return `given` if the notebook's ``parameters`` cell declares each of them, with the type of its default."""
+    declared = pm.inspect_notebook(notebook)
+    for name, value in given.items():
+        if name not in declared:
+            raise LoadcurveError(f"{notebook}: parameter must be one of {', '.join(declared)}, got {name!r}")
+        kind = declared[name]["inferred_type_name"]
+        if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "bool"):
+            raise LoadcurveError(f"{notebook}: {name} must be {kind}, got {value!r}")
+    return given
+
+
+def write_dependencies(output: Path, ledger: Path) -> Path:
+    """Turn the list of files a notebook read into a makefile fragment, as a compiler writes its ``.d`` files.
+
+    Each file also gets an empty rule, so that make does not stop when one of them is gone.
+    """
+    read = sorted(set(ledger.read_text("utf-8").split("\n")) - {""})
+    ledger.unlink()
+    escaped = [path.replace(" ", "\\ ").replace("$", "$$") for path in read]
+    rule = f"{paths.shown(output)}: " + " \\\n  ".join(escaped) + "\n\n" + "".join(f"{path}:\n" for path in escaped)
+    fragment = output.with_suffix(".d")
+    fragment.write_text(rule, "utf-8")
+    return fragment
+
+
+def quiet() -> None:
+    """Keep kernels from waiting for a debugger that nobody attaches, which prints a warning for each one."""
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    sys.stdout.reconfigure(line_buffering=True)

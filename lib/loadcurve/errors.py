@@ -1,0 +1,55 @@
+"""What can be wrong, in one line each: where, what was expected, what was got.
+
+Wrong input raises one of these errors.  Weak evidence never raises: it travels with the result as warnings.
+"""
+
+
+class LoadcurveError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for the reader."""
+
+
+class ParseError(LoadcurveError):
+    """A raw file holds something its format does not allow.
+
+    Parameters
+    ----------
+    line : int
+        1-based line number, 0 when the file as a whole is meant.
+    expected, got : str
+        What the format asks for, and what stands there (cut to 80 characters).
+    path : str
+        The file; parsers know only text, so the reader that opened the file fills it in with `at`.
+
+    Examples
+    --------
+    >>> print(ParseError(3, "a time such as 1.20ms", "1.x0ms").at("c0001-r1/local.wrk.txt"))
+    c0001-r1/local.wrk.txt:3: expected a time such as 1.20ms, got '1.x0ms'
+    """
+
+    def __init__(self, line: int, expected: str, got: str, path: str = "<text>"):
+        self.line, self.expected, self.got, self.path = line, expected, got, path
+        shown = got if len(got) <= 80 else got[:77] + "..."
+        super().__init__(f"{path}:{line}: expected {expected}, got {shown!r}")
+
+    def at(self, path: object) -> "ParseError":
+        """Return the same error with the file's path."""
+        return ParseError(self.line, self.expected, self.got, str(path))
+
+
+class ValueRuleError(LoadcurveError, ValueError):
+    """An argument breaks its rule: ``NAME must be RULE, got VALUE``.
+
+    Examples
+    --------
+    >>> print(ValueRuleError("level", "0 < level < 1", 95))
+    level must be 0 < level < 1, got 95
+    """
+
+    def __init__(self, name: str, rule: str, got: object):
+        super().__init__(
+            f"{name} must be {rule}, got {got!r}" if isinstance(got, str) else f"{name} must be {rule}, got {got}"
+        )
+
+
+class LabError(LoadcurveError):
+    """The laboratory refuses, or cannot, do what a study asks; the text says what to do next."""

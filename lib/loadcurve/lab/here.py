@@ -1,0 +1,58 @@
+"""A short version of a study on the machine at hand, or the reason why there is none."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loadcurve import paths
+from loadcurve.errors import LabError
+from loadcurve.lab.runner import launch
+from loadcurve.study import read_run, read_study, run_folders
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What came of measuring here.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        The study's folder under ``build/studies``.
+    finished : int
+        Runs in it that finished.
+    reason : str
+        Why it is not whole: tools that are missing, runs that failed; empty when every run finished.
+    """
+
+    folder: Path
+    finished: int
+    reason: str
+
+
+def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) -> Measurement:
+    """Launch a study under another name with other seconds and repeats; never fail because this machine cannot.
+
+    Parameters
+    ----------
+    study : str or pathlib.Path
+        Name of a study, its folder, or its `study.yml`.
+    name : str
+        The copy's name, and that of its folder under ``build/studies``.
+    seconds : float
+        Load at each point, in s, at least 1.
+    repeats : int
+        Repeats of each point, at least 1.
+
+    Raises
+    ------
+    ParseError, LoadcurveError
+        When the study itself is not there or not right.
+    """
+    short = replace(read_study(paths.study_folder(study)), study=name, seconds=float(seconds), repeats=repeats)
+    folder = paths.build() / "studies" / name
+    try:
+        launch(short, folder)
+        reason = ""
+    except LabError as error:
+        reason = str(error)
+    finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
+    return Measurement(folder, finished, reason)

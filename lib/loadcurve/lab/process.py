@@ -1,0 +1,100 @@
+"""Start a tool so that it cannot outlive its time or its launcher, and stop it so that its output is whole."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loadcurve.lab.obstacles import SEARCH_PATH
+from loadcurve.study import Command
+
+# How long a tool may take to write its last lines after it was told to stop, before it is killed.
+_GRACE_S = 3.0
+
+
+@dataclass
+class Started:
+    """A command that runs, and the processes behind it."""
+
+    command: Command
+    process: subprocess.Popen
+
+
+def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tuple[str, ...]:
+    """`argv` under an outer time limit, ended with its launcher, and pinned where `cpu` is given.
+
+    ``setpriv --pdeathsig`` ends the tool when the launcher dies, however it dies; ``timeout`` passes the signal on to
+    the tool and ends it when the limit is over.  In the foreground mode of ``timeout`` the signal reaches the tool
+    alone, so that a collector's shell can let the ss that is printing finish.
+
+    Examples
+    --------
+    >>> " ".join(guarded(("wrk", "-d1s"), 5, cpu=1))
+    'setpriv --pdeathsig TERM timeout --foreground -k 2 5 taskset -c 1 wrk -d1s'
+    """
+    pin = ("taskset", "-c", str(cpu)) if cpu is not None else ()
+    return (
+        "setpriv",
+        "--pdeathsig",
+        "TERM",
+        "timeout",
+        "--foreground",
+        "-k",
+        "2",
+        f"{limit_s:g}",
+        *pin,
+        *argv,
+    )
+
+
+def now() -> str:
+    """UTC, ISO 8601 with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def start(command: Command, folder: Path) -> Started:
+    """Start `command` in `folder`, its streams going to the files it names."""
+    env = {**os.environ, "PATH": SEARCH_PATH, **command.env}
+    with (folder / command.stdout).open("wb") as out, (folder / command.stderr).open("wb") as err:
+        begun = now()
+        process = subprocess.Popen(
+            command.argv,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    return Started(replace(command, started_at=begun), process)
+
+
+def wait(started: Started) -> Command:
+    """Wait until the tool ends by itself; its ``timeout`` sees to it that it does."""
+    code = started.process.wait(timeout=started.command.limit_s + 2 * _GRACE_S)
+    _end_group(started.process.pid)
+    return replace(started.command, ended_at=now(), exit_code=code)
+
+
+def stop(started: Started) -> Command:
+    """Ask the tool to end, wait for its last lines, then end whatever is left of its processes.
+
+    sar is interrupted, since it prints what it holds on SIGINT; all others are terminated.
+    """
+    process, tool = started.process, started.command.tool
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT if tool == "sar" else signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_GRACE_S)
+    _end_group(process.pid)
+    process.wait()
+    return replace(started.command, ended_at=now(), exit_code=process.returncode)
+
+
+def _end_group(leader: int) -> None:
+    """End whatever a tool left behind, such as the sleep of a collector's shell."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)

@@ -1,0 +1,39 @@
+"""Laws of throughput and latency as pure functions on arrays, and their fits; they know no tool and no file."""
+
+from loadcurve.models.bounds import asymptotic_latency_s, asymptotic_throughput_rps, find_demand, find_saturation
+from loadcurve.models.deviation import summarise_deviation
+from loadcurve.models.fit import Fit, fit_table
+from loadcurve.models.gain import summarise_gain
+from loadcurve.models.laws import (
+    little_connections,
+    little_latency_s,
+    little_throughput_rps,
+    single_thread_throughput_rps,
+)
+from loadcurve.models.observed import summarise_busy, summarise_established
+from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
+from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
+
+__all__ = [
+    "Fit",
+    "asymptotic_latency_s",
+    "asymptotic_throughput_rps",
+    "find_demand",
+    "find_limit",
+    "find_peak",
+    "find_peak_throughput",
+    "find_saturation",
+    "fit_table",
+    "fit_usl",
+    "little_connections",
+    "little_latency_s",
+    "little_throughput_rps",
+    "single_thread_throughput_rps",
+    "summarise_busy",
+    "summarise_deviation",
+    "summarise_established",
+    "summarise_gain",
+    "usl",
+    "usl_limit_rps",
+    "usl_peak_connections",
+]

@@ -1,0 +1,143 @@
+"""A law's parameters with their intervals, their data, and what weakens them: what every `fit_*` returns."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from loadcurve import tables
+from loadcurve.models._values import above_0
+from loadcurve.stats.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A law fitted by least squares.
+
+    Attributes
+    ----------
+    law : str
+        Name of the law, such as ``usl``.
+    parameters : dict of str to Estimate
+        In the order in which the law takes them.
+    covariance : numpy.ndarray, shape (p, p)
+        Of the parameters in that order.  Row and column of a parameter at its bound are 0: it is held there.
+    residual_sd : float
+        Standard deviation of the residuals on `degrees_of_freedom`, in requests per second; NaN without any.
+    r_squared : float
+        Share of the variance of the throughput that the fit explains, at most 1.
+    points, degrees_of_freedom : int
+        Points n, and n − p, where a parameter at its bound counts too: the data had the chance to move it.
+    level : float
+        Confidence level of the intervals.
+    warnings : tuple of str
+        What weakens the fit, one sentence each.
+    connections, throughput_rps : numpy.ndarray, shape (n,)
+        The points the fit used, sorted by connections.
+    function, gradient : callable
+        The law ``(connections, *parameters) -> X``, shape (m,), and its derivatives by the parameters, shape (m, p).
+    """
+
+    law: str
+    parameters: dict[str, Estimate]
+    covariance: np.ndarray
+    residual_sd: float
+    r_squared: float
+    points: int
+    degrees_of_freedom: int
+    level: float
+    warnings: tuple[str, ...]
+    connections: np.ndarray
+    throughput_rps: np.ndarray
+    function: Callable[..., np.ndarray] = field(repr=False)
+    gradient: Callable[..., np.ndarray] = field(repr=False)
+
+    def values(self) -> list[float]:
+        """Return the parameters' values in the law's order."""
+        return [estimate.value for estimate in self.parameters.values()]
+
+    def predict(self, connections: ArrayLike) -> np.ndarray:
+        """Return the throughput [requests/s] that the fitted law gives at `connections`, > 0."""
+        return self.function(above_0("connections", connections), *self.values())
+
+    def quantile(self) -> float:
+        """Two-sided t quantile of `level` on `degrees_of_freedom`; NaN without any."""
+        return float(stats.t.ppf((1 + self.level) / 2, self.degrees_of_freedom)) if self.degrees_of_freedom else np.nan
+
+    def band(self, connections: ArrayLike, *, prediction: bool = False) -> pd.DataFrame:
+        r"""Fitted throughput with its pointwise band.
+
+        .. math:: \hat X \pm t_{n-p}\sqrt{g^T C g \; [+\, s^2]}
+
+        with the law's gradient g at N, the covariance C and the residual standard deviation s (G. A. F. Seber,
+        C. J. Wild, "Nonlinear Regression", 1989, chapter 5).
+
+        Parameters
+        ----------
+        connections : array_like, shape (m,)
+            Connections N, > 0.
+        prediction : bool
+            False: the band of the mean, where the law runs.  True: where one further point would fall (the term s²).
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``connections, throughput_rps, lo, hi``, in requests per second.  The band says nothing about a law that
+            does not fit.
+        """
+        at = np.atleast_1d(above_0("connections", connections))
+        slope = self.gradient(at, *self.values())
+        variance = np.einsum("ij,jk,ik->i", slope, self.covariance, slope) + prediction * self.residual_sd**2
+        middle, half = self.predict(at), self.quantile() * np.sqrt(variance)
+        return pd.DataFrame({"connections": at, "throughput_rps": middle, "lo": middle - half, "hi": middle + half})
+
+
+def fit_table(
+    fit: Fit, *, study: str, variant: str | None = None, derived: Mapping[str, Estimate] | None = None
+) -> pd.DataFrame:
+    """Return a fit as rows of the table ``fits``, one for each parameter and derived quantity.
+
+    Parameters
+    ----------
+    fit : Fit
+        Any fit.
+    study : str
+        Study the data come from.
+    variant : str, optional
+        Variant of the system under test; missing where the study has none.
+    derived : mapping of str to Estimate, optional
+        Further rows, such as ``{"peak": find_peak(fit)}``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``fits``.  ``warnings`` holds those of the fit and then those of the row's own estimate.
+
+    Examples
+    --------
+    >>> from loadcurve.models.scaling import fit_usl
+    >>> fit = fit_usl([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
+    >>> fit_table(fit, study="synthetic")[["law", "parameter", "value"]].round(3).values.tolist()
+    [['usl', 'unit_throughput_rps', 1.0], ['usl', 'contention', 0.02], ['usl', 'coherency', 0.02]]
+    """
+    rows = [
+        {
+            "study": study,
+            "variant": variant,
+            "law": fit.law,
+            "parameter": name,
+            "value": estimate.value,
+            "lo": estimate.lo,
+            "hi": estimate.hi,
+            "level_ratio": estimate.level,
+            "method": estimate.method,
+            "points": fit.points,
+            "r_squared": fit.r_squared,
+            "warnings": "; ".join(dict.fromkeys((*fit.warnings, *estimate.warnings))),
+        }
+        for name, estimate in {**fit.parameters, **(derived or {})}.items()
+    ]
+    return tables.check("fits", pd.DataFrame(rows))

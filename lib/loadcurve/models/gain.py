@@ -1,0 +1,36 @@
+"""What each further step of connections brings, and what it costs."""
+
+import pandas as pd
+
+
+def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
+    """Throughput and response time of each level of connections, and their change from the level before.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The table ``runs``, of one variant.
+    latency : pandas.DataFrame
+        The table ``latency``; rows of other runs are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``connections throughput_rps throughput_change_ratio latency_mean_s latency_change_ratio latency_p99_worst_s``:
+        means over the repeats, and the largest 99 % quantile of any repeat, since quantiles have no mean.  A change
+        is missing at the first level.
+    """
+    levels = runs.groupby("connections")
+    gain = pd.DataFrame({name: levels[name].mean() for name in ("throughput_rps", "latency_mean_s")}).astype(float)
+    p99 = latency[latency["quantile"] == 0.99].merge(runs[["study", "run_id", "connections"]], on=["study", "run_id"])
+    gain["latency_p99_worst_s"] = p99.groupby("connections")["latency_s"].max()
+    gain["throughput_change_ratio"] = gain["throughput_rps"].pct_change()
+    gain["latency_change_ratio"] = gain["latency_mean_s"].pct_change()
+    order = [
+        "throughput_rps",
+        "throughput_change_ratio",
+        "latency_mean_s",
+        "latency_change_ratio",
+        "latency_p99_worst_s",
+    ]
+    return gain[order].reset_index()

@@ -1,0 +1,84 @@
+"""What weakens a fit of throughput over connections, in sentences that carry their numbers."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from loadcurve.stats.estimate import Estimate
+
+# R's usl warns below 6 points too: 3 parameters leave then at most 2 degrees of freedom.
+_POINTS = 6
+# Below this the law leaves a twentieth of the variance unexplained; a curve that fits is above 0.99.
+_R_SQUARED = 0.95
+# A miss of a fifth at a measured level is more than any capacity plan has in reserve.
+_RESIDUAL = 0.20
+# Efficiency may exceed 1 by the scatter between runs, some per cent, before it counts as super-linear.
+_EFFICIENCY = 1.05
+
+
+def weaknesses(
+    connections: np.ndarray,
+    throughput_rps: np.ndarray,
+    fitted_rps: np.ndarray,
+    r_squared: float,
+    parameters: Mapping[str, Estimate],
+) -> list[str]:
+    """Return what weakens a fit of the Universal Scalability Law, one sentence each.
+
+    Parameters
+    ----------
+    connections, throughput_rps, fitted_rps : numpy.ndarray, shape (n,)
+        The points, sorted by connections, and what the fit gives there.
+    r_squared : float
+        Share of the variance explained.
+    parameters : mapping of str to Estimate
+        With ``contention`` and ``coherency``.
+
+    Returns
+    -------
+    list of str
+        Empty when nothing weakens the fit.
+
+    Examples
+    --------
+    >>> zero = Estimate(0, 0, 0.1, 0.95, "given")
+    >>> number = np.arange(1.0, 8)
+    >>> for sentence in weaknesses(number, number, number, 1.0, {"contention": zero, "coherency": zero}):
+    ...     print(sentence)
+    coherency is at its bound 0: no finite peak is supported by these data
+    contention is at its bound 0: no finite limit is supported by these data
+    """
+    found = []
+    if connections.size < _POINTS:
+        found.append(f"{connections.size} points: 3 parameters need at least {_POINTS}")
+    alpha, beta = parameters["contention"].value, parameters["coherency"].value
+    if beta == 0:
+        found.append("coherency is at its bound 0: no finite peak is supported by these data")
+    elif alpha < 1 and (peak := np.sqrt((1 - alpha) / beta)) > connections[-1]:
+        found.append(
+            f"no level past the peak: the peak at N = {peak:.4g} is extrapolated beyond N = {connections[-1]:g}"
+        )
+    if alpha == 0:
+        found.append("contention is at its bound 0: no finite limit is supported by these data")
+    found += _super_linear(connections, throughput_rps)
+    if np.isnan(r_squared):
+        found.append("throughput is the same at every level: R² is not defined")
+    elif r_squared < _R_SQUARED:
+        found.append(f"poor fit: R² = {r_squared:.3f} is below {_R_SQUARED}")
+    miss = fitted_rps / throughput_rps - 1
+    worst = int(np.argmax(np.abs(miss)))
+    if abs(miss[worst]) > _RESIDUAL:
+        found.append(f"the law misses the throughput at N = {connections[worst]:g} by {miss[worst]:+.0%}")
+    return found
+
+
+def _super_linear(connections, throughput_rps):
+    each = throughput_rps / connections
+    best = int(np.argmax(each))
+    efficiency = each[best] / each[0]
+    if not efficiency > _EFFICIENCY:
+        return []
+    return [
+        f"throughput rises faster than connections from N={connections[0]:g} to N={connections[best]:g} "
+        f"(efficiency {efficiency:.2f}): USL with non-negative parameters cannot follow"
+    ]

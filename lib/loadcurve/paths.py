@@ -1,0 +1,48 @@
+"""Where things live in a checkout: data written by people and machines, and `build/`, which make writes."""
+
+import os
+from pathlib import Path
+
+from loadcurve.errors import LoadcurveError
+
+
+def root() -> Path:
+    """Top of the checkout: the folder above the working directory, or above this package, that holds `data/studies`.
+
+    The environment variable LOADCURVE_ROOT overrides both.
+    """
+    if named := os.environ.get("LOADCURVE_ROOT"):
+        return Path(named)
+    for start in (Path.cwd(), Path(__file__).parent):
+        for folder in (start, *start.parents):
+            if (folder / "data" / "studies").is_dir():
+                return folder
+    raise LoadcurveError(f"{Path.cwd()}: expected a checkout with data/studies here or above, got none")
+
+
+def build() -> Path:
+    """Everything that make writes; deleting it loses nothing."""
+    return root() / "build"
+
+
+def study_folder(study: str | Path) -> Path:
+    """Folder of a study, from its name or its path: recorded under `data/studies`, or run here under `build/studies`.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such study; the text names those there are.
+    """
+    places = [root() / "data" / "studies", build() / "studies"]
+    for candidate in [*(place / study for place in places), root() / study, Path(study)]:
+        folder = candidate.parent if candidate.name == "study.yml" else candidate
+        if (folder / "study.yml").is_file():
+            return folder.resolve()
+    known = sorted(p.parent.name for place in places for p in place.glob("*/study.yml"))
+    raise LoadcurveError(f"study must be one of {', '.join(known)}, or a folder with a study.yml, got {str(study)!r}")
+
+
+def shown(path: Path) -> str:
+    """A path as messages and provenance write it: relative to the checkout where it is inside."""
+    path = path.resolve()
+    return str(path.relative_to(root().resolve())) if path.is_relative_to(root().resolve()) else str(path)

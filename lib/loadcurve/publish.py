@@ -1,0 +1,147 @@
+"""The only writer of figures, tables and numbers for the handbook.
+
+In a batch run they go to `build/figures/<notebook>/`, where the handbook finds them; by hand, in JupyterLab or with
+papermill, to `build/draft/<notebook>/`, so that trying something never changes what is published::
+
+    <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
+    <slug>.table.csv + .json     table(): the same for a table
+    values.json                  value(): every number that a page quotes
+"""
+
+import json
+import math
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+
+from loadcurve import paths, style
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest import store
+from loadcurve.stats import Estimate
+from loadcurve.units import format_quantity
+
+_SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
+_notebook = ""
+
+
+def begin(notebook: str) -> None:
+    """Say which notebook this is, by the stem of its file; every later call publishes under that name."""
+    global _notebook
+    _notebook = _checked(notebook)
+
+
+def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -> Path:
+    """Publish the figure of `ax` with the numbers it draws.
+
+    Parameters
+    ----------
+    slug : str
+        Name within the notebook: lower case, digits and underscores.
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    data : pandas.DataFrame
+        What is drawn, for the CSV beside it.
+    caption, alt : str
+        What the reader should see, naming the band if there is one; and what it shows, for those who cannot see it.
+
+    Returns
+    -------
+    pathlib.Path
+        The SVG.
+    """
+    if not caption or not alt:
+        raise LoadcurveError(f"figure {slug!r} must have a caption and an alt text, got {caption!r} and {alt!r}")
+    target = _folder() / f"{_checked(slug)}.svg"
+    # A salt makes the ids inside the drawing the same every time, and different between figures on one page.
+    with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
+        ax.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    # The ink follows the page's text colour, in the light scheme and in the dark one.
+    target.write_text(target.read_text("utf-8").replace(style.INK, "currentColor"), "utf-8")
+    _describe(target, data, caption=caption, alt=alt)
+    return target
+
+
+def table(slug: str, frame: pd.DataFrame, *, caption: str) -> Path:
+    """Publish a table as CSV; a page shows it with ``{{ table(notebook, slug) }}``."""
+    target = _folder() / f"{_checked(slug)}.table.csv"
+    _describe(target, frame, caption=caption)
+    return target
+
+
+def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: int = 3) -> Path:
+    """Publish a number, or a short text, that a page quotes with ``{{ value(notebook, name) }}``.
+
+    Parameters
+    ----------
+    name : str
+        Name within the notebook, dotted: ``usl.peak``.
+    quantity : Estimate, float or str
+        In the SI unit named by `unit`; an Estimate brings its interval along.
+    unit : str
+        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""``: decides how the number is shown.
+    digits : int
+        Significant digits shown.
+    """
+    target = _folder() / "values.json"
+    known = json.loads(target.read_text("utf-8")) if target.exists() else {}
+    known[_checked(name)] = _shown(quantity, unit, digits)
+    target.write_text(json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    return target
+
+
+def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
+    if isinstance(quantity, str):
+        return {"text": quantity}
+    if isinstance(quantity, Estimate):
+        ends = [format_quantity(end, unit, digits) for end in (quantity.lo, quantity.hi)]
+        return {
+            "text": format_quantity(quantity.value, unit, digits),
+            "interval": f"{ends[0]} to {ends[1]}" if math.isfinite(quantity.lo + quantity.hi) else "",
+            "level": quantity.level,
+            "method": quantity.method,
+            "warnings": list(quantity.warnings),
+        }
+    return {"text": format_quantity(float(quantity), unit, digits)}
+
+
+def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
+    data.to_csv(target.with_suffix(".csv"), index=False)
+    facts = {**words, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
+    target.with_suffix(".json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _folder() -> Path:
+    if not _notebook:
+        raise LoadcurveError("publish.begin(NOTEBOOK) must come before anything is published, got no notebook")
+    published = os.environ.get("LOADCURVE_PUBLISH") == _notebook
+    folder = paths.build() / ("figures" if published else "draft") / _notebook
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def commit() -> str:
+    """Commit the checkout stands at, marked where files differ from it; `not known` outside git."""
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=10"],
+            cwd=paths.root(),
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "not known"
+    return said.stdout.strip()
+
+
+def _checked(name: str) -> str:
+    if not _SLUG.match(name):
+        raise LoadcurveError(f"name must be lower case letters, digits, underscores and dots, got {name!r}")
+    return name

@@ -1,0 +1,55 @@
+"""Build hooks of the handbook: executed notebooks and data become files of the site, formulas become MathML."""
+
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from latex2mathml.converter import convert
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+
+BUILD = Path("build")
+
+_DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+_INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
+
+
+@event_priority(100)  # before mkdocs-jupyter looks for notebooks
+def on_files(files, config):
+    """Add the executed notebooks and the figures' data from `build/` to the site."""
+    top = Path(config.config_file_path).parent / BUILD
+    for notebook in sorted((top / "notebooks").glob("[0-9]*.ipynb")):
+        files.append(File.generated(config, f"notebooks/{notebook.name}", abs_src_path=str(notebook)))
+    for data in sorted((top / "figures").glob("*/*.csv")):
+        files.append(File.generated(config, f"figures/{data.parent.name}/{data.name}", abs_src_path=str(data)))
+    return files
+
+
+def on_page_content(html, page, config, files):
+    """Turn formulas into MathML, and take from notebook pages the scripts that would be fetched from elsewhere."""
+    is_notebook = page.file.src_uri.endswith(".ipynb")
+    if not is_notebook and "arithmatex" not in html:
+        return html
+    if not is_notebook:
+        return re.sub(
+            r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>',
+            lambda m: _mathml(m[2], display=m[1] == "div"),
+            html,
+            flags=re.DOTALL,
+        )
+    soup = BeautifulSoup(html, "html.parser")
+    for script in soup.find_all("script"):
+        script.decompose()
+    for cell in soup.select(".jp-RenderedMarkdown, .jp-RenderedHTMLCommon"):
+        inner = cell.decode_contents()
+        if "$" in inner and not cell.find("pre"):
+            shown = _DISPLAY.sub(lambda m: _mathml(m[1], display=True), inner)
+            shown = _INLINE.sub(lambda m: _mathml(m[1], display=False), shown)
+            cell.clear()
+            cell.append(BeautifulSoup(shown, "html.parser"))
+    return str(soup)
+
+
+def _mathml(latex: str, *, display: bool) -> str:
+    text = BeautifulSoup(latex, "html.parser").get_text()
+    return convert(text.strip(), display="block" if display else "inline")

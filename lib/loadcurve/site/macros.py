@@ -1,0 +1,112 @@
+"""Macros of the handbook's pages: ``figure``, ``table``, ``value``, ``interval``, ``columns_of``."""
+
+import html
+import re
+
+import pandas as pd
+from mkdocs.utils import get_relative_url
+
+from loadcurve import tables
+from loadcurve.site import published
+from loadcurve.units import format_quantity, unit_of_column
+
+
+def define_env(env) -> None:
+    """Register the macros with mkdocs-macros; each is documented below under its own name."""
+
+    def link(target: str) -> str:
+        return get_relative_url(target, env.page.url)
+
+    @env.macro
+    def figure(notebook: str, slug: str) -> str:
+        return figure_html(notebook, slug, link)
+
+    @env.macro
+    def table(notebook: str, slug: str) -> str:
+        return table_html(notebook, slug, link)
+
+    @env.macro
+    def value(notebook: str, name: str) -> str:
+        return value_html(notebook, name)
+
+    @env.macro
+    def interval(notebook: str, name: str) -> str:
+        return interval_html(notebook, name)
+
+    @env.macro
+    def columns_of(table: str) -> str:
+        return columns_markdown(table)
+
+    env.variables["tables"] = list(tables.SCHEMAS)
+
+
+def figure_html(notebook: str, slug: str, link) -> str:
+    """A published drawing, inline so that it follows the colour scheme, with caption, data and provenance."""
+    facts = published.read_facts(notebook, slug)
+    drawing = (published.folder(notebook) / f"{slug}.svg").read_text("utf-8")
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    # A drawing without fixed size takes the width of its column; its alt text is its accessible name.
+    head, rest = drawing.split(">", 1)
+    head = re.sub(r' (?:width|height)="[^"]*"', "", head)
+    drawing = f'{head} role="img" aria-label="{html.escape(facts["alt"])}">{rest}'
+    drawing = "\n".join(line for line in drawing.split("\n") if line.strip())
+    return (
+        f'<figure class="lc-figure" id="{slug}">\n<div class="lc-drawing">{drawing}</div>\n'
+        f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
+    )
+
+
+def table_html(notebook: str, slug: str, link) -> str:
+    """A published table with caption, data and provenance."""
+    facts = published.read_facts(notebook, f"{slug}.table")
+    frame = pd.read_csv(published.folder(notebook) / f"{slug}.table.csv", keep_default_na=False, na_values=[""])
+    shown = pd.DataFrame({_heading(name): [_cell(v, name) for v in frame[name]] for name in frame.columns})
+    body = shown.to_html(index=False, border=0, escape=True).replace(' class="dataframe"', "")
+    return (
+        f'<figure class="lc-figure" id="{slug}">\n<div class="lc-table">{body}</div>\n'
+        f"{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
+    )
+
+
+def value_html(notebook: str, name: str) -> str:
+    """A published number; its interval and its notebook stand in the tooltip."""
+    known = published.read_value(notebook, name)
+    tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
+    tip += [f"notebook {notebook}, {name}"]
+    return f'<span class="lc-value" title="{html.escape("; ".join(tip))}">{html.escape(known["text"])}</span>'
+
+
+def interval_html(notebook: str, name: str) -> str:
+    """The interval of a published estimate, or the reason why there is none."""
+    known = published.read_value(notebook, name)
+    text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
+    return f'<span class="lc-value">{html.escape(text)}</span>'
+
+
+def columns_markdown(table: str) -> str:
+    """A table's columns as Markdown: column, type, unit, meaning."""
+    rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
+    rows += [f"| `{c.column}` | {c.dtype} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
+    return "\n".join(rows)
+
+
+def _heading(column: str) -> str:
+    unit = unit_of_column(column)
+    return column.removesuffix(f"_{unit}").replace("_", " ").capitalize()
+
+
+def _cell(value: object, column: str) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if pd.isna(value) else format_quantity(float(value), unit_of_column(column))
+
+
+def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
+    studies = ", ".join(facts["studies"]) or "none"
+    return (
+        f'<figcaption>{html.escape(facts["caption"])}<span class="lc-source">'
+        f'Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
+        f'<a href="{link(f"figures/{notebook}/{csv}")}" download>data (CSV)</a> · study {studies} · '
+        f"commit {facts['commit']}</span></figcaption>"
+    )

@@ -1,0 +1,39 @@
+"""What `publish` wrote, as the handbook reads it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from loadcurve import paths
+from loadcurve.errors import LoadcurveError
+
+
+def folder(notebook: str) -> Path:
+    """Folder of a notebook's published figures."""
+    return paths.build() / "figures" / notebook
+
+
+def read_value(notebook: str, name: str) -> dict[str, Any]:
+    """Read a published value: ``text``, and for an estimate ``interval level method warnings``.
+
+    Raises
+    ------
+    LoadcurveError
+        When the notebook did not publish it: a page may not quote a number that does not exist.
+    """
+    values = _json(folder(notebook) / "values.json")
+    if name not in values:
+        raise LoadcurveError(f"value {name!r} must be one that {notebook} publishes ({', '.join(values)})")
+    return values[name]
+
+
+def read_facts(notebook: str, slug: str) -> dict[str, Any]:
+    """Read caption, alt text and provenance of a published figure or table."""
+    return _json(folder(notebook) / f"{slug}.json")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise LoadcurveError(f"{paths.shown(path)}:0: expected what a notebook publishes, got no file") from None

@@ -1,0 +1,55 @@
+"""A number with its interval: what every `find_*` returns."""
+
+import math
+from dataclasses import dataclass
+
+from loadcurve.errors import ValueRuleError
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value, the interval around it, and what weakens it.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, in the SI unit of its quantity; NaN where it could not be made.
+    lo, hi : float
+        Ends of the interval, ``lo <= value <= hi`` as far as they are known; NaN where an end is not known.
+    level : float
+        Confidence level of the interval, 0 < level < 1.
+    method : str
+        How value and interval were made, in words.
+    warnings : tuple of str
+        What weakens the estimate, one sentence each; empty when nothing does.
+
+    Raises
+    ------
+    ValueRuleError
+        When `level` is no level, or the value lies outside its own interval.
+
+    Examples
+    --------
+    >>> print(Estimate(96.52, 71.5, 121.5, 0.95, "delta method"))
+    96.52 [71.5, 121.5]
+    """
+
+    value: float
+    lo: float
+    hi: float
+    level: float
+    method: str
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        for name in ("value", "lo", "hi", "level"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "warnings", tuple(self.warnings))
+        if not 0 < self.level < 1:
+            raise ValueRuleError("level", "0 < level < 1", self.level)
+        known = [end for end in (self.lo, self.value, self.hi) if not math.isnan(end)]
+        if known != sorted(known):
+            raise ValueRuleError("value", f"in its interval [{self.lo}, {self.hi}]", self.value)
+
+    def __str__(self):
+        return f"{self.value:.4g} [{self.lo:.4g}, {self.hi:.4g}]"

@@ -1,0 +1,120 @@
+"""The mean over repeats, and the t interval that says how far to trust it.
+
+A repeat is a whole run of the same point.  Its own mean is one value; the scatter between repeats is the only
+scatter that the interval knows, because samples within one run depend on each other.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats.estimate import Estimate
+
+# A percentile has no mean over runs: the mean of two 99 % quantiles is no quantile of anything.
+_PERCENTILE = re.compile(r"_p\d+(_|$)")
+
+
+def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
+    r"""Mean over repeats with its t interval.
+
+    .. math:: \bar x \pm t_{n-1,\,(1+\text{level})/2}\; s/\sqrt n
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        One value for each repeat, any unit.  NaN is a repeat without a value: it is left out, with a warning.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    Estimate
+        In the unit of `values`.  With one value the interval is NaN, with none the value too.
+
+    Raises
+    ------
+    ValueRuleError
+        When `values` is not one-dimensional or `level` is no level.
+
+    Notes
+    -----
+    The interval holds for independent repeats.  For successive samples of one run it is far too narrow.
+    Student, "The Probable Error of a Mean", Biometrika 6 (1908); R. Jain, "The Art of Computer Systems Performance
+    Analysis" (1991), chapter 13.
+
+    Examples
+    --------
+    >>> print(find_mean([9.0, 10.0, 11.0]))
+    10 [7.516, 12.48]
+    >>> find_mean([9.0]).warnings
+    ('1 repeat: no interval',)
+    """
+    every = np.asarray(values, dtype=float)
+    if every.ndim != 1:
+        raise ValueRuleError("values", "one-dimensional", f"{every.ndim} dimensions")
+    known = every[~np.isnan(every)]
+    warnings = [] if known.size == every.size else [f"{every.size - known.size} of {every.size} repeats have no value"]
+    if known.size == 0:
+        return Estimate(np.nan, np.nan, np.nan, level, "mean", (*warnings, "0 repeats: no value"))
+    if known.size == 1:
+        return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
+    mean = known.mean()
+    half = stats.t.ppf((1 + level) / 2, known.size - 1) * known.std(ddof=1) / np.sqrt(known.size)
+    return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
+
+
+def summarise_repeats(
+    frame: pd.DataFrame, *, by: str | Sequence[str], column: str, level: float = 0.95
+) -> pd.DataFrame:
+    """Mean of a column over the repeats of each point, with its t interval.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row for each repeat, as in the table ``runs``.
+    by : str or sequence of str
+        Columns that name a point, such as ``["variant", "connections"]``.
+    column : str
+        The quantity to average.  A percentile is refused.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `by`, then `column` (the mean), ``lo``, ``hi`` (same unit; NaN with one repeat) and ``repeats``
+        (how many had a value).  One row for each point, sorted by `by`.
+
+    Raises
+    ------
+    ValueRuleError
+        When a column is missing, or when `column` holds percentiles: show each repeat, or pool the samples.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [1, 1, 2], "throughput_rps": [90.0, 110.0, 200.0]})
+    >>> summarise_repeats(runs, by="connections", column="throughput_rps")
+       connections  throughput_rps         lo          hi  repeats
+    0            1           100.0 -27.062047  227.062047        2
+    1            2           200.0        NaN         NaN        1
+    """
+    keys = [by] if isinstance(by, str) else list(by)
+    for name in (*keys, column):
+        if name not in frame.columns:
+            raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
+    if _PERCENTILE.search(column) or (column == "latency_s" and "quantile" in frame.columns):
+        raise ValueRuleError("column", "a quantity that has a mean over repeats (a percentile has none)", column)
+    rows = []
+    for key, group in frame.groupby(keys, dropna=False, observed=True):
+        values = group[column].to_numpy(dtype=float, na_value=np.nan)
+        mean = find_mean(values, level)
+        rows.append((*key, mean.value, mean.lo, mean.hi, int(np.sum(~np.isnan(values)))))
+    table = pd.DataFrame(rows, columns=[*keys, column, "lo", "hi", "repeats"])
+    return table.astype(
+        {name: frame[name].dtype for name in keys} | {column: float, "lo": float, "hi": float, "repeats": int}
+    )

@@ -1,0 +1,56 @@
+"""One style for every figure: sizes, ink and colours."""
+
+import matplotlib as mpl
+
+# The text colour of a figure; published drawings replace it by the page's own, so it occurs nowhere else.
+INK = "#1c1e21"
+
+# Okabe and Ito's hues (Color Universal Design, 2008), tuned so that each keeps a contrast of 3:1 and more on white
+# and on the dark scheme's background: safe for colour-blind readers, readable in both.
+PALETTE = ("#2f7fc1", "#d2690e", "#2a9270", "#b0609f", "#8a7a1f", "#6f7a86")
+
+# The same entity has the same colour everywhere.
+COLOURS = {
+    "cpu": PALETTE[0],
+    "delay": PALETTE[1],
+    "recorded": PALETTE[5],
+    "this machine": PALETTE[2],
+    "law": PALETTE[3],
+    "limit": PALETTE[5],
+}
+
+STYLE = {
+    "figure.figsize": (6.2, 3.9),
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "font.size": 10.5,
+    "font.sans-serif": ["DejaVu Sans"],
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#888888",
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.8,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "legend.frameon": False,
+    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+}
+
+
+def use() -> None:
+    """Make this the style of every figure drawn from now on."""
+    mpl.rcParams.update(STYLE)
+
+
+def colour(entity: str, position: int = 0) -> str:
+    """Colour of an entity: its own where it has one, else the palette's at `position`."""
+    return COLOURS.get(entity, PALETTE[position % len(PALETTE)])

@@ -1,0 +1,228 @@
+"""The laboratory for real: nginx, wrk, sar and ss on loopback, one second at a time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.ingest.folder import read_runs
+from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, runner
+from loadcurve.study import Study, read_run, write_study
+
+pytestmark = pytest.mark.real
+
+TOOLS = {"nginx", "wrk", "sar", "sadc", "ss", "timeout", "setpriv"}
+
+
+@pytest.fixture(autouse=True)
+def tools(small_study):
+    missing = find_obstacles(small_study)
+    if not missing.empty:
+        pytest.skip("; ".join(missing["obstacle"]))
+
+
+def left_behind(folder) -> list[str]:
+    """Processes that still work in a study's folder: zombies wait for their parent only."""
+    found = []
+    for process in psutil.process_iter(["name", "cwd", "status", "cmdline"]):
+        facts = process.info
+        if facts["cwd"] and facts["cwd"].startswith(str(folder)) and facts["status"] != psutil.STATUS_ZOMBIE:
+            found.append(" ".join(facts["cmdline"] or [facts["name"]]))
+    return found
+
+
+def wait_until(condition, limit_s=15.0):
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def launcher(tmp_path, small_study):
+    """A launch in a process of its own, which a test may end as it likes."""
+    folder = tmp_path / small_study.study
+    write_study(replace(small_study, seconds=5), folder)
+    code = (
+        "import sys; from pathlib import Path; from loadcurve.lab import launch; "
+        "from loadcurve.study import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stderr=subprocess.PIPE, text=True)
+    yield process, folder
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def running_run(folder):
+    return next((p.parent for p in folder.glob("*/run.json") if read_run(p).status == "running"), None)
+
+
+def wrk_of(folder):
+    for process in psutil.process_iter(["name", "cwd"]):
+        if process.info["name"] == "wrk" and (process.info["cwd"] or "").startswith(str(folder)):
+            return process
+    return None
+
+
+def test_a_study_runs_and_its_tables_are_whole(tmp_path, small_study):
+    folder = tmp_path / "small"
+    made = launch(small_study, folder)
+    assert [p.name for p in made] == ["cpu-c0001-r1", "cpu-c0004-r1", "delay-c0001-r1", "delay-c0004-r1"]
+    assert left_behind(folder) == []
+    ingested = read_runs(folder)
+    runs = ingested.tables["runs"].set_index("run_id")
+    assert (runs["status"] == "finished").all()
+    assert (runs["requests"] > 0).all()
+    # The server that waits 10 ms: N/R with R of a little over 10 ms.  It is bound by its delay, not by this machine.
+    waiting = runs[runs["variant"] == "delay"]
+    assert waiting["latency_mean_s"].between(0.010, 0.015).all()
+    assert (waiting["throughput_rps"] * waiting["latency_mean_s"] / waiting["connections"]).between(0.9, 1.05).all()
+    for name, least in {"latency": 16, "cpu": 8, "network": 4, "tcp": 4, "sockets": 8, "connections": 4}.items():
+        assert len(ingested.tables[name]) >= least, name
+    assert set(ingested.tables["sockets"]["tool"]) == {"ss", "sar"}
+    established = ingested.tables["connections"].query("state == 'ESTAB'").groupby("run_id").size()
+    assert (established > 0).all()
+
+
+def test_what_ran_is_recorded_as_it_ran(tmp_path, small_study):
+    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(2,)), tmp_path / "small")[0]
+    run = read_run(folder)
+    assert [c.role for c in run.commands] == ["server", "collector", "collector", "collector", "generator"]
+    for command in run.commands:
+        assert command.argv[:4] == ("setpriv", "--pdeathsig", "TERM", "timeout"), "an outer time limit"
+        assert command.version
+        assert command.started_at < command.ended_at
+    assert set(run.files) == {p.name for p in folder.iterdir()} - {"run.json"}
+    assert run.machine["tcp_congestion_control"] != "not known"
+    if run.factors["server_cpu"] is not None:
+        assert run.factors["server_cpu"] != run.factors["generator_cpu"]
+        pins = {c.tool: c.argv[c.argv.index("-c") + 1] for c in run.commands if "taskset" in c.argv}
+        assert pins == {"nginx": str(run.factors["server_cpu"]), "wrk": str(run.factors["generator_cpu"])}
+    assert str(tmp_path) not in (folder / "run.json").read_text(), "nothing of this machine's paths is in the record"
+
+
+def test_finished_runs_are_kept_and_others_done_again(tmp_path, small_study):
+    folder = tmp_path / "small"
+    launch(small_study, folder)
+    kept = {p.name: (p / "run.json").read_bytes() for p in folder.iterdir() if p.is_dir()}
+    again = folder / "delay-c0004-r1"
+    said = json.loads((again / "run.json").read_text())
+    (again / "run.json").write_text(json.dumps(said | {"status": "interrupted"}))
+    launch(small_study, folder)
+    now = {p.name: (p / "run.json").read_bytes() for p in folder.iterdir() if p.is_dir()}
+    assert now.pop(again.name) != kept.pop(again.name)
+    assert now == kept
+    assert read_run(again).status == "finished"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, "interrupted"), (signal.SIGKILL, "running")])
+def test_an_ended_launcher_leaves_finished_runs_whole_and_no_process(launcher, small_study, number, status):
+    process, folder = launcher
+    wait_until(lambda: len(list(folder.glob("*/run.json"))) == 2 and wrk_of(folder), limit_s=30)
+    process.send_signal(number)
+    process.wait(timeout=20)
+    states = {read_run(p).status for p in folder.glob("*/run.json")}
+    assert states == {"finished", status}
+    wait_until(lambda: left_behind(folder) == [])
+    first = next(p for p in folder.glob("*/run.json") if read_run(p).status == "finished")
+    before = first.read_bytes()
+    launch(replace(small_study, seconds=5, variants={"cpu": "cpu", "delay": "delay 10ms"}), folder)
+    assert {read_run(p).status for p in folder.glob("*/run.json")} == {"finished"}
+    assert first.read_bytes() == before
+
+
+def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
+    process, folder = launcher
+    wait_until(lambda: wrk_of(folder) is not None, limit_s=30)
+    victim = running_run(folder)
+    wrk_of(folder).kill()
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "1 of 4 runs failed" in said and "launch again to repeat them" in said
+    run = read_run(victim)
+    assert run.status == "failed"
+    assert "wrk ended with exit code" in run.reason
+    assert [read_run(p).status for p in folder.glob("*/run.json")].count("finished") == 3
+    assert left_behind(folder) == []
+    unfinished = read_runs(folder).tables["runs"].query("status != 'finished'")
+    assert unfinished["throughput_rps"].isna().all()
+
+
+def test_a_tool_that_hangs_is_ended_at_its_limit(tmp_path, small_study, monkeypatch):
+    hang = ("sh", "-c", "sleep 60")
+    monkeypatch.setattr(runner.generators, "wrk_argv", lambda *a, **k: hang)
+    monkeypatch.setattr(runner.generators, "wrk_limit_s", lambda seconds: 1.5)
+    begun = time.monotonic()
+    with pytest.raises(LabError, match="wrk was ended at its limit of 1.5 s"):
+        launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")
+    assert time.monotonic() - begun < 20
+    assert left_behind(tmp_path) == []
+
+
+def test_another_study_or_machine_is_not_mixed_in(tmp_path, small_study, monkeypatch):
+    one = replace(small_study, variants={"cpu": "cpu"}, connections=(1,))
+    launch(one, tmp_path / "small")
+    with pytest.raises(LabError, match="holds this study with other seconds"):
+        launch(replace(one, seconds=2), tmp_path / "small")
+    with pytest.raises(LabError, match="must bear the study's name 'small', got 'other'"):
+        launch(one, tmp_path / "other")
+    facts = runner.machine.facts()
+    monkeypatch.setattr(runner.machine, "facts", lambda: facts | {"cpu_model": "another one"})
+    with pytest.raises(LabError, match="recorded on another machine .*another one here"):
+        launch(one, tmp_path / "small")
+
+
+def test_two_launches_do_not_share_a_folder(launcher, small_study):
+    _, folder = launcher
+    wait_until(lambda: running_run(folder) is not None, limit_s=30)
+    with pytest.raises(LabError, match="is being written by another launch"):
+        launch(replace(small_study, seconds=5), folder)
+
+
+def test_a_missing_tool_is_named_with_its_package(small_study, monkeypatch, checkout):
+    monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "sar") else f"/usr/bin/{tool}")
+    monkeypatch.setattr(obstacles, "echo_module", lambda: None)
+    found = find_obstacles(small_study)
+    assert found["remedy"].tolist() == [
+        "apt-get install wrk", "apt-get install sysstat", "apt-get install libnginx-mod-http-echo",
+    ]  # fmt: skip
+    monkeypatch.setattr(runner, "find_obstacles", lambda study: found)
+    write_study(small_study, checkout / "data" / "studies" / "small")
+    here = measure_here("small", name="here", seconds=1, repeats=1)
+    assert here.finished == 0
+    assert "wrk is not installed: apt-get install wrk" in here.reason
+
+
+def test_a_study_that_is_wrong_is_not_called_unmeasured(checkout):
+    with pytest.raises(LoadcurveError, match="study must be one of"):
+        measure_here("nowhere", name="here", seconds=1, repeats=1)
+
+
+def test_a_server_that_runs_already_can_be_the_target(tmp_path):
+    """Any loopback URL: here Python's own server stands for the one a user runs."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("hello")
+    port = runner._free_port()
+    argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    with subprocess.Popen(argv, cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            study = Study("s", "?", {"own": f"http://127.0.0.1:{port}/"}, (2,), repeats=1, seconds=1)
+            folder = launch(study, tmp_path / "s")[0]
+        finally:
+            server.terminate()
+    assert [c.tool for c in read_run(folder).commands] == ["sar", "ss", "ss", "wrk"]
+    assert read_runs(tmp_path / "s").tables["runs"]["requests"].iloc[0] > 0
+
+
+def test_the_open_files_limit_is_recorded(tmp_path, small_study):
+    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
+    assert read_run(folder).machine["open_files_limit"] == os.sysconf("SC_OPEN_MAX")

@@ -1,0 +1,127 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models import asymptotic_latency_s, asymptotic_throughput_rps, find_demand, find_saturation
+from loadcurve.stats import Estimate
+
+positive = st.floats(1e-4, 1e4)
+
+
+def known(value):
+    return Estimate(value, value, value, 0.95, "given")
+
+
+def test_bolch_asymptotes():
+    # Octave queueing, ABA: D 9.2 and 8, Z 120, N 20: X at most .109, R at least 64.
+    assert asymptotic_throughput_rps(20, 9.2, 9.2 + 8, 120) == pytest.approx(0.109, abs=5e-4)
+    assert asymptotic_latency_s(20, 9.2, 9.2 + 8, 120) == pytest.approx(64)
+
+
+def test_exact_values_lie_within_the_asymptotes():
+    # D .1 .1 .09 .08, Z 0: exact mean value analysis.
+    number = np.array([2, 5, 10, 20, 80])
+    exact = np.array([4.3174, 6.7148, 8.2062, 9.1682, 9.8530])
+    assert (exact <= asymptotic_throughput_rps(number, 0.1, 0.37)).all()
+    assert (number / exact >= asymptotic_latency_s(number, 0.1, 0.37)).all()
+
+
+def test_jain_network_lies_within_the_asymptotes():
+    # S .125 .3 .2, V 16 10 5, Z 4, N 20: X .3332465, R 56.015632.
+    demands = np.array([0.125, 0.3, 0.2]) * [16, 10, 5]
+    assert asymptotic_throughput_rps(20, demands.max(), demands.sum(), 4) >= 0.3332465
+    assert asymptotic_latency_s(20, demands.max(), demands.sum(), 4) <= 56.015632
+
+
+@given(positive, positive, positive, st.floats(0, 1e4))
+def test_throughput_keeps_under_both_lines(number, demand, latency, think):
+    bound = asymptotic_throughput_rps(number, demand, latency, think)
+    assert bound <= 1 / demand
+    assert bound <= number / (latency + think)
+    # Both bounds are one bound, seen through Little's law.
+    assert asymptotic_latency_s(number, demand, latency, think) == pytest.approx(
+        number / bound - think, rel=1e-6, abs=1e-9 * think
+    )
+
+
+@given(positive, positive, st.floats(0, 1e4))
+def test_the_lines_cross_at_saturation(demand, latency, think):
+    saturation = find_saturation(known(demand), known(latency), think).value
+    assert saturation / (latency + think) == pytest.approx(1 / demand)
+
+
+def test_saturation_takes_the_worst_corners():
+    saturation = find_saturation(Estimate(2, 1, 4, 0.9, "given"), Estimate(7, 5, 9, 0.95, "given"), 1)
+    assert (saturation.lo, saturation.value, saturation.hi) == (6 / 4, 8 / 2, 10 / 1)
+    assert saturation.level == 0.9
+
+
+def test_saturation_without_an_interval_says_so():
+    unsure = Estimate(2, math.nan, math.nan, 0.95, "given", ("1 repeat: no interval",))
+    saturation = find_saturation(unsure, known(8))
+    assert saturation.value == 4
+    assert math.isnan(saturation.lo) and math.isnan(saturation.hi)
+    assert saturation.warnings[0] == "1 repeat: no interval"
+    assert len(saturation.warnings) == 2
+
+
+def test_saturation_of_a_demand_without_an_upper_end():
+    assert find_saturation(Estimate(2, 1, math.inf, 0.95, "given"), known(8)).lo == 0
+
+
+def test_demand_is_one_over_the_mean_of_the_best_level():
+    demand = find_demand([1, 1, 4, 4, 8, 8], [10, 10, 41, 39, 37, 39])
+    assert demand.value == pytest.approx(1 / 40)
+    assert "N = 4" in demand.method
+    assert demand.warnings == ()
+
+
+def test_demand_ignores_the_best_single_run():
+    # 45 is the best run, but its level's mean is 35.
+    assert find_demand([4, 4, 8, 8, 16], [45, 25, 38, 40, 30]).value == pytest.approx(1 / 39)
+
+
+def test_demand_interval_is_the_reciprocal_of_a_t_interval():
+    # t(2) at 97.5 % is 4.302653 (any t table); s = 1, n = 3.
+    demand = find_demand([1, 8, 8, 8, 16], [10, 99, 100, 101, 90])
+    half = 4.302653 / math.sqrt(3)
+    assert (1 / demand.hi, 1 / demand.lo) == pytest.approx((100 - half, 100 + half), rel=1e-6)
+
+
+def test_demand_where_throughput_still_rises():
+    demand = find_demand([1, 2, 4], [100, 200, 300])
+    assert demand.warnings[0] == (
+        "throughput still rises at the last level (N = 4, +50.00% from N = 2): D is an upper bound"
+    )
+    assert "1 repeat: no interval" in demand.warnings
+
+
+def test_demand_of_one_level_and_of_wild_repeats():
+    demand = find_demand([8, 8], [1, 100])
+    assert demand.hi == math.inf
+    assert demand.warnings[0].startswith("1 level:")
+    assert any("no upper end" in warning for warning in demand.warnings)
+
+
+def test_demand_leaves_missing_runs_out():
+    assert find_demand([1, 8, 8, 16], [5, 10, math.nan, 9]).warnings[0] == "1 of 4 runs have no value and are left out"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: asymptotic_throughput_rps(-1, 1, 1), "connections must be >= 0"),
+        (lambda: asymptotic_throughput_rps(1, 0, 1), "demand_s must be > 0"),
+        (lambda: asymptotic_latency_s(1, 1, 0), "latency_min_s must be > 0"),
+        (lambda: find_saturation(known(0), known(1)), "demand must be > 0"),
+        (lambda: find_demand([1, 2], [1]), "throughput_rps must be of the shape of connections"),
+        (lambda: find_demand([1], [math.nan]), "throughput_rps must be known for at least one run"),
+    ],
+)
+def test_rules(call, message):
+    with pytest.raises(ValueRuleError, match=message):
+        call()

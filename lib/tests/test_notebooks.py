@@ -1,0 +1,97 @@
+"""The rules of notebooks, counted: order, size, no code that belongs into the library, no outputs."""
+
+import ast
+import re
+import statistics
+
+import nbformat
+import papermill
+import pytest
+from conftest import ROOT
+
+from loadcurve import batch
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+
+
+def cells(path, kind="code"):
+    return [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == kind]
+
+
+def tagged(path, tag):
+    return [c for c in cells(path) if tag in c.metadata.get("tags", [])]
+
+
+def test_name_is_number_and_noun_phrase(path):
+    assert re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)
+
+
+def test_first_cell_asks_and_answers(path):
+    first = nbformat.read(path, as_version=4).cells[0]
+    assert first.cell_type == "markdown"
+    title, question, answer = first.source.split("\n\n")
+    assert title.startswith("# ")
+    assert re.fullmatch(r"\*\*.+\?\*\*", question), "the question in bold"
+    assert answer.endswith(".")
+
+
+def test_second_cell_is_parameters_of_literals(path):
+    second = nbformat.read(path, as_version=4).cells[1]
+    assert second.metadata.get("tags") == ["parameters"]
+    for line, node in zip(second.source.split("\n"), ast.parse(second.source).body, strict=True):
+        assert isinstance(node, ast.AnnAssign), "one annotated literal on each line"
+        ast.literal_eval(node.value)
+        assert re.search(r"  # .+:? ?.+", line), "unit and meaning in the comment"
+
+
+def test_every_parameter_has_type_and_help(path):
+    for parameter in papermill.inspect_notebook(path).values():
+        assert parameter["inferred_type_name"] in batch._TYPES
+        assert parameter["help"]
+
+
+def test_third_cell_is_hidden_setup_that_names_the_notebook(path):
+    setup = nbformat.read(path, as_version=4).cells[2]
+    assert setup.metadata.get("tags") == ["hidden"]
+    assert f'publish.begin("{path.stem}")' in setup.source
+
+
+def test_sections_stand_in_order(path):
+    headings = [m for c in cells(path, "markdown") for m in re.findall(r"^## (.+)$", c.source, re.MULTILINE)]
+    assert headings[-1] == "Limits", "the last words are what the data do not show"
+    assert "hidden" in cells(path)[-1].metadata.get("tags", []), "provenance"
+
+
+def test_size(path):
+    notebook = nbformat.read(path, as_version=4)
+    lengths = [len(c.source.split("\n")) for c in cells(path)]
+    assert len(notebook.cells) <= 45
+    assert statistics.median(lengths) <= 3
+    assert max(lengths) <= 12
+
+
+def test_one_figure_a_cell(path):
+    for cell in cells(path):
+        assert cell.source.count("publish.figure(") <= 1
+
+
+def test_no_code_that_belongs_into_the_library(path):
+    for cell in cells(path):
+        for node in ast.walk(ast.parse(cell.source)):
+            assert not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.Try)
+        assert not re.search(r"^\s*[!%]", cell.source, re.MULTILINE), "no magics, no shell"
+        assert not re.search(r"\bopen\(|read_csv|read_text|read_parquet", cell.source), "no raw reading"
+        assert not re.search(r"[\"'](/|~|\.\./|[A-Z]:\\)", cell.source), "no path out of the checkout"
+
+
+def test_outputs_are_stripped(path):
+    for cell in cells(path):
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+def test_prose_outweighs_silence(path):
+    """Every figure and table has words before it: no two code cells with a figure stand without prose between."""
+    words = sum(len(c.source.split()) for c in cells(path, "markdown"))
+    assert words >= 2 * len(cells(path))

@@ -1,0 +1,104 @@
+"""What publish writes is what pages read; by hand it writes drafts."""
+
+import json
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from loadcurve import publish, style
+from loadcurve.errors import LoadcurveError
+from loadcurve.site import macros, published
+from loadcurve.stats import Estimate
+
+DATA = pd.DataFrame({"connections": [1, 2], "throughput_rps": [10.0, 20.0]})
+
+
+@pytest.fixture
+def begun(checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "99_test")
+    style.use()
+    publish.begin("99_test")
+    yield checkout / "build" / "figures" / "99_test"
+    publish._notebook = ""
+
+
+def draw():
+    _, ax = plt.subplots()
+    ax.plot(DATA["connections"], DATA["throughput_rps"], label="a")
+    ax.set_xlabel("Connections")
+    return ax
+
+
+def test_a_figure_is_drawing_data_and_facts(begun):
+    made = publish.figure("curve", draw(), DATA, caption="What it says.", alt="A line.")
+    assert made == begun / "curve.svg"
+    assert pd.read_csv(begun / "curve.csv").equals(DATA)
+    facts = json.loads((begun / "curve.json").read_text())
+    assert facts["caption"] == "What it says."
+    assert set(facts) == {"caption", "alt", "notebook", "studies", "commit"}
+
+
+def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):
+    first = publish.figure("curve", draw(), DATA, caption="c", alt="a").read_bytes()
+    second = publish.figure("curve", draw(), DATA, caption="c", alt="a").read_bytes()
+    assert first == second
+    assert b"currentColor" in first
+    assert style.INK.encode() not in first
+    assert b"<text" in first, "text stays text"
+
+
+def test_by_hand_nothing_is_published(checkout, monkeypatch):
+    monkeypatch.delenv("LOADCURVE_PUBLISH", raising=False)
+    publish.begin("99_test")
+    made = publish.value("x", 1.0)
+    assert made == checkout / "build" / "draft" / "99_test" / "values.json"
+    assert not (checkout / "build" / "figures").exists()
+    publish._notebook = ""
+
+
+def test_a_value_brings_its_interval_along(begun):
+    publish.value("peak", Estimate(96.5, 71.5, 121.5, 0.95, "delta method"))
+    publish.value("share", 0.0213, "ratio")
+    publish.value("why", "none")
+    assert published.read_value("99_test", "peak")["interval"] == "71.5 to 122"
+    assert "95% interval 71.5 to 122" in macros.value_html("99_test", "peak")
+    assert ">2.13 %<" in macros.value_html("99_test", "share")
+    assert macros.interval_html("99_test", "share").count("no interval") == 1
+
+
+def test_a_number_nobody_published_stops_the_page(begun):
+    publish.value("peak", 1.0)
+    with pytest.raises(LoadcurveError, match="value 'knee' must be one that 99_test publishes"):
+        macros.value_html("99_test", "knee")
+    with pytest.raises(LoadcurveError, match="curve.json:0: expected what a notebook publishes, got no file"):
+        macros.figure_html("99_test", "curve", str)
+
+
+def test_a_page_shows_drawing_caption_and_source(begun):
+    publish.figure("curve", draw(), DATA, caption="Less < more", alt='It "rises"')
+    shown = macros.figure_html("99_test", "curve", lambda target: f"../{target}")
+    assert 'role="img" aria-label="It &quot;rises&quot;"' in shown
+    assert "Less &lt; more" in shown
+    assert 'href="../notebooks/99_test.html"' in shown
+    assert 'href="../figures/99_test/curve.csv"' in shown
+    assert "<metadata>" not in shown and "\n\n" not in shown
+    head = shown[shown.index("<svg") : shown.index(">", shown.index("<svg"))]
+    assert "viewBox" in head and "width=" not in head
+
+
+def test_a_figure_needs_words(begun):
+    with pytest.raises(LoadcurveError, match="must have a caption and an alt text"):
+        publish.figure("curve", draw(), DATA, caption="c", alt="")
+
+
+@pytest.mark.parametrize("name", ["", "Peak", "a b", "../x", "a..b"])
+def test_names_are_plain(begun, name):
+    with pytest.raises(LoadcurveError, match="name must be lower case letters"):
+        publish.value(name, 1.0)
+
+
+def test_nothing_is_published_without_a_notebook(checkout):
+    publish._notebook = ""
+    with pytest.raises(LoadcurveError, match="publish.begin"):
+        publish.value("x", 1.0)

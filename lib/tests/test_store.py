@@ -1,0 +1,160 @@
+"""Tidy tables: made from raw files, made anew when those change, and every reader's sources noted."""
+
+import os
+import shutil
+import time
+
+import pandas as pd
+import pytest
+
+from loadcurve import tables
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest import ingest, read_machine, read_table, read_warnings, store
+from loadcurve.ingest.folder import TABLES
+from loadcurve.study import fingerprint, read_run, write_run
+
+STUDY = "connections_on_loopback"
+
+
+@pytest.fixture
+def study(checkout, root):
+    """A copy of two recorded runs, which a test may change."""
+    source = root / "data" / "studies" / STUDY
+    target = checkout / "data" / "studies" / STUDY
+    target.mkdir()
+    shutil.copy(source / "study.yml", target)
+    for run in ("cpu-c0008-r1", "delay-c0008-r1"):
+        shutil.copytree(source / run, target / run)
+    return target
+
+
+def test_every_table_has_rows_and_its_schema(study):
+    for name in TABLES:
+        frame = read_table(name, STUDY)
+        assert len(frame) > 0
+        assert list(frame.columns) == list(tables.SCHEMAS[name].columns)
+        assert set(frame["run_id"]) == {"cpu-c0008-r1", "delay-c0008-r1"}
+
+
+def test_numbers_are_those_of_the_raw_text(study):
+    text = (study / "cpu-c0008-r1" / "local.wrk.txt").read_text()
+    stated = next(line.split()[1] for line in text.split("\n") if line.startswith("Requests/sec"))
+    runs = read_table("runs", STUDY).set_index("run_id")
+    assert runs.loc["cpu-c0008-r1", "throughput_rps"] == float(stated)
+    assert runs.loc["cpu-c0008-r1", "connections"] == 8
+
+
+def test_all_collectors_stand_on_one_clock(study):
+    runs = read_table("runs", STUDY).set_index("run_id")
+    for name in ("cpu", "network", "tcp", "sockets", "connections"):
+        frame = read_table(name, STUDY)
+        expected = frame["time"] - frame["run_id"].map(runs["started_at"])
+        assert ((expected.dt.total_seconds() - frame["elapsed_s"]).abs() < 1e-6).all()
+        assert frame["elapsed_s"].between(-2, runs["duration_s"].max() + 3).all()
+
+
+def test_a_garbled_number_names_file_and_line(study):
+    file = study / "cpu-c0008-r1" / "local.wrk.txt"
+    lines = file.read_text().split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("Requests/sec"))
+    lines[at] = "Requests/sec:  1x3456.78"
+    file.write_text("\n".join(lines))
+    with pytest.raises(ParseError) as caught:
+        ingest(STUDY)
+    assert str(caught.value).startswith(f"data/studies/{STUDY}/cpu-c0008-r1/local.wrk.txt:{at + 1}: expected ")
+    assert "1x3456.78" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["local.sar.txt", "local.ss.summary.txt", "local.ss.connections.txt"])
+def test_a_changed_digit_is_found_out(study, name):
+    """Still a number, so no parser can tell: the fingerprint can."""
+    file = study / "cpu-c0008-r1" / name
+    text = file.read_text()
+    at = text.rindex("0")
+    file.write_text(text[:at] + "1" + text[at + 1 :])
+    with pytest.raises(ParseError, match=r"cpu-c0008-r1/.*:\d+: expected "):
+        ingest(STUDY)
+
+
+def test_a_file_that_is_gone_is_named(study):
+    (study / "cpu-c0008-r1" / "local.sar.txt").unlink()
+    with pytest.raises(ParseError, match="local.sar.txt:0: expected the file that run.json names, got 'no file'"):
+        ingest(STUDY)
+
+
+def test_bytes_that_are_no_text_are_named(study):
+    file = study / "cpu-c0008-r1" / "local.wrk.txt"
+    file.write_bytes(file.read_bytes() + b"\xff\xfe")
+    with pytest.raises(ParseError, match=r"local.wrk.txt:\d+: expected UTF-8"):
+        ingest(STUDY)
+
+
+def test_an_unfinished_run_keeps_its_row_and_warns(study):
+    run = read_run(study / "cpu-c0008-r1")
+    write_run(
+        type(run)(**{**vars(run), "status": "interrupted", "reason": "the launcher was interrupted"}),
+        study / run.run_id,
+    )
+    row = read_table("runs", STUDY).set_index("run_id").loc["cpu-c0008-r1"]
+    assert row["status"] == "interrupted"
+    assert pd.isna(row["throughput_rps"]) and pd.isna(row["requests"])
+    assert any("interrupted: the launcher was interrupted" in w for w in read_warnings(STUDY))
+
+
+def test_tables_are_made_anew_when_a_raw_file_is_newer(study):
+    read_table("runs", STUDY)
+    made = store._file("runs", study).stat().st_mtime_ns
+    read_table("runs", STUDY)
+    assert store._file("runs", study).stat().st_mtime_ns == made
+    later = time.time() + 5
+    os.utime(study / "cpu-c0008-r1" / "local.sar.txt", (later, later))
+    read_table("runs", STUDY)
+    assert store._file("runs", study).stat().st_mtime_ns != made
+
+
+def test_a_reader_depends_on_the_raw_files_of_its_tables_alone(study, checkout, monkeypatch):
+    ledger = checkout / "reads"
+    monkeypatch.setenv("LOADCURVE_READS", str(ledger))
+    read_table("runs", STUDY)
+    read = set(ledger.read_text().split("\n")) - {""}
+    assert any(p.endswith("cpu-c0008-r1/local.wrk.txt") for p in read)
+    assert any(p.endswith("cpu-c0008-r1/run.json") for p in read)
+    assert not any("sar" in p or ".ss." in p for p in read)
+    ledger.write_text("")
+    read_table("cpu", STUDY)
+    read = set(ledger.read_text().split("\n")) - {""}
+    assert any(p.endswith("local.sar.txt") for p in read)
+    assert not any("wrk" in p for p in read)
+
+
+def test_two_studies_of_one_name_do_not_mix(study, checkout, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / STUDY
+    shutil.copytree(study, elsewhere)
+    shutil.rmtree(elsewhere / "cpu-c0008-r1")
+    assert len(read_table("runs", elsewhere)) == 1
+    assert len(read_table("runs", STUDY)) == 2
+
+
+def test_a_machine_has_its_facts(study):
+    facts = read_machine(STUDY).set_index("fact")["value"]
+    assert facts["system"] == "Linux"
+    assert int(facts["cpus"]) >= 1
+
+
+def test_unknown_names_are_refused(study):
+    with pytest.raises(LoadcurveError, match="table must be one of runs, .*got 'run'"):
+        read_table("run", STUDY)
+    with pytest.raises(LoadcurveError, match=f"study must be one of {STUDY}, or a folder"):
+        read_table("runs", "no_such_study")
+
+
+def test_every_recorded_file_is_as_it_was_recorded(root):
+    checked = 0
+    for folder in sorted((root / "data" / "studies").glob("*/*/")):
+        run = read_run(folder)
+        assert run.status == "finished"
+        assert {p.name for p in folder.iterdir()} == {*run.files, "run.json"}
+        for name, recorded in run.files.items():
+            assert fingerprint(folder / name) == recorded
+            checked += 1
+    assert checked > 0

@@ -1,0 +1,54 @@
+import pandas as pd
+import pytest
+
+from loadcurve import tables
+from loadcurve.errors import LoadcurveError
+
+
+@pytest.mark.parametrize("name", tables.SCHEMAS)
+def test_every_column_says_what_it_is(name):
+    declared = tables.columns(name)
+    assert declared["meaning"].str.endswith(".").all()
+    assert not declared["column"].duplicated().any()
+
+
+@pytest.mark.parametrize("name", tables.SCHEMAS)
+def test_units_and_suffixes_agree(name):
+    suffixes = {"s": "_s", "ratio": "_ratio", "rps": "_rps", "pps": "_pps", "bytes": "_bytes",
+                "bytes_per_s": "_bytes_per_s", "per_s": "_per_s"}  # fmt: skip
+    for row in tables.columns(name).itertuples():
+        if row.unit in suffixes:
+            assert row.column.endswith(suffixes[row.unit]) or row.column == "quantile"
+
+
+@pytest.mark.parametrize("name", tables.SCHEMAS)
+def test_an_empty_table_has_its_columns_and_survives_parquet(name, tmp_path):
+    empty = tables.empty(name)
+    assert list(empty.columns) == list(tables.SCHEMAS[name].columns)
+    empty.to_parquet(tmp_path / "t.parquet")
+    assert list(tables.check(name, pd.read_parquet(tmp_path / "t.parquet")).columns) == list(empty.columns)
+
+
+def test_missing_stays_missing():
+    checked = tables.check("latency", pd.DataFrame({"study": ["s"], "run_id": ["r"], "latency_s": [float("nan")]}))
+    assert checked["latency_s"].isna().all()
+    assert checked["generator"].isna().all()
+
+
+def test_all_faults_are_named_in_one_line():
+    wrong = pd.DataFrame({"study": ["s"], "run_id": [None], "quantile": [99.0], "latency_s": [-1.0]})
+    with pytest.raises(LoadcurveError) as caught:
+        tables.check("latency", wrong)
+    text = str(caught.value)
+    assert all(name in text for name in ("run_id", "quantile", "latency_s"))
+    assert "\n" not in text
+
+
+def test_an_unknown_column_is_an_error():
+    with pytest.raises(LoadcurveError, match="'cpu_percent'"):
+        tables.check("cpu", pd.DataFrame({"cpu_percent": [99.0]}))
+
+
+def test_an_unknown_table_is_an_error():
+    with pytest.raises(LoadcurveError, match="table must be one of runs, .*got 'run'"):
+        tables.columns("run")
