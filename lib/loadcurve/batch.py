@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import papermill as pm
@@ -13,9 +14,6 @@ from loadcurve.errors import LoadcurveError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
 _TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
-
-# Kernels talk over sockets of the file system: no port is opened, and nothing is sent that others could read.
-_KERNEL = Config({"KernelManager": {"transport": "ipc"}})
 
 
 def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | None = None) -> Path:
@@ -42,13 +40,16 @@ def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | N
     ledger = output.with_suffix(".reads")
     ledger.write_text("", "utf-8")
     os.environ |= {"LOADCURVE_READS": str(ledger.resolve()), "LOADCURVE_PUBLISH": notebook.stem}
-    draft = output.with_suffix(".draft.ipynb")
-    try:
-        pm.execute_notebook(
-            notebook, draft, given, progress_bar=False, cwd=str(notebook.parent), config=_KERNEL, log_output=False
-        )
-    except PapermillExecutionError as error:
-        raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+    draft = output.with_name(f".{output.name}")
+    # Kernels talk over sockets in a folder of their own: no port is opened, and kernels side by side do not meet.
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
+        kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        try:
+            pm.execute_notebook(
+                notebook, draft, given, progress_bar=False, cwd=str(notebook.parent), config=kernel, log_output=False
+            )
+        except PapermillExecutionError as error:
+            raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
     write_dependencies(output, ledger)
     draft.replace(output)
     return output

@@ -53,8 +53,15 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
     ax.fill_between(
         band["connections"], band["lo"].clip(lower=0), band["hi"], color=colour("law"), alpha=0.18, linewidth=0
     )
-    last = band.iloc[-1]
-    _label(ax, last["connections"], last["throughput_rps"], fit.law.upper(), colour("law"))
+    # Named below its first third, where the runs' own labels are not.
+    named = band.iloc[len(band) // 4]
+    ax.annotate(
+        fit.law.upper(),
+        (named["connections"], named["throughput_rps"]),
+        xytext=(8, -14),
+        textcoords="offset points",
+        color=colour("law"),
+    )
     ax.set_ylim(bottom=0)
     return ax
 
@@ -96,7 +103,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
         mean = rows.groupby("connections")["deviation_ratio"].mean()
         ax.plot(rows["connections"], rows["deviation_ratio"], "o", color=colour("", position), alpha=0.45, markersize=4)
         ax.plot(mean.index, mean, color=colour("", position))
-        _label(ax, mean.index[-1], mean.iloc[-1], str(law), colour("", position))
+        _label(ax, mean.index[-1], mean.iloc[-1], str(law).replace("_min", "ₘᵢₙ"), colour("", position))
     _connections_axis(ax)
     ax.set_ylabel("Measured / law − 1")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -144,7 +151,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("Processor busy")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.legend(loc="lower right", fontsize="small")
+    ax.legend(loc="center left", fontsize="small")
     return ax
 
 
@@ -192,7 +199,7 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.legend(fontsize="small")
+    ax.legend(loc="center right", fontsize="small")
     return ax
 
 

@@ -20,16 +20,16 @@ COLOURS = {
 }
 
 STYLE = {
-    "figure.figsize": (6.2, 3.9),
+    "figure.figsize": (5.4, 3.5),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "white",
-    "font.size": 10.5,
+    "font.size": 10,
     "font.sans-serif": ["DejaVu Sans"],
     "svg.fonttype": "none",
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,
-    "axes.titlesize": 10.5,
+    "axes.titlesize": 10,
     "axes.titlelocation": "left",
     "xtick.color": INK,
     "ytick.color": INK,

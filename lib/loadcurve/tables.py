@@ -8,6 +8,8 @@ packets (or segments) per second, ``_bytes_per_s``, ``_per_s`` events per second
 No suffix means a count or a name.
 """
 
+import re
+
 import pandas as pd
 import pandera.pandas as pa
 
@@ -239,8 +241,11 @@ _SHORT_LABEL = {
 }
 
 
+_TYPE = {"string": "text", "Int64": "integer", "boolean": "yes/no", "float64": "number", "datetime64": "time"}
+
+
 def columns(table: str) -> pd.DataFrame:
-    """What a table's columns are: ``column``, ``dtype``, ``unit``, ``meaning``.
+    """What a table's columns are: ``column``, ``type``, ``unit``, ``meaning``.
 
     Raises
     ------
@@ -254,7 +259,12 @@ def columns(table: str) -> pd.DataFrame:
     """
     return pd.DataFrame(
         [
-            {"column": name, "dtype": str(c.dtype), "unit": c.metadata["unit"], "meaning": c.description}
+            {
+                "column": name,
+                "type": _TYPE[re.split(r"\[", str(c.dtype))[0]],
+                "unit": _shown_unit(c.metadata["unit"]),
+                "meaning": c.description,
+            }
             for name, c in _schema(table).columns.items()
         ]
     )
@@ -298,7 +308,11 @@ def axis_label(table: str, column: str) -> str:
     """
     unit = _schema(table).columns[column].metadata["unit"]
     label = _SHORT_LABEL.get(column, column.replace("_", " ").capitalize())
-    return f"{label} [{_QUANTITY.get(unit, unit)}]" if unit else label
+    return f"{label} [{_shown_unit(unit)}]" if unit else label
+
+
+def _shown_unit(unit: str) -> str:
+    return _QUANTITY.get(unit, unit)
 
 
 def _schema(table: str) -> pa.DataFrameSchema:

@@ -111,7 +111,7 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
     >>> format_quantity(0.01026, "s"), format_quantity(41418.44, "rps"), format_quantity(0.0213, "ratio")
     ('10.3 ms', '41.4 k/s', '2.13 %')
     >>> format_quantity(1250), format_quantity(8.0), format_quantity(0.01, "s")
-    ('1,250', '8', '10 ms')
+    ('1,250', '8', '10.0 ms')
     """
     if not math.isfinite(value):
         return "not known" if math.isnan(value) else ("∞" if value > 0 else "−∞")
@@ -122,12 +122,13 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
         prefix, suffix = next((p for p in _SHOWN[unit] if abs(value) >= p[0]), _SHOWN[unit][-1])
     elif unit:
         suffix = unit
-    text = _significant(value / prefix, digits).replace("-", "−")
+    whole = not unit and value == round(value)  # a count shows no decimals
+    text = (f"{value:,.0f}" if whole else _significant(value / prefix, digits)).replace("-", "−")
     return text if not suffix else f"{text}{'' if suffix.startswith('/') else ' '}{suffix}"
 
 
 def _significant(number: float, digits: int) -> str:
-    if number == round(number) and abs(number) < 10**digits:
-        return f"{number:,.0f}"
+    if number == 0:
+        return "0"
     magnitude = math.floor(math.log10(abs(number)))
     return f"{number:,.{max(0, digits - 1 - magnitude)}f}"

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sar import parse_sar
-from loadcurve.ingest.ss import parse_ss_connections, parse_ss_summary
+from loadcurve.ingest.ss_connections import parse_ss_connections
+from loadcurve.ingest.ss_summary import parse_ss_summary
 from loadcurve.ingest.wrk import parse_wrk
 
 PARSERS: dict[tuple[str, str], Callable[[str], Parsed]] = {

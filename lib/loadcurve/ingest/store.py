@@ -16,6 +16,7 @@ from loadcurve import paths, tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import TABLES, Ingested, read_runs
 from loadcurve.study import Study, read_run, read_study, run_folders
+from loadcurve.units import format_quantity, unit_of_column
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
@@ -75,10 +76,16 @@ def read_machine(study: str | Path) -> pd.DataFrame:
     folder = paths.study_folder(study)
     finished = [(path, run) for path in run_folders(folder) if (run := read_run(path)).status == "finished"]
     _record([path / "run.json" for path, _ in finished[:1]])
-    machine = finished[0][1].machine if finished else {}
-    return pd.DataFrame(
-        [{"fact": fact, "value": str(value)} for fact, value in machine.items()], columns=["fact", "value"]
-    )
+    facts = finished[0][1].machine.items() if finished else ()
+    shown = [{"fact": name.replace("_", " "), "value": _shown(name, value)} for name, value in facts]
+    return pd.DataFrame(shown, columns=["fact", "value"])
+
+
+def _shown(name: str, value: object) -> str:
+    unit = unit_of_column(name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format_quantity(value, unit) if unit and isinstance(value, int | float) else str(value)
 
 
 def describe_study(study: str | Path) -> Study:

@@ -1,6 +1,7 @@
 """Laws of throughput and latency as pure functions on arrays, and their fits; they know no tool and no file."""
 
-from loadcurve.models.bounds import asymptotic_latency_s, asymptotic_throughput_rps, find_demand, find_saturation
+from loadcurve.models.bounds import asymptotic_latency_s, asymptotic_throughput_rps, find_saturation
+from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.deviation import summarise_deviation
 from loadcurve.models.fit import Fit, fit_table
 from loadcurve.models.gain import summarise_gain
@@ -19,6 +20,7 @@ __all__ = [
     "asymptotic_latency_s",
     "asymptotic_throughput_rps",
     "find_demand",
+    "find_latency_min",
     "find_limit",
     "find_peak",
     "find_peak_throughput",

@@ -2,6 +2,17 @@
 
 import pandas as pd
 
+from loadcurve.models.laws import little_latency_s
+
+_ORDER = [
+    "throughput_rps",
+    "throughput_change_ratio",
+    "latency_by_little_s",
+    "latency_change_ratio",
+    "latency_mean_s",
+    "latency_p99_worst_s",
+]
+
 
 def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     """Throughput and response time of each level of connections, and their change from the level before.
@@ -16,8 +27,9 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``connections throughput_rps throughput_change_ratio latency_mean_s latency_change_ratio latency_p99_worst_s``:
-        means over the repeats, and the largest 99 % quantile of any repeat, since quantiles have no mean.  A change
+        ``connections throughput_rps throughput_change_ratio latency_by_little_s latency_change_ratio latency_mean_s
+        latency_p99_worst_s``: means over the repeats; N / X, the time from one request of a connection to its next;
+        the generator's own mean; and the largest 99 % quantile of any repeat, since quantiles have no mean.  A change
         is missing at the first level.
     """
     levels = runs.groupby("connections")
@@ -25,12 +37,6 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     p99 = latency[latency["quantile"] == 0.99].merge(runs[["study", "run_id", "connections"]], on=["study", "run_id"])
     gain["latency_p99_worst_s"] = p99.groupby("connections")["latency_s"].max()
     gain["throughput_change_ratio"] = gain["throughput_rps"].pct_change()
-    gain["latency_change_ratio"] = gain["latency_mean_s"].pct_change()
-    order = [
-        "throughput_rps",
-        "throughput_change_ratio",
-        "latency_mean_s",
-        "latency_change_ratio",
-        "latency_p99_worst_s",
-    ]
-    return gain[order].reset_index()
+    gain["latency_by_little_s"] = little_latency_s(gain.index.to_numpy(float), gain["throughput_rps"])
+    gain["latency_change_ratio"] = gain["latency_by_little_s"].pct_change()
+    return gain[_ORDER].reset_index()

@@ -18,10 +18,9 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 def on_files(files, config):
     """Add the executed notebooks and the figures' data from `build/` to the site."""
     top = Path(config.config_file_path).parent / BUILD
-    for notebook in sorted((top / "notebooks").glob("[0-9]*.ipynb")):
-        files.append(File.generated(config, f"notebooks/{notebook.name}", abs_src_path=str(notebook)))
-    for data in sorted((top / "figures").glob("*/*.csv")):
-        files.append(File.generated(config, f"figures/{data.parent.name}/{data.name}", abs_src_path=str(data)))
+    for made in [*sorted(top.glob("notebooks/[0-9]*.ipynb")), *sorted(top.glob("figures/*/*.csv"))]:
+        name = made.relative_to(top).as_posix()
+        files.append(File(name, str(top), config.site_dir, config.use_directory_urls))
     return files
 
 

@@ -64,7 +64,7 @@ def table_html(notebook: str, slug: str, link) -> str:
     shown = pd.DataFrame({_heading(name): [_cell(v, name) for v in frame[name]] for name in frame.columns})
     body = shown.to_html(index=False, border=0, escape=True).replace(' class="dataframe"', "")
     return (
-        f'<figure class="lc-figure" id="{slug}">\n<div class="lc-table">{body}</div>\n'
+        f'<figure class="lc-figure lc-wide" id="{slug}">\n<div class="lc-table">{body}</div>\n'
         f"{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
 
@@ -74,20 +74,26 @@ def value_html(notebook: str, name: str) -> str:
     known = published.read_value(notebook, name)
     tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
     tip += [f"notebook {notebook}, {name}"]
-    return f'<span class="lc-value" title="{html.escape("; ".join(tip))}">{html.escape(known["text"])}</span>'
+    return f'<span class="lc-value" title="{html.escape("; ".join(tip))}">{_unbroken(known["text"])}</span>'
 
 
 def interval_html(notebook: str, name: str) -> str:
     """The interval of a published estimate, or the reason why there is none."""
     known = published.read_value(notebook, name)
     text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
-    return f'<span class="lc-value">{html.escape(text)}</span>'
+    return f'<span class="lc-value">{_unbroken(text)}</span>'
+
+
+def _unbroken(text: str) -> str:
+    """A number stays on one line with its unit; a sentence breaks as it likes."""
+    escaped = html.escape(text)
+    return escaped.replace(" ", "\u00a0") if len(text) <= 12 else escaped
 
 
 def columns_markdown(table: str) -> str:
     """A table's columns as Markdown: column, type, unit, meaning."""
     rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
-    rows += [f"| `{c.column}` | {c.dtype} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
+    rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
     return "\n".join(rows)
 
 

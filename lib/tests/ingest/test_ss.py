@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ss import parse_ss_connections, parse_ss_summary
+from loadcurve.ingest.ss_connections import parse_ss_connections
+from loadcurve.ingest.ss_summary import parse_ss_summary
 
 SAMPLES = Path(__file__).parents[3].parent / "shared/samples"
 HEADER = "State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models import asymptotic_latency_s, asymptotic_throughput_rps, find_demand, find_saturation
+from loadcurve.models import (
+    asymptotic_latency_s,
+    asymptotic_throughput_rps,
+    find_demand,
+    find_latency_min,
+    find_saturation,
+)
 from loadcurve.stats import Estimate
 
 positive = st.floats(1e-4, 1e4)
@@ -125,3 +131,22 @@ def test_demand_leaves_missing_runs_out():
 def test_rules(call, message):
     with pytest.raises(ValueRuleError, match=message):
         call()
+
+
+def test_least_response_time_is_that_of_one_connection_where_nobody_waits():
+    # N / X: 1/100, 8/400, 32/390
+    assert find_latency_min([1, 1, 8, 8, 32], [99, 101, 398, 402, 390]).value == pytest.approx(0.01)
+
+
+def test_least_response_time_at_a_later_level_is_said():
+    # 1/30000 = 33.3 us alone, 2/75000 = 26.7 us in company: 1.25 times
+    found = find_latency_min([1, 1, 2, 2, 4], [29000, 31000, 74000, 76000, 90000])
+    assert found.value == pytest.approx(2 / 75000)
+    assert "at N = 2, not at N = 1, where it is 1.25 times as long" in found.warnings[0]
+
+
+@given(st.lists(st.tuples(st.integers(1, 512), st.floats(1, 1e6)), min_size=1, max_size=12, unique_by=lambda p: p[0]))
+def test_no_mean_lies_above_the_bounds_made_from_it(points):
+    number, throughput = (np.array(column, dtype=float) for column in zip(*points, strict=True))
+    demand, least = find_demand(number, throughput).value, find_latency_min(number, throughput).value
+    assert (throughput <= asymptotic_throughput_rps(number, demand, least) * (1 + 1e-9)).all()

@@ -1,0 +1,143 @@
+"""The handbook in a real Chromium: pages load with no request leaving the machine, figures show, search finds."""
+
+import functools
+import http.server
+import shutil
+import threading
+
+import pytest
+from conftest import ROOT
+from playwright.sync_api import sync_playwright
+
+SITE = ROOT / "build" / "site"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PAGES = [
+    "index.html",
+    "method/throughput_and_connections.html",
+    "studies/30_throughput_by_connections.html",
+    "studies/20_data_quality.html",
+    "studies/10_run_study.html",
+    "rules/effective-concurrency.html",
+    "reference/columns.html",
+    "notebooks/30_throughput_by_connections.html",
+]
+pytestmark = [
+    pytest.mark.site,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    assert (SITE / "index.html").exists(), "the handbook is not built: run make first (make test does)"
+    handler = functools.partial(Quiet, directory=str(SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    flags = [
+        "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync",
+    ]  # fmt: skip
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request, browser):
+    context = browser.new_context(color_scheme=request.param, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.scheme = request.param
+    page.asked, page.errors = [], []
+    page.on("request", lambda r: page.asked.append(r.url))
+    page.on("pageerror", lambda e: page.errors.append(str(e)))
+    page.on("response", lambda r: page.errors.append(f"{r.status} {r.url}") if r.status >= 400 else None)
+    yield page
+    context.close()
+
+
+def colour_of(page, selector, what="color"):
+    text = page.eval_on_selector(selector, f"e => getComputedStyle(e).{what}")
+    return [float(v) for v in text[text.index("(") + 1 : -1].split(",")][:3]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_loads_whole_from_this_machine_alone(page, address, name):
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    assert page.errors == []
+    assert [url for url in page.asked if not url.startswith((address, "data:", "blob:"))] == []
+    assert page.title()
+    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wider <= 0, "the page does not scroll sideways"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_a_phone(browser, address, name):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    context.close()
+    assert wider <= 0
+
+
+@pytest.mark.parametrize("name", ["index.html", "studies/30_throughput_by_connections.html"])
+def test_figures_are_visible_in_both_schemes(page, address, name):
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    drawings = page.query_selector_all("figure.lc-figure svg")
+    assert drawings
+    for drawing in drawings:
+        box = drawing.bounding_box()
+        assert box["width"] > 300 and box["height"] > 150
+    # The ink of the axes follows the page: dark on light, light on dark.
+    ink = colour_of(page, "figure.lc-figure svg text", "fill")
+    ground = colour_of(page, "body", "backgroundColor")
+    assert abs(sum(ink) - sum(ground)) > 250
+    assert (sum(ground) < 250) == (page.scheme == "dark")
+
+
+def test_the_scheme_can_be_chosen(page, address):
+    page.goto(f"{address}/index.html", wait_until="networkidle")
+    before = colour_of(page, "body", "backgroundColor")
+    page.click("label[for^=__palette]:not([hidden])")
+    page.wait_for_timeout(300)
+    assert abs(sum(colour_of(page, "body", "backgroundColor")) - sum(before)) > 250
+
+
+def test_search_finds_the_knee(page, address):
+    page.goto(f"{address}/index.html", wait_until="networkidle")
+    page.click(".md-search__input")
+    page.keyboard.type("knee", delay=50)
+    result = page.wait_for_selector(".md-search-result__item a", timeout=10_000)
+    assert "method" in result.get_attribute("href")
+    assert page.errors == []
+
+
+def test_the_site_works_from_the_file_system(page):
+    page.goto((SITE / "index.html").as_uri())
+    page.click("text=How to find this point for your server")
+    page.wait_for_url("**/method/throughput_and_connections.html*")
+    page.click(".md-search__input")
+    page.keyboard.type("knee", delay=50)
+    page.wait_for_selector(".md-search-result__item a", timeout=10_000)
+    assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_formulas_are_drawn(page, address):
+    page.goto(f"{address}/method/throughput_and_connections.html", wait_until="networkidle")
+    boxes = [m.bounding_box() for m in page.query_selector_all("math")]
+    assert len(boxes) > 10
+    assert all(box["width"] > 3 and box["height"] > 5 for box in boxes)
+    fraction = page.query_selector("math[display=block] mfrac").bounding_box()
+    assert fraction["height"] > 25, "numerator over denominator"

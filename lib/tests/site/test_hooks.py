@@ -1,0 +1,41 @@
+"""Formulas become MathML when the site is built; notebook pages keep no script."""
+
+from types import SimpleNamespace
+
+from loadcurve.site import hooks
+
+
+def page(name):
+    return SimpleNamespace(file=SimpleNamespace(src_uri=name))
+
+
+def test_formulas_of_a_page_become_mathml():
+    html = (
+        '<p>so <span class="arithmatex">\\(N^* = R/D\\)</span></p>'
+        '<div class="arithmatex">\\[X \\le \\frac{1}{D}\\]</div>'
+    )
+    made = hooks.on_page_content(html, page("method/a.md"), None, None)
+    assert made.count("<math") == 2
+    assert 'display="block"' in made and "<mfrac>" in made
+    assert "arithmatex" not in made
+
+
+def test_a_less_than_in_a_formula_is_a_less_than():
+    html = '<span class="arithmatex">\\(a &lt; b\\)</span>'
+    assert "&#x0003C;" in hooks.on_page_content(html, page("a.md"), None, None)
+
+
+def test_a_page_without_formulas_is_left_alone():
+    assert hooks.on_page_content("<p>5 $ and 6 $</p>", page("a.md"), None, None) == "<p>5 $ and 6 $</p>"
+
+
+def test_a_notebook_page_keeps_no_script_and_gets_its_formulas():
+    html = (
+        '<script src="https://cdn.example/x.js"></script>'
+        '<div class="jp-RenderedMarkdown"><p>at $N^*$ and $$X = 1/R$$</p>'
+        "</div><div class='jp-OutputArea'><pre>costs 5 $ or 6 $</pre></div>"
+    )
+    made = hooks.on_page_content(html, page("notebooks/a.ipynb"), None, None)
+    assert "<script" not in made
+    assert made.count("<math") == 2
+    assert "costs 5 $ or 6 $" in made

@@ -1,0 +1,434 @@
+"""What each figure contains: axes, points, means, laws, bands, labels and colours, read back from its Axes."""
+
+import inspect
+import math
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_hex
+
+from loadcurve import plots, tables
+from loadcurve.models import Fit
+from loadcurve.stats import Estimate
+from loadcurve.style import COLOURS, INK, PALETTE, colour
+
+matplotlib.use("Agg")
+
+PLOTS = sorted(name for name in vars(plots) if name.startswith("plot_"))
+LIGHT, DARK = "#ffffff", "#1e2129"  # backgrounds of Material's schemes; slate's is hsl(232, 15 %, 14 %)
+
+# variant, connections, throughput, response time; the last run of cpu was interrupted.
+RUNS = [
+    ("cpu", 1, 100.0, 0.010),
+    ("cpu", 1, 120.0, 0.008),
+    ("cpu", 4, 300.0, 0.013),
+    ("cpu", 4, 340.0, 0.011),
+    ("cpu", 16, 400.0, 0.040),
+    ("cpu", 16, math.nan, math.nan),
+    ("delay", 1, 10.0, 0.100),
+    ("delay", 4, 40.0, 0.100),
+    ("delay", 16, 150.0, 0.110),
+]
+FINISHED = [run for run in RUNS if not math.isnan(run[2])]
+
+
+def table_of_runs(rows=RUNS):
+    frame = pd.DataFrame(rows, columns=["variant", "connections", "throughput_rps", "latency_mean_s"])
+    status = ["finished" if known else "interrupted" for known in frame["throughput_rps"].notna()]
+    return tables.check("runs", frame.assign(study="s", run_id=[f"r{i}" for i in frame.index], status=status))
+
+
+def of_cpu():
+    return table_of_runs([run for run in RUNS if run[0] == "cpu"])
+
+
+def straight_fit(sd=0.2, level=0.95):
+    """X = 10 N with a standard error of `sd` on the 10, from 4 points of which 2 are left over."""
+    number = np.array([1.0, 4.0, 8.0, 16.0])
+    return Fit(
+        law="usl",
+        parameters={"slope": Estimate(10, math.nan, math.nan, level, "given")},
+        covariance=np.array([[sd**2]]),
+        residual_sd=1.0,
+        r_squared=1.0,
+        points=4,
+        degrees_of_freedom=2,
+        level=level,
+        warnings=(),
+        connections=number,
+        throughput_rps=10 * number,
+        function=lambda n, slope: slope * n,
+        gradient=lambda n, slope: np.asarray(n, float)[:, None],
+    )
+
+
+def known(value):
+    return Estimate(value, math.nan, math.nan, 0.95, "given")
+
+
+def deviation():
+    return pd.DataFrame(
+        [(1, "N/R", 0.01), (1, "N/R", 0.03), (8, "N/R", -0.01), (1, "N/R_min", 0.0), (8, "N/R_min", -0.4)],
+        columns=["connections", "law", "deviation_ratio"],
+    )
+
+
+def findings(rows=(("cpu", 4, 4.0), ("cpu", 16, 12.0), ("delay", 4, 3.8), ("delay", 16, 16.0))):
+    frame = pd.DataFrame(rows, columns=["variant", "expected", "observed"])
+    declared = frame[["expected", "observed"]].assign(study="s", rule="effective-concurrency", severity="ok")
+    return tables.check("findings", declared).assign(variant=frame["variant"])
+
+
+def busy():
+    return pd.DataFrame(
+        [
+            ("cpu", 1, "generator", 0.10),
+            ("cpu", 1, "server", 0.50),
+            ("cpu", 1, "server", 0.60),
+            ("cpu", 1, "", 0.99),
+            ("cpu", 8, "generator", 0.30),
+            ("cpu", 8, "server", 1.00),
+            ("delay", 1, "generator", 0.02),
+            ("delay", 1, "server", 0.01),
+        ],
+        columns=["variant", "connections", "role", "busy_ratio"],
+    )
+
+
+def established():
+    return pd.DataFrame(
+        [("cpu", 1, 1), ("cpu", 64, 64), ("delay", 4, 4), ("delay", 512, 128)],
+        columns=["variant", "connections", "established"],
+    )
+
+
+def records():
+    here = table_of_runs([("cpu", 1, 200.0, 0.005), ("cpu", 4, 500.0, 0.008)])
+    return pd.concat([table_of_runs().assign(record="recorded"), here.assign(record="this machine")])
+
+
+BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
+EXAMPLES = {
+    "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
+    "plot_cpu_by_connections": lambda: (busy(),),
+    "plot_deviation_from_law": lambda: (deviation(),),
+    "plot_effective_concurrency": lambda: (findings(),),
+    "plot_established_by_connections": lambda: (established(),),
+    "plot_latency_by_connections": lambda: (table_of_runs(),),
+    "plot_records": lambda: (records(),),
+    "plot_throughput_by_connections": lambda: (table_of_runs(),),
+    "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
+}
+THROUGHPUT = [
+    "plot_asymptotic_bounds",
+    "plot_records",
+    "plot_throughput_by_connections",
+    "plot_throughput_law",
+]
+
+every_plot = pytest.mark.parametrize("name", PLOTS)
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_left():
+    yield
+    plt.close("all")
+
+
+def draw(name, ax=None):
+    return getattr(plots, name)(*EXAMPLES[name](), ax=ax)
+
+
+def is_stroked(line):
+    return line.get_linestyle() != "None"
+
+
+def points(ax, color=None):
+    """Every marker that stands for one run, sorted; of one colour where it is given."""
+    found = []
+    for collection in (c for c in ax.collections if isinstance(c, PathCollection)):
+        faces = [to_hex(face) for face in collection.get_facecolors()]
+        faces *= len(collection.get_offsets()) // len(faces)  # one colour for all, or one each
+        found += zip(np.asarray(collection.get_offsets()).tolist(), faces, strict=True)
+    for line in (line for line in ax.lines if not is_stroked(line)):
+        found += [(list(xy), to_hex(line.get_color())) for xy in line.get_xydata().tolist()]
+    return sorted(tuple(xy) for xy, face in found if color in (None, face))
+
+
+def strokes(ax, color=None, style=None):
+    """Points of each drawn line, of one colour and style where they are given."""
+    wanted = [line for line in ax.lines if is_stroked(line) and color in (None, to_hex(line.get_color()))]
+    return [line.get_xydata().tolist() for line in wanted if style in (None, line.get_linestyle())]
+
+
+def labels(ax):
+    return {text.get_text(): to_hex(text.get_color()) for text in ax.texts}
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def tick(axis, value):
+    return axis.get_major_formatter()(value, 0)
+
+
+def coordinates(column, rows=FINISHED, variant=None):
+    return sorted((float(run[1]), run[column]) for run in rows if variant in (None, run[0]))
+
+
+def approx(rows):
+    return [pytest.approx(row) for row in rows]
+
+
+# Every figure
+
+
+def test_every_plot_has_an_example_and_a_test_of_its_own():
+    assert sorted(EXAMPLES) == PLOTS
+    assert [name for name in PLOTS if not any(test.startswith(f"test_{name}") for test in globals())] == []
+
+
+@every_plot
+def test_takes_data_and_ax_and_nothing_else(name):
+    *data, ax = inspect.signature(getattr(plots, name)).parameters.values()
+    assert (ax.name, ax.kind, ax.default) == ("ax", inspect.Parameter.KEYWORD_ONLY, None)
+    for parameter in data:
+        assert parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        assert parameter.default is inspect.Parameter.empty
+        assert parameter.annotation in (pd.DataFrame, Fit, Estimate)
+
+
+@every_plot
+def test_draws_into_the_given_axes_only(name):
+    figure, (other, given) = plt.subplots(1, 2)
+    plt.sca(other)
+    assert draw(name, ax=given) is given
+    assert given.has_data()
+    assert not other.has_data() and not other.get_xlabel()
+    assert plt.get_fignums() == [figure.number]
+    assert figure.axes == [other, given]
+
+
+@every_plot
+def test_without_axes_each_call_is_a_figure(name):
+    first, second = draw(name), draw(name)
+    assert isinstance(first, Axes)
+    assert first.figure is not second.figure
+    assert len(plt.get_fignums()) == 2
+    first.figure.canvas.draw()
+
+
+@every_plot
+def test_data_are_left_as_they_were(name):
+    data = EXAMPLES[name]()
+    before = [part.copy() if isinstance(part, pd.DataFrame) else part for part in data]
+    getattr(plots, name)(*data)
+    for part, was in zip(data, before, strict=True):
+        if isinstance(part, pd.DataFrame):
+            pd.testing.assert_frame_equal(part, was)
+
+
+@every_plot
+def test_connections_are_a_plain_number_on_a_log2_axis(name):
+    ax = draw(name)
+    assert ax.get_xlabel() == "Connections"
+    assert (ax.get_xscale(), ax.xaxis.get_transform().base) == ("log", 2)
+    assert tick(ax.xaxis, 1024) == "1024"
+
+
+@pytest.mark.parametrize("name", THROUGHPUT)
+def test_throughput_starts_at_0(name):
+    ax = draw(name)
+    assert ax.get_ylabel() == "Throughput [requests/s]"
+    bottom, top = ax.get_ylim()
+    assert bottom == 0
+    assert top > 400  # the best run is in view
+    assert tick(ax.yaxis, 40_000) == "40k"
+
+
+# Each figure
+
+
+def test_plot_throughput_by_connections():
+    ax = draw("plot_throughput_by_connections")
+    assert points(ax) == coordinates(2)
+    for variant, means in {"cpu": [[1, 110], [4, 320], [16, 400]], "delay": [[1, 10], [4, 40], [16, 150]]}.items():
+        assert points(ax, COLOURS[variant]) == coordinates(2, variant=variant)
+        assert strokes(ax, COLOURS[variant]) == [means]
+    assert len(strokes(ax)) == 2
+    assert labels(ax) == {"cpu": COLOURS["cpu"], "delay": COLOURS["delay"]}
+    assert {text.get_text(): text.xy for text in ax.texts} == {"cpu": (16, 400), "delay": (16, 150)}
+    assert ax.get_legend() is None
+
+
+def test_plot_throughput_by_connections_of_variants_without_a_colour_of_their_own():
+    ax = plots.plot_throughput_by_connections(
+        table_of_runs([("zeta", 1, 1.0, 1.0), ("eta", 1, 2.0, 1.0), ("eta", 2, 3.0, 1.0)])
+    )
+    assert labels(ax) == {"eta": PALETTE[0], "zeta": PALETTE[1]}
+    assert points(ax, PALETTE[1]) == [(1, 1)]
+
+
+@pytest.mark.parametrize("name", ["plot_throughput_by_connections", "plot_latency_by_connections", "plot_records"])
+def test_a_level_whose_runs_all_lack_a_value_is_left_out(name):
+    runs = table_of_runs([*FINISHED, ("cpu", 64, math.nan, math.nan)]).assign(record="recorded")
+    ax = getattr(plots, name)(runs)
+    ax.figure.canvas.draw()
+    drawn = [x for stroke in strokes(ax, COLOURS["cpu"]) for x, y in stroke if not math.isnan(y)]
+    assert drawn == [1, 4, 16]
+    assert 64 not in [x for x, _ in points(ax)]
+
+
+def test_plot_latency_by_connections():
+    ax = draw("plot_latency_by_connections")
+    assert ax.get_ylabel() == "Mean response time [s]"
+    assert ax.get_yscale() == "log"
+    assert tick(ax.yaxis, 0.01) == "10 ms"
+    assert points(ax) == coordinates(3)
+    assert strokes(ax, COLOURS["cpu"]) == [approx([[1, 0.009], [4, 0.012], [16, 0.040]])]
+    assert strokes(ax, COLOURS["delay"]) == [approx([[1, 0.1], [4, 0.1], [16, 0.11]])]
+    assert labels(ax) == {"cpu": COLOURS["cpu"], "delay": COLOURS["delay"]}
+
+
+def test_plot_throughput_law():
+    ax = draw("plot_throughput_law")
+    assert points(ax) == coordinates(2, variant="cpu")
+    assert strokes(ax, COLOURS["cpu"]) == [[[1, 110], [4, 320], [16, 400]]]
+    [law] = strokes(ax, COLOURS["law"])
+    assert (law[0], law[-1]) == (pytest.approx([1, 10]), pytest.approx([16, 160]))
+    assert [y for _, y in law] == pytest.approx([10 * x for x, _ in law])
+    assert labels(ax) == {"cpu": COLOURS["cpu"], "USL": COLOURS["law"]}
+    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert to_hex(band.get_facecolor()[0]) == COLOURS["law"]
+    corners = band.get_paths()[0].vertices
+    half = 4.302653 * 0.2  # t(2) at 97.5 %, any t table, times the standard error
+    for number in (1, 16):
+        ends = corners[np.isclose(corners[:, 0], number), 1]
+        assert (ends.min(), ends.max()) == pytest.approx((number * (10 - half), number * (10 + half)))
+
+
+def test_plot_throughput_law_keeps_its_band_above_0():
+    ax = plots.plot_throughput_law(of_cpu(), straight_fit(sd=4))  # 10 − 4.3 × 4 < 0
+    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert band.get_paths()[0].vertices[:, 1].min() == 0
+    assert ax.get_ylim()[0] == 0
+
+
+def test_plot_asymptotic_bounds():
+    ax = draw("plot_asymptotic_bounds")
+    diamond = (4.0, 400.0)
+    assert points(ax) == sorted([*coordinates(2, variant="cpu"), diamond])
+    assert points(ax, COLOURS["limit"]) == [diamond]
+    [bound] = strokes(ax, COLOURS["limit"])
+    assert (bound[0], bound[-1]) == (pytest.approx([1, 100]), pytest.approx([16, 400]))  # N / R_min, then 1 / D
+    assert [y for _, y in bound] == pytest.approx([min(100 * x, 400) for x, _ in bound])
+    assert sorted(labels(ax)) == ["N* = 4", "cpu"]
+
+
+def test_plot_deviation_from_law():
+    ax = draw("plot_deviation_from_law")
+    assert ax.get_ylabel() == "Measured / law − 1"
+    assert tick(ax.yaxis, 0.03) == "3%"
+    assert points(ax, PALETTE[0]) == [(1, 0.01), (1, 0.03), (8, -0.01)]
+    assert points(ax, PALETTE[1]) == [(1, 0.0), (8, -0.4)]
+    assert strokes(ax, PALETTE[0]) == [approx([[1, 0.02], [8, -0.01]])]
+    assert strokes(ax, PALETTE[1]) == [approx([[1, 0.0], [8, -0.4]])]
+    assert labels(ax) == {"N/R": PALETTE[0], "N/R_min": PALETTE[1]}
+    [band] = ax.patches
+    assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-0.03, 0.03))
+    assert to_hex(band.get_facecolor()) == COLOURS["limit"]
+
+
+def test_plot_effective_concurrency():
+    ax = draw("plot_effective_concurrency")
+    assert ax.get_ylabel() == "X·R / N"
+    assert points(ax, COLOURS["cpu"]) == [(4, 1.0), (16, 0.75)]
+    assert points(ax, COLOURS["delay"]) == approx([(4, 0.95), (16, 1.0)])
+    assert len(points(ax)) == 4
+    assert labels(ax) == {"cpu": COLOURS["cpu"], "delay": COLOURS["delay"]}
+    assert {text.get_text(): text.xy for text in ax.texts} == {"cpu": (16, 0.75), "delay": (16, 1.0)}
+    [band] = ax.patches
+    assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((0.9, 1.1))
+
+
+def test_plot_cpu_by_connections():
+    ax = draw("plot_cpu_by_connections")
+    assert ax.get_ylabel() == "Processor busy"
+    assert tick(ax.yaxis, 0.5) == "50%"
+    assert ax.get_ylim()[0] == 0 and ax.get_ylim()[1] >= 1
+    assert strokes(ax, COLOURS["cpu"], "--") == [approx([[1, 0.10], [8, 0.30]])]
+    assert strokes(ax, COLOURS["cpu"], "-") == [approx([[1, 0.55], [8, 1.00]])]  # (0.5 + 0.6) / 2; no role, not drawn
+    assert strokes(ax, COLOURS["delay"]) == [approx([[1, 0.02]]), approx([[1, 0.01]])]
+    assert legend(ax) == ["cpu, generator", "cpu, server", "delay, generator", "delay, server"]
+
+
+def test_plot_established_by_connections():
+    ax = draw("plot_established_by_connections")
+    assert ax.get_ylabel() == "Established at the server"
+    assert (ax.get_yscale(), ax.yaxis.get_transform().base, tick(ax.yaxis, 128)) == ("log", 2, "128")
+    assert points(ax, COLOURS["cpu"]) == [(1, 1), (64, 64)]
+    assert points(ax, COLOURS["delay"]) == [(4, 4), (512, 128)]
+    assert strokes(ax, COLOURS["limit"], "--") == [[[1, 1], [512, 512]]]  # equality
+    assert legend(ax) == ["cpu", "delay"]
+
+
+def test_plot_records():
+    ax = draw("plot_records")
+    assert strokes(ax, COLOURS["cpu"], "-") == [[[1, 110], [4, 320], [16, 400]]]
+    assert strokes(ax, COLOURS["cpu"], "--") == [[[1, 200], [4, 500]]]
+    assert strokes(ax, COLOURS["delay"]) == [[[1, 10], [4, 40], [16, 150]]]
+    assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
+
+
+# Colours
+
+
+def luminance(color):
+    """Relative luminance, WCAG 2.2: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_the_contrast_formula_on_known_pairs():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)  # WebAIM's contrast checker
+
+
+@pytest.mark.parametrize("background", [LIGHT, DARK])
+@pytest.mark.parametrize("color", PALETTE)
+def test_every_colour_can_be_seen_in_both_schemes(color, background):
+    assert contrast(color, background) >= 3  # WCAG 2.2, 1.4.11: graphical objects
+
+
+def test_colours_of_entities_are_of_the_palette():
+    assert set(COLOURS.values()) <= set(PALETTE)
+    assert len(set(PALETTE)) == len(PALETTE)
+    assert colour("cpu", 3) == COLOURS["cpu"]
+    assert colour("no such entity", len(PALETTE) + 2) == PALETTE[2]
+
+
+def test_ink_is_no_palette_colour():
+    # Published drawings have it replaced by the page's own text colour.
+    assert INK.lower() not in {color.lower() for color in (*PALETTE, *COLOURS.values())}
+
+
+@every_plot
+def test_nothing_but_text_and_axes_has_the_ink(name):
+    ax = draw(name)
+    drawn = [to_hex(line.get_color()) for line in ax.lines]
+    drawn += [to_hex(face) for c in ax.collections for face in c.get_facecolors()]
+    drawn += [to_hex(patch.get_facecolor()) for patch in ax.patches]
+    assert drawn
+    assert set(drawn) <= {*PALETTE}
