@@ -57,6 +57,8 @@ def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | N
 
 def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, object]:
     """Return `given` if the notebook's ``parameters`` cell declares each of them, with the type of its default."""
+    if not notebook.is_file():
+        raise LoadcurveError(f"{notebook}:0: expected a notebook, got no file")
     declared = pm.inspect_notebook(notebook)
     for name, value in given.items():
         if name not in declared:

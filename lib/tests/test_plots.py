@@ -339,7 +339,7 @@ def test_plot_deviation_from_law():
     assert points(ax, PALETTE[1]) == [(1, 0.0), (8, -0.4)]
     assert strokes(ax, PALETTE[0]) == [approx([[1, 0.02], [8, -0.01]])]
     assert strokes(ax, PALETTE[1]) == [approx([[1, 0.0], [8, -0.4]])]
-    assert labels(ax) == {"N/R": PALETTE[0], "N/R_min": PALETTE[1]}
+    assert labels(ax) == {"N/R": PALETTE[0], "N/Rₘᵢₙ": PALETTE[1]}
     [band] = ax.patches
     assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-0.03, 0.03))
     assert to_hex(band.get_facecolor()) == COLOURS["limit"]
@@ -384,6 +384,46 @@ def test_plot_records():
     assert strokes(ax, COLOURS["cpu"], "--") == [[[1, 200], [4, 500]]]
     assert strokes(ax, COLOURS["delay"]) == [[[1, 10], [4, 40], [16, 150]]]
     assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
+
+
+# Known faults of plots.py: strict, so that whoever mends one takes its mark away.
+
+
+@pytest.mark.xfail(strict=True, reason="the label stands at the most connections even where that run has no number")
+def test_an_unchecked_run_does_not_take_its_variants_label_along():
+    ax = plots.plot_effective_concurrency(findings([("cpu", 4, 4.0), ("cpu", 64, math.nan)]))
+    assert {text.get_text(): text.xy for text in ax.texts} == {"cpu": (4, 1.0)}
+
+
+@pytest.mark.xfail(strict=True, reason="line styles are given by position, not by role")
+def test_the_servers_line_is_the_same_without_the_generators():
+    ax = plots.plot_cpu_by_connections(busy().query("role == 'server'"))
+    assert {line.get_linestyle() for line in ax.lines} == {"-"}
+
+
+@pytest.mark.xfail(strict=True, reason="line styles are given by position, not by record")
+def test_a_records_line_is_the_same_in_every_variant():
+    both = records()
+    ax = plots.plot_records(both[(both["variant"] == "delay") | (both["record"] == "this machine")])
+    assert [line.get_linestyle() for line in ax.lines] == ["--", "-"]  # cpu on this machine; delay, recorded
+
+
+@pytest.mark.xfail(strict=True, reason="three line styles, and zip stops there")
+def test_no_record_is_lost():
+    ax = plots.plot_records(pd.concat([of_cpu().assign(record=record) for record in "abcd"]))
+    assert len(legend(ax)) == 4
+
+
+@pytest.mark.xfail(strict=True, reason="a logarithmic axis has no 0")
+def test_a_run_without_any_established_connection_is_in_view():
+    ax = plots.plot_established_by_connections(established().assign(established=[1, 0, 4, 128]))
+    assert ax.get_ylim()[0] <= 0
+
+
+@pytest.mark.xfail(strict=True, reason="a variant at position 0 takes the colour that is cpu's own")
+def test_two_variants_have_two_colours():
+    ax = plots.plot_throughput_by_connections(table_of_runs([("alpha", 1, 1.0, 1.0), ("cpu", 1, 2.0, 1.0)]))
+    assert len(set(labels(ax).values())) == 2
 
 
 # Colours

@@ -114,7 +114,8 @@ def _advice(run: pd.Series, ratio: float) -> list[str]:
         advice.append("Ask for a multiple of the threads.")
     if ratio < 1 and run["tool"] == "wrk2":
         advice.append("wrk2 holds a rate, and its connections may idle: it makes no point at a number of connections.")
-    if ratio < 1 and not advice and run["tool"] == "wrk":
+    any_errors = sum(_count(run, name) for name in ("errors_read", "errors_write", "errors_timeout"))
+    if ratio < 1 and not advice and run["tool"] == "wrk" and not any_errors:
         advice.append(
             "wrk starts its clock when it writes a request: a connection that waits for a busy wrk is not in its "
             "response times. See whether wrk's processor was busy, and give it more; or take R = N / X, which holds "

@@ -4,14 +4,12 @@ What is finished stays as it is; what is not is done again by the next `launch` 
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import socket
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,19 +20,16 @@ from loadcurve.errors import LabError
 from loadcurve.lab import collectors, generators, machine, nginx
 from loadcurve.lab.guard import check_target
 from loadcurve.lab.obstacles import echo_module, find_obstacles, version
+from loadcurve.lab.plan import Point, plan
 from loadcurve.lab.process import guarded, start, stop, wait
+from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
 from loadcurve.study import (
     Command,
-    Point,
     Run,
     Study,
     fingerprint,
-    plan,
-    read_run,
-    read_study,
     run_folders,
     write_run,
-    write_study,
 )
 
 # A private nginx answers within a few ms of its start; 5 s leaves room for a busy machine.
@@ -69,11 +64,11 @@ def launch(study: Study, folder: Path) -> list[Path]:
             check_target(recipe, study.allow_targets)
         else:
             nginx.configuration(recipe, port=1, body_bytes=study.response_bytes, connections=1, echo_module="")
-    _adopt(study, folder)
+    adopt(study, folder)
     here = machine.facts()
-    with _only_launcher(folder):
-        _check_same_machine(folder, here)
-        waiting = [p for p in plan(study) if not _is_finished(folder / p.run_id)]
+    with only_launcher(folder):
+        check_same_machine(folder, here)
+        waiting = [p for p in plan(study) if not is_finished(folder / p.run_id)]
         failed = []
         for point in tqdm(waiting, desc=study.study, unit="run", disable=not waiting):
             run = _run_point(study, point, folder / point.run_id, here)
@@ -235,48 +230,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def _is_finished(folder: Path) -> bool:
-    return (folder / "run.json").exists() and read_run(folder).status == "finished"
-
-
-def _adopt(study: Study, folder: Path) -> None:
-    """See that `folder` is the study's own: the same name, the same settings."""
-    if folder.name != study.study:
-        raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
-    if not (folder / "study.yml").exists():
-        write_study(study, folder)
-    held = read_study(folder)
-    if held != study:
-        changed = [name for name in vars(study) if getattr(held, name) != getattr(study, name)]
-        raise LabError(
-            f"{folder} holds this study with other {', '.join(changed)}: "
-            "launch under another name, or remove the folder"
-        )
-
-
-# What must agree for runs to be points of one curve; load, limits and addresses may differ from day to day.
-_SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
-
-
-def _check_same_machine(folder: Path, here: dict) -> None:
-    for held in run_folders(folder):
-        there = read_run(held)
-        differ = [k for k in _SAME_MACHINE if there.machine.get(k) != here[k]]
-        if there.status == "finished" and differ:
-            shown = "; ".join(f"{k} {there.machine.get(k)} there, {here[k]} here" for k in differ)
-            raise LabError(f"{folder} was recorded on another machine ({shown}): launch under another name")
-
-
-@contextlib.contextmanager
-def _only_launcher(folder: Path) -> Iterator[None]:
-    """Hold the folder, so that two launches never write into one study at once."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError:
-        raise LabError(f"{folder} is being written by another launch") from None
-    finally:
-        os.close(handle)

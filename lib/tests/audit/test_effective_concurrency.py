@@ -112,3 +112,10 @@ def test_a_missing_number_is_never_ok(run, words):
 def test_only_finished_runs_are_judged():
     runs = tables.check("runs", pd.DataFrame([{"study": "s", "run_id": "r", "status": "failed"}]))
     assert audit_effective_concurrency({"runs": runs}).empty
+
+
+def test_too_few_in_flight_without_errors_points_at_wrks_clock():
+    found = finding(tool="wrk", threads=1, connections=512, throughput_rps=94432.84, latency_mean_s=0.00379)
+    assert found["severity"] == "warning"
+    assert "a connection that waits for a busy wrk is not in its response times" in found["advice"]
+    assert "R = N / X" in found["advice"]

@@ -153,3 +153,12 @@ def test_snapshots_without_a_connection_give_0_and_no_snapshots_no_row():
 def test_runs_that_did_not_finish_are_left_out():
     runs = table_of_runs({"run_id": "a", "connections": 1, "status": "failed"})
     assert len(summarise_established(connections(LISTEN, *both_ends(1, 1)), runs)) == 0
+
+
+@pytest.mark.xfail(strict=True, reason="rows without a time are dropped while counting, so 3 become 0")
+def test_a_snapshot_without_a_time_is_counted():
+    sockets = connections(LISTEN, *both_ends(1, 3)).assign(time=pd.NaT)
+    found = summarise_established(
+        tables.check("connections", sockets), table_of_runs({"run_id": "a", "connections": 3})
+    )
+    assert found["established"].tolist() == [3]

@@ -1,0 +1,57 @@
+"""Going on with a study: what is finished, whose the folder is, and that only one launch writes into it."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from loadcurve.errors import LabError
+from loadcurve.study import Study, read_run, read_study, run_folders, write_study
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the run in `folder` is whole, so that it is never done again."""
+    return (folder / "run.json").exists() and read_run(folder).status == "finished"
+
+
+def adopt(study: Study, folder: Path) -> None:
+    """See that `folder` is the study's own: the same name, the same settings."""
+    if folder.name != study.study:
+        raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
+    if not (folder / "study.yml").exists():
+        write_study(study, folder)
+    held = read_study(folder)
+    if held != study:
+        changed = [name for name in vars(study) if getattr(held, name) != getattr(study, name)]
+        raise LabError(
+            f"{folder} holds this study with other {', '.join(changed)}: "
+            "launch under another name, or remove the folder"
+        )
+
+
+# What must agree for runs to be points of one curve; load, limits and addresses may differ from day to day.
+_SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
+
+
+def check_same_machine(folder: Path, here: dict) -> None:
+    """Refuse to go on with a study whose finished runs were made by another machine, or by this one changed."""
+    for held in run_folders(folder):
+        there = read_run(held)
+        differ = [k for k in _SAME_MACHINE if there.machine.get(k) != here[k]]
+        if there.status == "finished" and differ:
+            shown = "; ".join(f"{k} {there.machine.get(k)} there, {here[k]} here" for k in differ)
+            raise LabError(f"{folder} was recorded on another machine ({shown}): launch under another name")
+
+
+@contextlib.contextmanager
+def only_launcher(folder: Path) -> Iterator[None]:
+    """Hold the folder, so that two launches never write into one study at once."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise LabError(f"{folder} is being written by another launch") from None
+    finally:
+        os.close(handle)

@@ -1,0 +1,84 @@
+"""Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
+
+import nbformat
+import pytest
+
+from loadcurve import batch
+from loadcurve.errors import LoadcurveError
+
+PARAMETERS = """\
+study: str = "connections_on_loopback"  # study to read
+seconds: float = 2.0  # s: load at each point
+repeats: int = 1  # count: repeats of each point
+strict: bool = False  # whether to stop at the first
+"""
+
+
+@pytest.fixture
+def notebook(checkout):
+    def write(*code):
+        book = nbformat.v4.new_notebook(
+            metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+        )
+        book.cells = [nbformat.v4.new_markdown_cell("# Test"), nbformat.v4.new_code_cell(PARAMETERS)]
+        book.cells[1].metadata["tags"] = ["parameters"]
+        book.cells += [nbformat.v4.new_code_cell(text) for text in code]
+        path = checkout / "99_test.ipynb"
+        nbformat.write(book, path)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"studi": "x"}, "parameter must be one of study, seconds, repeats, strict, got 'studi'"),
+        ({"seconds": "fast"}, "seconds must be float, got 'fast'"),
+        ({"seconds": True}, "seconds must be float, got True"),
+        ({"repeats": 1.5}, "repeats must be int, got 1.5"),
+        ({"strict": 1}, "strict must be bool, got 1"),
+        ({"study": 7}, "study must be str, got 7"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_before_the_kernel(notebook, checkout, monkeypatch, given, says):
+    monkeypatch.setattr(batch.pm, "execute_notebook", lambda *a, **k: pytest.fail("the kernel was started"))
+    with pytest.raises(LoadcurveError, match=says):
+        batch.run_notebook(notebook(), checkout / "out.ipynb", given)
+
+
+def test_an_int_may_stand_for_a_float(notebook):
+    assert batch.check_parameters(notebook(), {"seconds": 3}) == {"seconds": 3}
+
+
+def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    read = checkout / "data" / "studies" / "s p$" / "study.yml"
+    code = (
+        "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import store\n"
+        "publish.begin('99_test')\npublish.value('n', float(repeats))\n"
+        f"store._record([Path({str(read)!r})])"
+    )
+    stale = checkout / "build" / "figures" / "99_test" / "old.svg"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("")
+    output = checkout / "build" / "notebooks" / "99_test.ipynb"
+    batch.run_notebook(notebook(code), output, {"repeats": 7})
+    assert output.exists()
+    assert '"7"' in (stale.parent / "values.json").read_text()
+    assert not stale.exists(), "what a notebook no longer publishes is gone"
+    fragment = output.with_suffix(".d").read_text()
+    assert fragment.startswith("build/notebooks/99_test.ipynb: data/studies/s\\ p$$/study.yml\n")
+    assert fragment.endswith("data/studies/s\\ p$$/study.yml:\n")
+    assert sorted(p.name for p in output.parent.iterdir()) == ["99_test.d", "99_test.ipynb"]
+
+
+def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    output = checkout / "build" / "notebooks" / "99_test.ipynb"
+    with pytest.raises(LoadcurveError, match=r"99_test.ipynb: cell 2: ZeroDivisionError: division by zero") as caught:
+        batch.run_notebook(notebook("1 / 0"), output)
+    assert "\n" not in str(caught.value)
+    assert not output.exists()

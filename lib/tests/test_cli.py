@@ -1,0 +1,43 @@
+"""The command line: one line for what is wrong, exit code 1, nothing of a traceback."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def loadcurve(*argv, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "loadcurve", *argv], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["ingest", "nowhere"], "study must be one of connections_on_loopback"),
+        (["lab", "nowhere"], "study must be one of connections_on_loopback"),
+        (["lab", "connections_on_loopback", "--seconds", "0.1", "--name", "x"], "seconds must be at least 1, got 0.1"),
+        (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
+        (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),
+        (["run", "notebooks/none.ipynb"], "notebooks/none.ipynb:0: expected a notebook, got no file"),
+    ],
+)
+def test_what_is_wrong_is_one_line(root, argv, says):
+    done = loadcurve(*argv, cwd=root)
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_a_study_that_is_finished_is_not_launched_again(root):
+    """The recorded study, on whatever machine this is: either nothing is left to do, or it refuses to mix machines."""
+    done = loadcurve("lab", "connections_on_loopback", cwd=root)
+    said = done.stdout + done.stderr
+    assert "60 runs finished" in said or "was recorded on another machine" in said or "not installed" in said
+
+
+def test_help_names_the_commands(root):
+    said = loadcurve("--help", cwd=root).stdout
+    assert all(word in said for word in ("lab", "ingest", "run"))

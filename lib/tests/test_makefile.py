@@ -1,0 +1,68 @@
+"""make is the graph: what would be done again if a file changed, asked of make itself (``make -n -W FILE``)."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
+ALL = {"00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections"}
+
+pytestmark = pytest.mark.site
+
+
+@pytest.fixture(scope="module")
+def make(root):
+    if not (root / "build" / "site" / "index.html").exists():
+        pytest.fail("the handbook is not built: run make first (make test does)")
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+
+    def ask(*argv):
+        done = subprocess.run(["make", *argv], cwd=root, env=env, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    return ask
+
+
+def would_do(make, changed):
+    _, said = make("-n", "-W", changed)
+    return set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)), "mkdocs build" in said, "ingest" in said
+
+
+def test_nothing_is_left_to_do(make):
+    code, said = make("-q")
+    assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("changed", "notebooks"),
+    [
+        (f"{RUN}/local.sar.txt", {"20_data_quality"}),
+        (f"{RUN}/local.ss.connections.txt", {"20_data_quality"}),
+        (f"{RUN}/local.wrk.txt", ALL),
+        ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
+        ("handbook/index.md", set()),
+        ("mkdocs.yml", set()),
+        ("lib/loadcurve/units.py", ALL),
+        ("lib/loadcurve/site/macros.py", set()),
+    ],
+)
+def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):
+    executed, built, ingested = would_do(make, changed)
+    assert executed == notebooks
+    assert built, "the site is built again"
+    assert ingested == (changed.startswith("data/") or "loadcurve/units" in changed)
+
+
+def test_help_lists_every_public_target(make, root):
+    _, said = make("help")
+    listed = {line.split()[0] for line in said.splitlines()}
+    phony = set(re.findall(r"^\.PHONY: (\w+)", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert listed == phony
+    assert {"site", "test", "lint", "serve", "lab", "clean", "help"} <= listed
+
+
+def test_the_readme_names_targets_that_exist(root):
+    named = set(re.findall(r"(?:`|\$ )make ([a-z]+)\b", (root / "README.md").read_text("utf-8")))
+    assert named <= set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
