@@ -4,6 +4,8 @@ Repeats first, then their mean, then a law with its band.  Throughput starts at 
 and the same entity has the same colour everywhere.
 """
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator, PercentF
 
 from loadcurve.models import Fit, asymptotic_throughput_rps
 from loadcurve.stats import Estimate, summarise_repeats
-from loadcurve.style import colour, use
+from loadcurve.style import COLOURS, colours, use
 from loadcurve.tables import axis_label
 
 use()
@@ -49,9 +51,9 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
     ax = plot_throughput_by_connections(runs, ax=ax)
     grid = np.geomspace(fit.connections.min(), fit.connections.max(), 200)
     band = fit.band(grid)
-    ax.plot(band["connections"], band["throughput_rps"], color=colour("law"), linestyle="--")
+    ax.plot(band["connections"], band["throughput_rps"], color=COLOURS["law"], linestyle="--")
     ax.fill_between(
-        band["connections"], band["lo"].clip(lower=0), band["hi"], color=colour("law"), alpha=0.18, linewidth=0
+        band["connections"], band["lo"].clip(lower=0), band["hi"], color=COLOURS["law"], alpha=0.18, linewidth=0
     )
     # Named below its first third, where the runs' own labels are not.
     named = band.iloc[len(band) // 4]
@@ -60,7 +62,7 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
         (named["connections"], named["throughput_rps"]),
         xytext=(8, -14),
         textcoords="offset points",
-        color=colour("law"),
+        color=COLOURS["law"],
     )
     ax.set_ylim(bottom=0)
     return ax
@@ -74,8 +76,8 @@ def plot_asymptotic_bounds(
     limit = 1 / demand.value
     grid = np.geomspace(1, float(runs["connections"].max()), 200)
     bound = asymptotic_throughput_rps(grid, demand.value, latency_min.value)
-    ax.plot(grid, bound, color=colour("limit"), linestyle="--", zorder=1)
-    ax.plot(saturation.value, limit, marker="D", color=colour("limit"), linestyle="none")
+    ax.plot(grid, bound, color=COLOURS["limit"], linestyle="--", zorder=1)
+    ax.plot(saturation.value, limit, marker="D", color=COLOURS["limit"], linestyle="none")
     ax.annotate(
         f"N* = {saturation.value:.3g}",
         (saturation.value, limit),
@@ -98,12 +100,13 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
         Where to draw; a new figure without it.
     """
     ax = _axes(ax)
-    ax.axhspan(-0.03, 0.03, color=colour("limit"), alpha=0.15, linewidth=0)
-    for position, (law, rows) in enumerate(deviation.groupby("law", sort=False)):
+    ax.axhspan(-0.03, 0.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    palette = colours(deviation["law"].unique())
+    for law, rows in deviation.groupby("law", sort=False):
         mean = rows.groupby("connections")["deviation_ratio"].mean()
-        ax.plot(rows["connections"], rows["deviation_ratio"], "o", color=colour("", position), alpha=0.45, markersize=4)
-        ax.plot(mean.index, mean, color=colour("", position))
-        _label(ax, mean.index[-1], mean.iloc[-1], str(law).replace("_min", "ₘᵢₙ"), colour("", position))
+        ax.plot(rows["connections"], rows["deviation_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
+        ax.plot(mean.index, mean, color=palette[law])
+        _label(ax, mean.index[-1], mean.iloc[-1], str(law).replace("_min", "ₘᵢₙ"), palette[law])
     _connections_axis(ax)
     ax.set_ylabel("Measured / law − 1")
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -121,12 +124,13 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
         Where to draw; a new figure without it.
     """
     ax = _axes(ax)
-    ax.axhspan(0.9, 1.1, color=colour("limit"), alpha=0.15, linewidth=0)
-    for position, (variant, rows) in enumerate(findings.groupby("variant")):
-        ax.plot(rows["expected"], rows["observed"] / rows["expected"], "o", color=colour(variant, position), alpha=0.7)
-    for position, (variant, rows) in enumerate(findings.groupby("variant")):
+    ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    checked = findings.dropna(subset=["observed", "expected"])
+    palette = _palette(checked)
+    for variant, rows in checked.groupby("variant"):
+        ax.plot(rows["expected"], rows["observed"] / rows["expected"], "o", color=palette[variant], alpha=0.7)
         top = rows.loc[rows["expected"].idxmax()]
-        _label(ax, top["expected"], top["observed"] / top["expected"], variant, colour(variant, position))
+        _label(ax, top["expected"], top["observed"] / top["expected"], variant, palette[variant])
     _connections_axis(ax)
     ax.set_ylabel("X·R / N")
     return ax
@@ -143,10 +147,9 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
         Where to draw; a new figure without it.
     """
     ax = _axes(ax)
-    for position, (variant, of_variant) in enumerate(busy.groupby("variant")):
-        for style, (role, rows) in zip(("--", "-"), of_variant[of_variant["role"] != ""].groupby("role"), strict=False):
-            mean = rows.groupby("connections")["busy_ratio"].mean()
-            ax.plot(mean.index, mean, style, color=colour(variant, position), label=f"{variant}, {role}")
+    palette = _palette(busy)
+    for (variant, role), rows in busy[busy["role"] != ""].groupby(["variant", "role"]):
+        _points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE[role], f"{variant}, {role}")
     _connections_axis(ax)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("Processor busy")
@@ -167,13 +170,13 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     """
     ax = _axes(ax)
     ends = [established["connections"].min(), established["connections"].max()]
-    ax.plot(ends, ends, color=colour("limit"), linestyle="--", zorder=1)
+    ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)
     sns.scatterplot(
         established, x="connections", y="established", hue="variant", style="variant", palette=_palette(established),
         s=45, ax=ax,
     )  # fmt: skip
     _connections_axis(ax)
-    ax.set_yscale("log", base=2)
+    ax.set_yscale("symlog", base=2, linthresh=1)  # as log₂ from 1 on, with room for 0
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_ylabel("Established at the server")
     ax.legend(title=None)
@@ -191,10 +194,10 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         Where to draw; a new figure without it.
     """
     ax = _axes(ax)
-    for position, (variant, of_variant) in enumerate(runs.groupby("variant")):
-        for style, (record, rows) in zip(("-", "--", ":"), of_variant.groupby("record", sort=False), strict=False):
-            mean = rows.groupby("connections")["throughput_rps"].mean()
-            ax.plot(mean.index, mean, style, marker="o", color=colour(variant, position), label=f"{variant}, {record}")
+    palette = _palette(runs)
+    styles = dict(zip(runs["record"].unique(), itertools.cycle(("-", "--", ":", "-.")), strict=False))
+    for (variant, record), rows in runs.groupby(["variant", "record"]):
+        _points_and_mean(ax, rows, "throughput_rps", palette[variant], styles[record], f"{variant}, {record}")
     _connections_axis(ax)
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
@@ -219,12 +222,23 @@ def _means_by_connections(runs: pd.DataFrame, column: str, ax: Axes | None) -> A
     return ax
 
 
+# The server's line is whole: it is the one that the study is about.
+_ROLE_STYLE = {"server": "-", "generator": "--"}
+
+
+def _points_and_mean(ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str) -> None:
+    known = rows.dropna(subset=["connections", column])
+    ax.scatter(known["connections"], known[column], color=color, alpha=0.35, s=16)
+    mean = known.groupby("connections")[column].mean()
+    ax.plot(mean.index, mean, style, color=color, label=label)
+
+
 def _axes(ax: Axes | None) -> Axes:
     return plt.subplots()[1] if ax is None else ax
 
 
 def _palette(frame: pd.DataFrame) -> dict[str, str]:
-    return {variant: colour(variant, i) for i, variant in enumerate(sorted(frame["variant"].dropna().unique()))}
+    return colours(sorted(frame["variant"].dropna().unique()))
 
 
 def _connections_axis(ax: Axes) -> None:

@@ -1,5 +1,8 @@
 """One style for every figure: sizes, ink and colours."""
 
+import itertools
+from collections.abc import Iterable
+
 import matplotlib as mpl
 
 # The text colour of a figure; published drawings replace it by the page's own, so it occurs nowhere else.
@@ -10,14 +13,7 @@ INK = "#1c1e21"
 PALETTE = ("#2f7fc1", "#d2690e", "#2a9270", "#b0609f", "#8a7a1f", "#6f7a86")
 
 # The same entity has the same colour everywhere.
-COLOURS = {
-    "cpu": PALETTE[0],
-    "delay": PALETTE[1],
-    "recorded": PALETTE[5],
-    "this machine": PALETTE[2],
-    "law": PALETTE[3],
-    "limit": PALETTE[5],
-}
+COLOURS = {"cpu": PALETTE[0], "delay": PALETTE[1], "law": PALETTE[3], "limit": PALETTE[5]}
 
 STYLE = {
     "figure.figsize": (5.4, 3.5),
@@ -51,6 +47,14 @@ def use() -> None:
     mpl.rcParams.update(STYLE)
 
 
-def colour(entity: str, position: int = 0) -> str:
-    """Colour of an entity: its own where it has one, else the palette's at `position`."""
-    return COLOURS.get(entity, PALETTE[position % len(PALETTE)])
+def colours(entities: Iterable[str]) -> dict[str, str]:
+    """Colour of each entity: its own where it has one, else the next of the palette that none of them has.
+
+    Examples
+    --------
+    >>> colours(["cpu", "alpha"]) == {"cpu": PALETTE[0], "alpha": PALETTE[1]}
+    True
+    """
+    found = {name: COLOURS[name] for name in entities if name in COLOURS}
+    free = itertools.cycle([c for c in PALETTE if c not in found.values()])
+    return {name: found.get(name) or next(free) for name in entities}

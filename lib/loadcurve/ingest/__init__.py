@@ -1,4 +1,4 @@
-"""Raw output of tools into tables: one module per tool, text in, DataFrames out; nothing here starts a process."""
+"""Raw output of tools into tables: text in, DataFrames out, a module for each subject; nothing here starts a tool."""
 
 from loadcurve.ingest.store import describe_study, ingest, read_machine, read_table, read_warnings
 

@@ -14,7 +14,8 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
     Parameters
     ----------
     runs : pandas.DataFrame
-        The table ``runs``; rows without throughput, response time or connections are left out.
+        The table ``runs``; rows without throughput, response time (missing, or 0 where the
+        tool recorded none) or connections are left out.
     latency_min_s : float
         Response time of a request that meets nobody, in seconds, > 0.
 
@@ -31,6 +32,7 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
     [['N/R', -0.0001], ['N/R_min', -0.091]]
     """
     known = runs.dropna(subset=["connections", "throughput_rps", "latency_mean_s"])
+    known = known[known["latency_mean_s"] > 0]
     kept = known[["study", "run_id", "variant", "connections"]]
     number, measured = known["connections"].to_numpy(float), known["throughput_rps"].to_numpy(float)
     expected = {

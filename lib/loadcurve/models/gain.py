@@ -30,13 +30,14 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
         ``connections throughput_rps throughput_change_ratio latency_by_little_s latency_change_ratio latency_mean_s
         latency_p99_worst_s``: means over the repeats; N / X, the time from one request of a connection to its next;
         the generator's own mean; and the largest 99 % quantile of any repeat, since quantiles have no mean.  A change
-        is missing at the first level.
+        is missing at the first level, and N / X where nothing came through.
     """
     levels = runs.groupby("connections")
     gain = pd.DataFrame({name: levels[name].mean() for name in ("throughput_rps", "latency_mean_s")}).astype(float)
     p99 = latency[latency["quantile"] == 0.99].merge(runs[["study", "run_id", "connections"]], on=["study", "run_id"])
     gain["latency_p99_worst_s"] = p99.groupby("connections")["latency_s"].max()
     gain["throughput_change_ratio"] = gain["throughput_rps"].pct_change()
-    gain["latency_by_little_s"] = little_latency_s(gain.index.to_numpy(float), gain["throughput_rps"])
+    came_through = gain["throughput_rps"].where(gain["throughput_rps"] > 0)
+    gain["latency_by_little_s"] = little_latency_s(gain.index.to_numpy(float), came_through)
     gain["latency_change_ratio"] = gain["latency_by_little_s"].pct_change()
     return gain[_ORDER].reset_index()

@@ -31,10 +31,12 @@ def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         role=[_role(*pins) for pins in within[["cpu", "server_cpu", "generator_cpu"]].astype(str).to_numpy()],
     )
     keys = ["study", "run_id", "variant", "connections", "cpu", "role"]
-    return busy.groupby(keys, as_index=False, observed=True)["busy_ratio"].mean()
+    return busy.groupby(keys, as_index=False, observed=True, dropna=False)["busy_ratio"].mean()
 
 
 def _role(cpu: str, server_cpu: str, generator_cpu: str) -> str:
+    if server_cpu == generator_cpu:
+        return ""
     return "server" if cpu == server_cpu else "generator" if cpu == generator_cpu else ""
 
 
@@ -56,12 +58,12 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     keys = ["study", "run_id"]
     listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
     at_server = connections[connections["state"] == "ESTAB"].merge(listening, on=[*keys, "local_port"])
-    snapshots = at_server.groupby([*keys, "time"]).size().groupby(keys).max().rename("established")
+    snapshots = at_server.groupby([*keys, "time"], dropna=False).size().groupby(keys).max().rename("established")
     seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
     seen["established"] = seen["established"].fillna(0).astype(int)
     return _points(runs)[[*keys, "variant", "connections"]].merge(seen, on=keys)
 
 
 def _points(runs: pd.DataFrame) -> pd.DataFrame:
-    finished = runs[runs["status"] == "finished"]
+    finished = runs[runs["status"] == "finished"].drop_duplicates(["study", "run_id"])
     return finished[["study", "run_id", "variant", "connections", "duration_s", "server_cpu", "generator_cpu"]]
