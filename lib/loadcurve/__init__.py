@@ -7,7 +7,7 @@ noun       is                                                                   
 =========  ==============================================================================  =====================
 Study      a question, and the factor levels, repeats and topology that answer it          ``study``, ``study.yml``
 Run        one point of a study, once: tools started together, their verbatim output       ``study``, ``run.json``
-Table      a plain DataFrame with a declared schema, SI units                              ``tables``
+Table      a plain DataFrame with a declared schema, SI units                              ``schemas``, ``tables``
 Finding    what the audit says about a run: rule, severity, evidence, advice               ``audit``
 Fit        a law's parameters with intervals and warnings                                  ``models``
 Figure     what one ``plot_*`` draws, with its data and provenance                         ``plots``, ``publish``
@@ -18,8 +18,8 @@ Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tabl
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
 ``publish.*`` → Path; ``launch`` → run folders.
 
-Layers, bottom up: ``errors units`` < ``tables study`` < ``ingest | lab`` < ``stats`` < ``models`` < ``audit`` <
-``plots`` < ``publish`` < ``batch`` < ``cli``.
+Layers, bottom up: ``errors units`` < ``schemas tables study paths`` < ``ingest | lab`` < ``stats`` < ``models`` <
+``audit`` < ``style plots`` < ``publish`` < ``batch site`` < ``cli``.
 """
 
 __version__ = "0.1.0"

@@ -177,6 +177,8 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     )  # fmt: skip
     _connections_axis(ax)
     ax.set_yscale("symlog", base=2, linthresh=1)  # as log₂ from 1 on, with room for 0
+    ax.set_ylim(-0.4, 1.6 * max(ends[1], established["established"].max()))
+    ax.set_yticks([0, *(4**k for k in range(8) if 4**k <= ends[1])])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.set_ylabel("Established at the server")
     ax.legend(title=None)

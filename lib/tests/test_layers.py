@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"errors", "units"},
-    {"tables", "study", "paths"},
+    {"schemas", "tables", "study", "paths"},
     {"ingest", "lab"},
     {"stats"},
     {"models"},

@@ -61,7 +61,7 @@ def table_html(notebook: str, slug: str, link) -> str:
     """A published table with caption, data and provenance."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = pd.read_csv(published.folder(notebook) / f"{slug}.table.csv", keep_default_na=False, na_values=[""])
-    shown = pd.DataFrame({_heading(name): [_cell(v, name) for v in frame[name]] for name in frame.columns})
+    shown = pd.DataFrame({tables.heading(name): [_cell(v, name) for v in frame[name]] for name in frame.columns})
     body = shown.to_html(index=False, border=0, escape=True).replace(' class="dataframe"', "")
     return (
         f'<figure class="lc-figure lc-wide" id="{slug}">\n<div class="lc-table">{body}</div>\n'
@@ -95,11 +95,6 @@ def columns_markdown(table: str) -> str:
     rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
     rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
     return "\n".join(rows)
-
-
-def _heading(column: str) -> str:
-    unit = unit_of_column(column)
-    return column.removesuffix(f"_{unit}").replace("_", " ").capitalize()
 
 
 def _cell(value: object, column: str) -> str:
