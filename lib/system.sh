@@ -21,6 +21,10 @@ if [ "$1" = lab ]; then
     "${PYTHON:-python3}" -c 'import ensurepip' 2>/dev/null ||
         missing="$missing $("${PYTHON:-python3}" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
 fi
+if [ "$1" = browser ]; then
+    # Playwright drives Chromium with a node that is linked to this library, which a bare Debian lacks.
+    ldconfig -p | grep -q 'libatomic\.so\.1' || missing="$missing libatomic1"
+fi
 missing="${missing# }"
 [ -n "$missing" ] || exit 0
 
