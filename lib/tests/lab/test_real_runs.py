@@ -52,7 +52,8 @@ def launcher(tmp_path, small_study):
     write_study(replace(small_study, seconds=5), folder)
     # A test run in the background of a shell inherits an ignored SIGINT; a person's Ctrl-C meets Python's own handler.
     code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import sys; from pathlib import Path; from loadcurve.lab import launch; "
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from pathlib import Path; from loadcurve.lab import launch; "
         "from loadcurve.study import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stderr=subprocess.PIPE, text=True)
