@@ -23,7 +23,7 @@ LAUNCHER  := build/notebooks/10_run_study.ipynb
 site: build/site/index.html ## Set everything up and build the handbook into build/site (the default)
 
 .PHONY: test
-test: site build/chromium.stamp ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
+test: site build/browser.stamp ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
 	cd lib && ../$(BIN)/python -m pytest
 
 .PHONY: lint
@@ -37,12 +37,12 @@ serve: site ## Read the handbook in a browser, rebuilt as its pages change
 	$(BIN)/mkdocs serve
 
 .PHONY: lab
-lab: .venv/ready build/system.stamp ## Launch a study, or go on with it: make lab STUDY=name [NAME=copy SECONDS=2 REPEATS=1]
+lab: .venv/ready build/lab-tools.stamp ## Launch a study, or go on with it: make lab STUDY=name [NAME=copy SECONDS=2 REPEATS=1]
 	$(BIN)/loadcurve lab $(STUDY) $(if $(NAME),--name $(NAME)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	  $(if $(REPEATS),--repeats $(REPEATS))
 
 .PHONY: jupyter
-jupyter: .venv/ready build/system.stamp ## Open the notebooks in JupyterLab
+jupyter: .venv/ready build/lab-tools.stamp ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 .PHONY: lock
@@ -62,17 +62,21 @@ help: ## List the targets
 
 # --- the machine ---------------------------------------------------------------------------------------------------
 
-build/system.stamp: lib/system.sh
-	@mkdir -p build
-	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh lab
-	@touch $@
+# A stamp holds what is missing here.  When that is no longer so, it goes, and what needs the tools is done again.
+define system
+ifneq ($$(shell cat build/$(1).stamp 2>/dev/null),$$(shell SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh state $(1)))
+$$(shell rm -f build/$(1).stamp)
+endif
 
-build/chromium.stamp: lib/system.sh
+build/$(1).stamp: lib/system.sh
 	@mkdir -p build
-	@SYSTEM=$(SYSTEM) sh lib/system.sh browser
-	@touch $@
+	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh install $(1)
+	@SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh state $(1) > $$@
+endef
+$(eval $(call system,lab-tools))
+$(eval $(call system,browser))
 
-.venv/ready: lib/requirements.lock lib/pyproject.toml | build/system.stamp
+.venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r lib/requirements.lock
@@ -95,7 +99,8 @@ TIDY := $(STUDIES:%=build/tidy/%.stamp)
 build/notebooks/%.ipynb: notebooks/%.ipynb $(LIBRARY) .venv/ready | $(TIDY)
 	$(BIN)/loadcurve run $<
 
-# The short study on this machine is measured alone: nothing else may take its processors.
+# The short study on this machine is measured again when tools appear, and alone: nothing else may take its processors.
+$(LAUNCHER): build/lab-tools.stamp
 $(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
 
 -include $(EXECUTED:.ipynb=.d)

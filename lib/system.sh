@@ -1,40 +1,62 @@
 #!/bin/sh
-# Install what this machine lacks: `lab` = tools of the laboratory, `browser` = Chromium for the tests.
-# Says first what it does.  SYSTEM=no leaves the system alone.  Never starts or enables a service.
+# What this machine needs from its package manager: tools of the laboratory (lab-tools), Chromium for tests (browser).
+#
+#   system.sh state WHAT     print what is missing, or "complete"
+#   system.sh install WHAT   install what is missing, if that is allowed and possible; say so first
+#
+# SYSTEM=no leaves the system alone.  No service is ever started or enabled.
 set -eu
 
-case "${1:-}" in
-lab) wanted="wrk:wrk ab:apache2-utils nginx:nginx sar:sysstat ss:iproute2" ;;
-browser) wanted="chromium:chromium" ;;
-*) echo "usage: lib/system.sh lab|browser" >&2; exit 2 ;;
-esac
+usage() {
+    echo "usage: lib/system.sh state|install lab-tools|browser" >&2
+    exit 2
+}
 
 PATH="$PATH:/usr/sbin:/sbin"
+python="${PYTHON:-python3}"
 missing=""
-for pair in $wanted; do
-    command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
-done
-if [ "$1" = lab ]; then
+need() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+case "${2:-}" in
+lab-tools)
+    need wrk wrk
+    need ab apache2-utils
+    need nginx nginx
+    need sar sysstat
+    need ss iproute2
     # The `delay` server waits on nginx's echo module, which Debian packages by itself.
     [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || missing="$missing libnginx-mod-http-echo"
     # Debian splits venv off; without ensurepip there is no .venv.
-    "${PYTHON:-python3}" -c 'import ensurepip' 2>/dev/null ||
-        missing="$missing $("${PYTHON:-python3}" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
-fi
-if [ "$1" = browser ]; then
+    if ! "$python" -c 'import ensurepip' 2>/dev/null; then
+        missing="$missing $("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
+    fi
+    ;;
+browser)
+    need chromium chromium
     # Playwright drives Chromium with a node that is linked to this library, which a bare Debian lacks.
     ldconfig -p | grep -q 'libatomic\.so\.1' || missing="$missing libatomic1"
-fi
+    ;;
+*) usage ;;
+esac
 missing="${missing# }"
-[ -n "$missing" ] || exit 0
+
+case "$1" in
+state)
+    if [ -n "$missing" ]; then echo "SYSTEM=${SYSTEM:-yes} missing: $missing"; else echo complete; fi
+    exit 0
+    ;;
+install) [ -n "$missing" ] || exit 0 ;;
+*) usage ;;
+esac
 
 if [ "${SYSTEM:-yes}" = no ]; then
     echo "SYSTEM=no: not installed: $missing"
     exit 0
 fi
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "This is not Debian or Ubuntu.  The laboratory needs: $missing (names of Debian's packages)."
-    echo "Going on with recorded data."
+    echo "This is not Debian or Ubuntu.  What is missing here, by Debian's names: $missing"
+    echo "Going on without."
     exit 0
 fi
 as_root=""
@@ -42,8 +64,8 @@ if [ "$(id -u)" -ne 0 ]; then
     if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
         as_root="sudo -n"
     else
-        echo "No right to install.  To measure on this machine, run:  sudo apt-get install --no-install-recommends $missing"
-        echo "Going on with recorded data."
+        echo "No right to install.  To have all of it, run:  sudo apt-get install --no-install-recommends $missing"
+        echo "Going on without."
         exit 0
     fi
 fi
@@ -66,6 +88,9 @@ install() {
 log="$idle/log"
 # Old package lists name versions that are gone; then, and only then, fetch new ones.
 if ! install >"$log" 2>&1; then
-    $as_root apt-get update --quiet=2
-    install >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+    if ! { $as_root apt-get update --quiet=2 && install; } >"$log" 2>&1; then
+        cat "$log" >&2
+        echo "apt-get could not install it.  make SYSTEM=no goes on without." >&2
+        exit 1
+    fi
 fi

@@ -66,3 +66,19 @@ def test_help_lists_every_public_target(make, root):
 def test_the_readme_names_targets_that_exist(root):
     named = set(re.findall(r"(?:`|\$ )make ([a-z]+)\b", (root / "README.md").read_text("utf-8")))
     assert named <= set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("what", ["lab-tools", "browser"])
+def test_the_state_of_the_system_is_one_line(root, what):
+    argv = ["sh", "lib/system.sh", "state", what]
+    done = subprocess.run(
+        argv, cwd=root, env={**os.environ, "SYSTEM": "no"}, capture_output=True, text=True, check=True
+    )
+    assert re.fullmatch(r"complete\n|SYSTEM=no missing: [a-z0-9. -]+\n", done.stdout)
+
+
+@pytest.mark.parametrize("argv", [[], ["install"], ["state", "all"], ["remove", "browser"]])
+def test_the_systems_script_says_how_it_is_used(root, argv):
+    done = subprocess.run(["sh", "lib/system.sh", *argv], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "usage: lib/system.sh state|install lab-tools|browser\n"
