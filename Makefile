@@ -7,6 +7,10 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 SYSTEM ?= yes
 STUDY ?= connections_on_loopback
+# Of `make lab`, from the command line only.
+RECORD =
+SECONDS =
+REPEATS =
 
 BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
@@ -37,8 +41,8 @@ serve: site ## Read the handbook in a browser, rebuilt as its pages change
 	$(BIN)/mkdocs serve
 
 .PHONY: lab
-lab: .venv/ready build/lab-tools.stamp ## Launch a study, or go on with it: make lab STUDY=name [NAME=copy SECONDS=2 REPEATS=1]
-	$(BIN)/loadcurve lab $(STUDY) $(if $(NAME),--name $(NAME)) $(if $(SECONDS),--seconds $(SECONDS)) \
+lab: .venv/ready build/lab-tools.stamp ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
+	$(BIN)/loadcurve lab $(STUDY) $(if $(RECORD),--name $(RECORD)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	  $(if $(REPEATS),--repeats $(REPEATS))
 
 .PHONY: jupyter
@@ -53,7 +57,7 @@ lock: ## Resolve the dependencies anew into lib/requirements.lock
 	  lib/pyproject.toml -o lib/requirements.lock
 
 .PHONY: clean
-clean: ## Remove all that make built (data, notebooks and the Python environment stay)
+clean: ## Remove all that make built; recorded studies and the Python environment stay
 	rm -rf build
 
 .PHONY: help

@@ -33,7 +33,8 @@ lab-tools)
     fi
     ;;
 browser)
-    need chromium chromium
+    # Where Ubuntu's or Google's is there, that will do.
+    command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || need chromium chromium
     # Playwright drives Chromium with a node that is linked to this library, which a bare Debian lacks.
     ldconfig -p | grep -q 'libatomic\.so\.1' || missing="$missing libatomic1"
     ;;
@@ -88,9 +89,9 @@ install() {
 log="$idle/log"
 # Old package lists name versions that are gone; then, and only then, fetch new ones.
 if ! install >"$log" 2>&1; then
-    if ! { $as_root apt-get update --quiet=2 && install; } >"$log" 2>&1; then
-        cat "$log" >&2
-        echo "apt-get could not install it.  make SYSTEM=no goes on without." >&2
-        exit 1
+    if ! { $as_root apt-get update --quiet=2 && install; } >>"$log" 2>&1; then
+        tail -n 3 "$log" >&2
+        echo "Not installed.  To have all of it, run:  apt-get install --no-install-recommends $missing" >&2
+        echo "Going on without." >&2
     fi
 fi

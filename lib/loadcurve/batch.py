@@ -1,6 +1,7 @@
 """Run notebooks without a person: checked parameters, published figures, and a record of what each one read."""
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,8 +17,10 @@ from loadcurve.errors import LoadcurveError
 _TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
 
 
-def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | None = None) -> Path:
-    """Execute `notebook` into `output`, publish its figures, and write what it read to `output` with suffix ``.d``.
+def run_notebook(
+    notebook: Path, output: Path, parameters: dict[str, object] | None = None, *, publish: bool = False
+) -> Path:
+    """Execute `notebook` into `output`, and write what it read to `output` with suffix ``.d``.
 
     Parameters
     ----------
@@ -25,6 +28,8 @@ def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | N
         The tracked notebook, and the executed copy to write.
     parameters : dict, optional
         Values for its ``parameters`` cell.
+    publish : bool
+        Whether its figures take the place of those the handbook shows.  They do so only when every cell ran.
 
     Raises
     ------
@@ -34,12 +39,12 @@ def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | N
     """
     given = check_parameters(notebook, parameters or {})
     output.parent.mkdir(parents=True, exist_ok=True)
-    figures = paths.build() / "figures" / notebook.stem
-    for stale in figures.glob("*"):
-        stale.unlink()
+    published = paths.build() / "figures" / notebook.stem
+    fresh = published.with_name(f".{notebook.stem}")
+    shutil.rmtree(fresh, ignore_errors=True)
     ledger = output.with_suffix(".reads")
     ledger.write_text("", "utf-8")
-    os.environ |= {"LOADCURVE_READS": str(ledger.resolve()), "LOADCURVE_PUBLISH": notebook.stem}
+    os.environ |= {"LOADCURVE_READS": str(ledger.resolve()), "LOADCURVE_PUBLISH": str(fresh) if publish else ""}
     draft = output.with_name(f".{output.name}")
     # Kernels talk over sockets in a folder of their own: no port is opened, and kernels side by side do not meet.
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
@@ -51,6 +56,10 @@ def run_notebook(notebook: Path, output: Path, parameters: dict[str, object] | N
         except PapermillExecutionError as error:
             raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
     write_dependencies(output, ledger)
+    if publish:
+        shutil.rmtree(published, ignore_errors=True)
+        fresh.mkdir(parents=True, exist_ok=True)
+        fresh.replace(published)
     draft.replace(output)
     return output
 

@@ -20,9 +20,7 @@ def lab(
     study: Annotated[str, typer.Argument(help="Name of a study, or a folder with a study.yml.")],
     seconds: Seconds = None,
     repeats: Repeats = None,
-    name: Annotated[
-        str | None, typer.Option(help="Record under build/studies/NAME instead of the study's folder.")
-    ] = None,
+    name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
 ) -> None:
     """Launch a study, or go on with one that was interrupted."""
     from loadcurve import paths
@@ -31,7 +29,7 @@ def lab(
 
     folder = paths.study_folder(study)
     changes = {k: v for k, v in {"seconds": seconds, "repeats": repeats, "study": name}.items() if v is not None}
-    target = paths.build() / "studies" / name if name else folder
+    target = paths.root() / "data" / "studies" / name if name else folder
     runs = launch(replace(read_study(folder), **changes), target)
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
 
@@ -56,7 +54,7 @@ def run(
         list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, VALUE as YAML.")
     ] = None,
 ) -> None:
-    """Execute a notebook and publish its figures."""
+    """Execute a notebook; as it stands, it publishes, and with an output or parameters of its own it makes a draft."""
     from loadcurve import batch, paths
 
     given = {}
@@ -66,7 +64,9 @@ def run(
             raise LoadcurveError(f"parameter must be NAME=VALUE, got {pair!r}")
         given[key] = yaml.safe_load(text)
     batch.quiet()
-    written = batch.run_notebook(notebook, output or paths.build() / "notebooks" / notebook.name, given)
+    as_it_stands = not given and output is None
+    place = paths.build() / ("notebooks" if as_it_stands else "draft") / notebook.name
+    written = batch.run_notebook(notebook, output or place, given, publish=as_it_stands)
     typer.echo(paths.shown(written))
 
 

@@ -71,12 +71,14 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
 def plot_asymptotic_bounds(
     runs: pd.DataFrame, demand: Estimate, latency_min: Estimate, saturation: Estimate, *, ax: Axes | None = None
 ) -> Axes:
-    """Throughput of one variant under its two bounds, N/R_min and 1/D, and the point N* where they cross."""
+    """Throughput of one variant and its asymptotes N/R_min and 1/D, with the interval of 1/D and their crossing N*."""
     ax = plot_throughput_by_connections(runs, ax=ax)
     limit = 1 / demand.value
     grid = np.geomspace(1, float(runs["connections"].max()), 200)
     bound = asymptotic_throughput_rps(grid, demand.value, latency_min.value)
     ax.plot(grid, bound, color=COLOURS["limit"], linestyle="--", zorder=1)
+    if np.isfinite([demand.lo, demand.hi]).all():
+        ax.axhspan(1 / demand.hi, 1 / demand.lo, color=COLOURS["limit"], alpha=0.12, linewidth=0, zorder=0)
     ax.plot(saturation.value, limit, marker="D", color=COLOURS["limit"], linestyle="none")
     ax.annotate(
         f"N* = {saturation.value:.3g}",

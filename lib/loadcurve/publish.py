@@ -119,8 +119,8 @@ def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
 def _folder() -> Path:
     if not _notebook:
         raise LoadcurveError("publish.begin(NOTEBOOK) must come before anything is published, got no notebook")
-    published = os.environ.get("LOADCURVE_PUBLISH") == _notebook
-    folder = paths.build() / ("figures" if published else "draft") / _notebook
+    published = os.environ.get("LOADCURVE_PUBLISH")
+    folder = Path(published) if published else paths.build() / "draft" / _notebook
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

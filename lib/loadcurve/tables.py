@@ -10,7 +10,7 @@ import re
 import pandas as pd
 import pandera.pandas as pa
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.schemas import SCHEMAS
 from loadcurve.units import unit_of_column
 
@@ -122,3 +122,23 @@ def _schema(table: str) -> pa.DataFrameSchema:
     if table not in SCHEMAS:
         raise LoadcurveError(f"table must be one of {', '.join(SCHEMAS)}, got {table!r}")
     return SCHEMAS[table]
+
+
+def select(frame: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
+    """Return the rows of `frame` whose `column` is `value`.
+
+    Raises
+    ------
+    ValueRuleError
+        When there is no such row; the text names the values there are.
+
+    Examples
+    --------
+    >>> select(pd.DataFrame({"variant": ["cpu", "delay"]}), "variant", "slow")
+    Traceback (most recent call last):
+    loadcurve.errors.ValueRuleError: variant must be one of cpu, delay, got 'slow'
+    """
+    found = frame[frame[column] == value]
+    if found.empty:
+        raise ValueRuleError(column, f"one of {', '.join(sorted(frame[column].dropna().unique()))}", value)
+    return found

@@ -64,7 +64,7 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, mon
     stale.parent.mkdir(parents=True)
     stale.write_text("")
     output = checkout / "build" / "notebooks" / "99_test.ipynb"
-    batch.run_notebook(notebook(code), output, {"repeats": 7})
+    batch.run_notebook(notebook(code), output, {"repeats": 7}, publish=True)
     assert output.exists()
     assert '"7"' in (stale.parent / "values.json").read_text()
     assert not stale.exists(), "what a notebook no longer publishes is gone"
@@ -82,3 +82,23 @@ def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout, mon
         batch.run_notebook(notebook("1 / 0"), output)
     assert "\n" not in str(caught.value)
     assert not output.exists()
+
+
+def test_a_failing_notebook_leaves_what_is_published(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    kept = checkout / "build" / "figures" / "99_test" / "values.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    with pytest.raises(LoadcurveError):
+        batch.run_notebook(notebook("1 / 0"), checkout / "build" / "notebooks" / "99_test.ipynb", publish=True)
+    assert kept.read_text() == "{}"
+
+
+def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    code = "from loadcurve import publish\npublish.begin('99_test')\npublish.value('n', float(repeats))"
+    batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
+    assert (checkout / "build" / "draft" / "99_test" / "values.json").exists()
+    assert not (checkout / "build" / "figures").exists()

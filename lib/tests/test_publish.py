@@ -16,7 +16,7 @@ DATA = pd.DataFrame({"connections": [1, 2], "throughput_rps": [10.0, 20.0]})
 
 @pytest.fixture
 def begun(checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "99_test")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", str(checkout / "build" / "figures" / "99_test"))
     style.use()
     publish.begin("99_test")
     yield checkout / "build" / "figures" / "99_test"

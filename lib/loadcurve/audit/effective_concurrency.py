@@ -96,6 +96,7 @@ def _evidence(run: pd.Series, in_flight: float) -> str:
     for column, words in [
         ("errors_connect", "failed to open"),
         ("errors_read", "read errors"),
+        ("errors_write", "write errors"),
         ("errors_timeout", "responses came after the timeout"),
     ]:
         if _count(run, column):

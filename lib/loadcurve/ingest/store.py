@@ -20,6 +20,9 @@ from loadcurve.units import format_quantity, unit_of_column
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
+# A changed parser makes other tables of the same raw files.
+_PARSERS = [*Path(__file__).parent.glob("*.py"), *(Path(__file__).parents[1] / f"{m}.py" for m in ("schemas", "units"))]
+
 # Studies this process has read, for the provenance line under each figure.
 studies_read: set[str] = set()
 
@@ -62,7 +65,8 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
         raise LoadcurveError(f"table must be one of {', '.join(TABLES)}, got {name!r}")
     folder = _fresh(study)
     notes = pq.read_metadata(_file(name, folder)).metadata
-    _record([paths.root() / source for source in json.loads(notes[_SOURCES])])
+    # The folder itself too: its time changes when a run is added or taken away.
+    _record([folder, *(paths.root() / source for source in json.loads(notes[_SOURCES]))])
     return tables.check(name, pd.read_parquet(_file(name, folder)))
 
 
@@ -96,11 +100,11 @@ def describe_study(study: str | Path) -> Study:
 
 
 def _fresh(study: str | Path) -> Path:
-    """Folder of a study whose tidy tables are newer than its raw files, ingested now if they were not."""
+    """Folder of a study whose tidy tables are newer than raw files and parsers, ingested now if they were not."""
     folder = paths.study_folder(study)
     studies_read.add(folder.name)
     made = [_file(name, folder) for name in TABLES]
-    raw = max(p.stat().st_mtime_ns for p in (folder, *folder.rglob("*")))
+    raw = max(p.stat().st_mtime_ns for p in (folder, *folder.rglob("*"), *_PARSERS))
     if not all(p.exists() for p in made) or min(p.stat().st_mtime_ns for p in made) < raw:
         ingest(folder)
     return folder

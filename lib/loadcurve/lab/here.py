@@ -1,5 +1,6 @@
 """A short version of a study on the machine at hand, or the reason why there is none."""
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,6 +50,8 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
     """
     short = replace(read_study(paths.study_folder(study)), study=name, seconds=float(seconds), repeats=repeats)
     folder = paths.build() / "studies" / name
+    if (folder / "study.yml").exists() and read_study(folder) != short:
+        shutil.rmtree(folder)  # measured with other settings; under build/, where everything can be made again
     try:
         launch(short, folder)
         reason = ""

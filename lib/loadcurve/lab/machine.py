@@ -18,7 +18,7 @@ def facts() -> dict[str, Any]:
         "architecture": platform.machine(),
         "cpu_model": _cpuinfo("model name"),
         "cpus": len(os.sched_getaffinity(0)),
-        "virtual_machine": "hypervisor" in _cpuinfo("flags").split(),
+        "virtual_machine": _is_virtual(),
         "memory_bytes": psutil.virtual_memory().total,
         "tcp_congestion_control": _sysctl("net/ipv4/tcp_congestion_control"),
         "somaxconn": _sysctl("net/core/somaxconn"),
@@ -43,6 +43,11 @@ def _cpuinfo(key: str) -> str:
         if line.partition(":")[0].strip() == key:
             return line.partition(":")[2].strip()
     return "not known"
+
+
+def _is_virtual() -> bool | str:
+    flags = _cpuinfo("flags").split()
+    return "hypervisor" in flags if len(flags) > 2 else "not known"
 
 
 def _distribution() -> str:

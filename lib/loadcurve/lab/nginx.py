@@ -88,6 +88,14 @@ def configuration(recipe: str, *, port: int, body_bytes: int, connections: int, 
     )
 
 
-def argv(config_file: str) -> tuple[str, ...]:
-    """Command of the private nginx, run in the run's folder; everything it writes goes under ``.work``."""
-    return ("nginx", "-p", ".work", "-c", f"../{config_file}", "-e", "stderr")
+def argv(config_file: str, version: str) -> tuple[str, ...]:
+    """Command of the private nginx, run in the run's folder; everything it writes goes under ``.work``.
+
+    From 1.19.5 on nginx can be told where errors go before it has read its configuration (``-e``).
+    """
+    early_errors = ("-e", "stderr") if _numbers(version) >= (1, 19, 5) else ()
+    return ("nginx", "-p", ".work", "-c", f"../{config_file}", *early_errors)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -7,12 +7,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loadcurve.errors import LabError
+from loadcurve.lab.plan import Point
+from loadcurve.paths import shown
 from loadcurve.study import Study, read_run, read_study, run_folders, write_study
 
 
-def is_finished(folder: Path) -> bool:
-    """Whether the run in `folder` is whole, so that it is never done again."""
-    return (folder / "run.json").exists() and read_run(folder).status == "finished"
+def is_finished(study: Study, point: Point, folder: Path) -> bool:
+    """Whether the run in `folder` is whole, so that it is never done again.
+
+    Raises
+    ------
+    LabError
+        When it is whole but was run with other settings than the study has now: unlike runs make no curve.
+    """
+    if not (folder / "run.json").exists() or (run := read_run(folder)).status != "finished":
+        return False
+    wanted = {
+        "variant": point.variant,
+        "recipe": study.variants[point.variant],
+        "connections": point.connections,
+        "threads": study.threads,
+        "seconds": study.seconds,
+        "response_bytes": study.response_bytes,
+    }
+    other = [f"{name} {run.factors.get(name)}" for name, value in wanted.items() if run.factors.get(name) != value]
+    if other:
+        raise LabError(f"{shown(folder)} was run with {', '.join(other)}: launch under another name, or remove it")
+    return True
 
 
 def adopt(study: Study, folder: Path) -> None:
@@ -25,7 +46,7 @@ def adopt(study: Study, folder: Path) -> None:
     if held != study:
         changed = [name for name in vars(study) if getattr(held, name) != getattr(study, name)]
         raise LabError(
-            f"{folder} holds this study with other {', '.join(changed)}: "
+            f"{shown(folder)} holds this study with other {', '.join(changed)}: "
             "launch under another name, or remove the folder"
         )
 
@@ -40,8 +61,8 @@ def check_same_machine(folder: Path, here: dict) -> None:
         there = read_run(held)
         differ = [k for k in _SAME_MACHINE if there.machine.get(k) != here[k]]
         if there.status == "finished" and differ:
-            shown = "; ".join(f"{k} {there.machine.get(k)} there, {here[k]} here" for k in differ)
-            raise LabError(f"{folder} was recorded on another machine ({shown}): launch under another name")
+            facts = "; ".join(f"{k} {there.machine.get(k)} there, {here[k]} here" for k in differ)
+            raise LabError(f"{shown(folder)} was recorded on another machine ({facts}): launch under another name")
 
 
 @contextlib.contextmanager
@@ -52,6 +73,6 @@ def only_launcher(folder: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise LabError(f"{folder} is being written by another launch") from None
+        raise LabError(f"{shown(folder)} is being written by another launch") from None
     finally:
         os.close(handle)

@@ -72,7 +72,8 @@ def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: f
 
     N / X is the time from one request of a connection to its next.  It takes no response time from the generator, so
     neither a correction for coordinated omission nor a wait inside the generator is in the way; and because it is the
-    least one, no level's mean throughput lies above the bound N / R_min.
+    least one, no level's mean throughput lies above the bound N / R_min.  Chosen as the least, it leans downwards by
+    about its scatter.
 
     Parameters
     ----------

@@ -17,10 +17,12 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 @event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
     """Add the executed notebooks and the figures' data from `build/` to the site."""
-    top = Path(config.config_file_path).parent / BUILD
-    for made in [*sorted(top.glob("notebooks/[0-9]*.ipynb")), *sorted(top.glob("figures/*/*.csv"))]:
-        name = made.relative_to(top).as_posix()
-        files.append(File(name, str(top), config.site_dir, config.use_directory_urls))
+    root = Path(config.config_file_path).parent
+    for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
+        figures = sorted((root / BUILD / "figures" / notebook.stem).glob("*.csv"))
+        for made in [root / BUILD / "notebooks" / notebook.name, *figures]:
+            name = made.relative_to(root / BUILD).as_posix()
+            files.append(File(name, str(root / BUILD), config.site_dir, config.use_directory_urls))
     return files
 
 

@@ -2,11 +2,14 @@
 
 import html
 import re
+import sys
+from collections.abc import Callable
 
 import pandas as pd
 from mkdocs.utils import get_relative_url
 
 from loadcurve import tables
+from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -17,26 +20,23 @@ def define_env(env) -> None:
     def link(target: str) -> str:
         return get_relative_url(target, env.page.url)
 
-    @env.macro
-    def figure(notebook: str, slug: str) -> str:
-        return figure_html(notebook, slug, link)
+    def macro(name: str, function: Callable[..., str], *extra: object) -> None:
+        """Register `function` as a macro; what is wrong is told with its page, as one line."""
 
-    @env.macro
-    def table(notebook: str, slug: str) -> str:
-        return table_html(notebook, slug, link)
+        def show(*names: str) -> str:
+            try:
+                return function(*names, *extra)
+            except LoadcurveError as error:
+                print(f"handbook/{env.page.file.src_uri}: {error}", file=sys.stderr)
+                raise
 
-    @env.macro
-    def value(notebook: str, name: str) -> str:
-        return value_html(notebook, name)
+        env.macro(show, name)
 
-    @env.macro
-    def interval(notebook: str, name: str) -> str:
-        return interval_html(notebook, name)
-
-    @env.macro
-    def columns_of(table: str) -> str:
-        return columns_markdown(table)
-
+    macro("figure", figure_html, link)
+    macro("table", table_html, link)
+    macro("value", value_html)
+    macro("interval", interval_html)
+    macro("columns_of", columns_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
 
 

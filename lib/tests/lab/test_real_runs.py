@@ -13,7 +13,7 @@ import pytest
 
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, runner
+from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
 from loadcurve.study import Study, read_run, write_study
 
 pytestmark = pytest.mark.real
@@ -160,8 +160,8 @@ def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
 
 def test_a_tool_that_hangs_is_ended_at_its_limit(tmp_path, small_study, monkeypatch):
     hang = ("sh", "-c", "sleep 60")
-    monkeypatch.setattr(runner.generators, "wrk_argv", lambda *a, **k: hang)
-    monkeypatch.setattr(runner.generators, "wrk_limit_s", lambda seconds: 1.5)
+    monkeypatch.setattr(run_point.generators, "wrk_argv", lambda *a, **k: hang)
+    monkeypatch.setattr(run_point.generators, "wrk_limit_s", lambda seconds: 1.5)
     begun = time.monotonic()
     with pytest.raises(LabError, match="wrk was ended at its limit of 1.5 s"):
         launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")
@@ -213,7 +213,7 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text("hello")
-    port = runner._free_port()
+    port = run_point.free_port()
     argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with subprocess.Popen(argv, cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
@@ -228,3 +228,50 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
 def test_the_open_files_limit_is_recorded(tmp_path, small_study):
     folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
     assert read_run(folder).machine["open_files_limit"] == os.sysconf("SC_OPEN_MAX")
+
+
+def test_a_server_that_dies_makes_a_failed_run(launcher):
+    process, folder = launcher
+    wait_until(lambda: wrk_of(folder) is not None, limit_s=30)
+    victim = running_run(folder)
+    time.sleep(0.5)
+    for found in psutil.process_iter(["name", "cmdline", "cwd"]):
+        if found.info["name"] == "nginx" and (found.info["cwd"] or "").startswith(str(folder)):
+            found.kill()
+    process.communicate(timeout=120)
+    run = read_run(victim)
+    assert run.status == "failed"
+    assert run.reason.startswith("nginx ended during the run")
+
+
+def test_a_collector_that_fails_leaves_a_warning(tmp_path, small_study, monkeypatch):
+    monkeypatch.setattr(run_point.collectors, "sar_argv", lambda: ("sar", "--no-such-option"))
+    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
+    run = read_run(folder)
+    assert run.status == "finished"
+    assert any(w.startswith("sar ended before the load did") for w in run.warnings)
+    assert any("sar ended before" in w for w in read_runs(tmp_path / "small").warnings)
+
+
+def test_a_proxy_of_the_environment_is_not_asked(tmp_path, small_study, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")
+
+
+def test_runs_of_other_settings_are_not_mixed_in(tmp_path, small_study):
+    one = replace(small_study, variants={"delay": "delay 10ms"}, connections=(1,))
+    launch(one, tmp_path / "small")
+    other = replace(one, variants={"delay": "delay 20ms"})
+    write_study(other, tmp_path / "small")
+    with pytest.raises(LabError, match="was run with recipe delay 10ms"):
+        launch(other, tmp_path / "small")
+
+
+def test_a_short_copy_with_other_settings_starts_afresh(checkout, small_study):
+    write_study(
+        replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), checkout / "data" / "studies" / "small"
+    )
+    assert measure_here("small", name="here", seconds=1, repeats=1).finished == 1
+    again = measure_here("small", name="here", seconds=2, repeats=1)
+    assert (again.finished, again.reason) == (1, "")
+    assert read_run(again.folder / "cpu-c0001-r1").factors["seconds"] == 2
