@@ -1,8 +1,8 @@
 """What no throughput can exceed in the long run: the two asymptotes of a closed system, and where they cross.
 
 With few connections nobody waits: X = N / (R_min + Z).  With many, the busiest resource works all the time:
-X = 1 / D.  The throughput lies under both lines, as far as D and R_min are known: a single run scatters around them.  They cross at N* = (R_min + Z) / D, the point from which on
-another connection must queue.
+X = 1 / D.  The throughput lies under both lines, as far as D and R_min are known: a single run scatters around them.
+They cross at N* = (R_min + Z) / D, the point from which on another connection must queue.
 
 D is the service demand of the busiest resource: the time for which one request occupies it.  R_min is the response
 time of a request that meets nobody, so it is the sum of all demands and of all fixed delays; D <= R_min where the
