@@ -10,16 +10,26 @@ The laboratory writes run folders and ingestion reads them; the two meet only he
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
+from urllib.parse import urlsplit
 
 import yaml
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 
 STATUSES = ("running", "finished", "failed", "interrupted")
+ROLES = ("server", "collector", "generator")
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")  # of studies and variants: they become names of folders
+_FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 
 
 @dataclass(frozen=True)
@@ -29,18 +39,19 @@ class Study:
     Attributes
     ----------
     study : str
-        Name; the same as the folder's.
+        Name; the same as the folder's.  Letters, digits, ``_`` and ``-``, as in the variants' names.
     question : str
         What the study asks, in one sentence.
     variants : dict[str, str]
         Name of each variant of the system under test → its recipe: ``cpu`` or ``delay 10ms`` for a private nginx of
         the laboratory, or the ``http://`` URL of a server that runs already.
     connections : tuple of int
-        Levels of the factor connections (N), each at least 1.
+        Levels of the factor connections (N), each at least 1 and stated once.
     repeats : int
         How often each point is run, at least 1.
     seconds : float
-        How long the generator runs at each point, in s; at least 1, since the collectors sample once a second.
+        How long the generator runs at each point, in s; at least 1, since the collectors sample once a second, and
+        whole, since wrk takes whole seconds.
     seed : int
         Of the random order of the points within each block.
     threads : int
@@ -63,14 +74,24 @@ class Study:
     allow_targets: tuple[str, ...] = ()
 
     def __post_init__(self):
+        if not _NAME.fullmatch(self.study):
+            raise ValueRuleError("study", "a name of letters, digits, _ and -", self.study)
         if not self.variants:
             raise ValueRuleError("variants", "at least one name with its recipe", self.variants)
+        if wrong := [name for name in self.variants if not _NAME.fullmatch(name)]:
+            raise ValueRuleError("variants", "named with letters, digits, _ and -", wrong[0])
+        if wrong := [recipe for recipe in self.variants.values() if "://" in recipe and not _is_http(recipe)]:
+            raise ValueRuleError("variants", "recipes, or http:// with a host and a valid port", wrong[0])
         if not self.connections or min(self.connections) < 1:
             raise ValueRuleError("connections", "one or more levels of at least 1", list(self.connections))
+        if len(set(self.connections)) < len(self.connections):
+            raise ValueRuleError("connections", "levels that are each stated once", list(self.connections))
         if self.repeats < 1:
             raise ValueRuleError("repeats", "at least 1", self.repeats)
         if self.seconds < 1:
             raise ValueRuleError("seconds", "at least 1", self.seconds)
+        if self.seconds % 1:  # also for nan and inf
+            raise ValueRuleError("seconds", "a whole number, as wrk takes them", self.seconds)
         if self.threads < 1:
             raise ValueRuleError("threads", "at least 1", self.threads)
 
@@ -96,7 +117,7 @@ class Command:
     stdout, stderr : str
         Files of the run's folder with the two streams, verbatim.
     started_at, ended_at : str
-        UTC, ISO 8601.
+        UTC, ISO 8601; both empty for a command that never started.
     exit_code : int or None
         None while running, or when it was ended by the laboratory.
     """
@@ -136,6 +157,8 @@ class Run:
         What weakens the run, such as processors that could not be kept apart.
     reason : str
         Why it did not finish.
+    seal : str
+        SHA-256 over the file's other values, so that a changed record is found out.  `write_run` computes it.
     """
 
     study: str
@@ -147,6 +170,7 @@ class Run:
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     reason: str = ""
+    seal: str = ""
 
 
 def read_study(path: Path) -> Study:
@@ -159,17 +183,24 @@ def read_study(path: Path) -> Study:
     """
     path = path / "study.yml" if path.is_dir() else path
     try:
-        document = yaml.compose(path.read_text("utf-8"))
-        values = yaml.safe_load(path.read_text("utf-8"))
+        text = _text(path)
     except FileNotFoundError:
         raise LoadcurveError(f"{path}:0: expected a study.yml, got no file") from None
+    try:
+        document = yaml.compose(text, yaml.SafeLoader)
+        values = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise ParseError(mark.line + 1 if mark else 0, "YAML", str(error.problem), str(path)) from None
+    except yaml.reader.ReaderError as error:
+        raise ParseError(text[: error.position].count("\n") + 1, "YAML", error.reason, str(path)) from None
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # A date such as 2026-99-99, or a tag such as !!bool on another word: PyYAML lets Python's own error through.
+        raise ParseError(0, "YAML", str(error), str(path)) from None
     lines = {key.value: key.start_mark.line + 1 for key, _ in document.value} if isinstance(values, dict) else {}
     study = _build(Study, values, lines, path)
     if study.study != path.parent.name:
-        raise ParseError(lines["study"], f"the folder's name {path.parent.name}", study.study, str(path))
+        raise ParseError(lines.get("study", 0), f"the folder's name {path.parent.name}", study.study, str(path))
     return study
 
 
@@ -188,32 +219,53 @@ def read_run(path: Path) -> Run:
     Raises
     ------
     ParseError
-        When the file is not JSON, or a key is unknown, missing or of the wrong type.
+        When there is no such file, it is not JSON, a key is unknown, missing or of the wrong type, a value breaks its
+        rule, or the values are not those that were sealed.
     """
     path = path / "run.json" if path.is_dir() else path
-    text = path.read_text("utf-8")
     try:
-        values = json.loads(text)
+        text = _text(path)
+    except FileNotFoundError:
+        raise ParseError(0, "a run.json", "no file", str(path)) from None
+    try:
+        values = json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        lines = text.split("\n")
-        raise ParseError(error.lineno, f"JSON ({error.msg})", lines[error.lineno - 1].strip(), str(path)) from None
-    where = {
-        key: n for n, line in enumerate(text.split("\n"), 1) if line.startswith('  "') for key in [line.split('"')[1]]
-    }
-    if isinstance(values, dict):
-        values["commands"] = tuple(_build(Command, c, {}, path) for c in values.get("commands", ()))
-    run = _build(Run, values, where, path)
-    if run.status not in STATUSES:
-        raise ParseError(where.get("status", 0), f"one of {', '.join(STATUSES)}", run.status, str(path))
+        line = text.split("\n")[error.lineno - 1].strip()
+        raise ParseError(error.lineno, f"JSON ({error.msg})", line, str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(0, "JSON", str(error), str(path)) from None
+    where = _key_lines(text)
+    built = values
+    if isinstance(values, dict) and "commands" in values:
+        if not isinstance(values["commands"], list):
+            raise ParseError(where.get("commands", 0), "commands to be a list", repr(values["commands"]), str(path))
+        at = dict.fromkeys((f.name for f in fields(Command)), where.get("commands", 0))
+        built = values | {"commands": tuple(_build(Command, c, at, path) for c in values["commands"])}
+    run = _build(Run, built, where, path)
+    for key, expected, got in _broken_rules(run):
+        raise ParseError(where.get(key, 0), expected, got, str(path))
+    expected = _seal(values)
+    if run.seal != expected:
+        # The seal that stands in the file is what was recorded; what is sealed now is what was found.
+        digits = 12 if run.seal[:12] != expected[:12] else None
+        recorded = f"sha256 {run.seal[:digits]}{'…' if digits else ''}" if run.seal else "none here"
+        found = f"sha256 {expected[:digits]}{'…' if digits else ''}"
+        raise ParseError(where.get("seal", 0), f"the seal of what was recorded ({recorded})", found, str(path))
     return run
 
 
 def write_run(run: Run, folder: Path) -> Path:
-    """Write `run.json` so that a reader sees the old file or the new one, never half of either."""
+    """Write `run.json`, sealed, so that a reader sees the old file or the new one, never half of either."""
     target, draft = folder / "run.json", folder / "run.json.tmp"
-    draft.write_text(json.dumps(asdict(run), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    values = asdict(replace(run, seal=_seal(asdict(run))))
+    draft.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", "utf-8")
     draft.replace(target)
     return target
+
+
+def line_of(key: str, run_json: Path) -> int:
+    """Line of a top-level key in a `run.json`, 0 where there is none: for messages on what the key holds."""
+    return _key_lines(_text(run_json)).get(key, 0)
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
@@ -225,6 +277,87 @@ def fingerprint(path: Path) -> dict[str, Any]:
 def run_folders(study_folder: Path) -> list[Path]:
     """Folders of a study's runs, by name: those with a `run.json`."""
     return sorted(p.parent for p in study_folder.glob("*/run.json"))
+
+
+def _text(path: Path) -> str:
+    """Text of a file that must be UTF-8."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
+
+
+def _key_lines(text: str) -> dict[str, int]:
+    """Line of each top-level key, as `write_run` indents them."""
+    return {line.split('"')[1]: n for n, line in enumerate(text.split("\n"), 1) if line.startswith('  "')}
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError(f"a key twice in {[key for key, _ in pairs]}")
+    return values
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _seal(values: dict[str, Any]) -> str:
+    """SHA-256 over all values but the seal itself, as they stand in the file."""
+    others = json.loads(json.dumps({key: value for key, value in values.items() if key != "seal"}))
+    return hashlib.sha256(
+        json.dumps(others, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    ).hexdigest()
+
+
+def _broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
+    """Key, rule and value of what no type can say of a run."""
+    if run.status not in STATUSES:
+        yield "status", f"one of {', '.join(STATUSES)}", run.status
+    for command in run.commands:
+        if command.role not in ROLES:
+            yield "commands", f"role to be one of {', '.join(ROLES)}", command.role
+        for name in (command.stdout, command.stderr):
+            if name and not _FILE_NAME.fullmatch(name):
+                yield "commands", "the name of a file in the run's folder", name
+        never = not command.started_at and not command.ended_at and command.exit_code is None
+        for time in (command.started_at, command.ended_at):
+            if not never and not _is_utc(time):
+                yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
+        if command.role == "generator" and run.status == "finished" and never:
+            yield "commands", "a generator that ran, as the run is finished", "one that never started"
+    if run.status == "finished" and all(command.role != "generator" for command in run.commands):
+        yield "commands", "a generator, as the run is finished", "none"
+    for name, recorded in run.files.items():
+        if not _FILE_NAME.fullmatch(name):
+            yield "files", "the name of a file in the run's folder", name
+        size, sha256 = recorded.get("bytes"), recorded.get("sha256")
+        if set(recorded) != {"bytes", "sha256"}:
+            yield "files", f"bytes and sha256 of {name!r}", ", ".join(recorded) or "neither"
+        if not _is_of(size, int) or size < 0:
+            yield "files", f"bytes of {name!r} to be a whole number", repr(size)
+        if not _is_of(sha256, str) or not _SHA256.fullmatch(sha256):
+            yield "files", f"sha256 of {name!r} to be 64 hexadecimal digits", repr(sha256)
+
+
+def _is_utc(time: str) -> bool:
+    try:
+        return bool(_UTC.fullmatch(time) and datetime.fromisoformat(time))
+    except ValueError:
+        return False
+
+
+def _is_http(url: str) -> bool:
+    """Whether wrk can be sent there: ``http://``, a host, and a port that exists where one is named."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    return parts.scheme == "http" and bool(parts.hostname) and port != 0 and not re.search(r"\s", url)
 
 
 def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:

@@ -8,9 +8,10 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import PARSERS
 from loadcurve.paths import shown
-from loadcurve.study import Command, Run, fingerprint, read_run, read_study, run_folders
+from loadcurve.study import Command, Run, Study, fingerprint, line_of, read_run, read_study
 
 TABLES = ("runs", "latency", "cpu", "network", "tcp", "sockets", "connections")
 
@@ -49,17 +50,22 @@ def read_runs(folder: Path) -> Ingested:
     Raises
     ------
     ParseError
-        For the first file that does not hold what its tool writes, that `run.json` names but is not there, or that
-        was changed since it was recorded.
+        For the first file that does not hold what its tool writes, that `run.json` names but is not there, that it
+        does not name, or that was changed since it was recorded; and for a folder or `run.json` that is not of this
+        study.
     """
-    read_study(folder)
+    study = read_study(folder)
     parts = _Parts()
-    for run_folder in run_folders(folder):
-        run = read_run(run_folder)
+    for run_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+        run = _read_run(run_folder, study)
         parts.sources["runs"].add(run_folder / "run.json")
         if run.status == "finished":
+            _check_factors(run, run_folder, study)
             _read_finished(run, run_folder, parts)
+            _check_files(run, run_folder)
         else:
+            for name in sorted(run.files):
+                _check_fingerprint(run, run_folder / name)
             row = {"status": run.status, **_factors(run), "connections": run.factors.get("connections")}
             parts.frames["runs"].append(_of_run(pd.DataFrame([row]), run))
             parts.warnings.append(f"{shown(run_folder)}: {run.status}: {run.reason or 'the launcher ended'}")
@@ -74,16 +80,88 @@ def read_runs(folder: Path) -> Ingested:
     return Ingested(checked, sources, tuple(parts.warnings))
 
 
+def _read_run(folder: Path, study: Study) -> Run:
+    """Read the `run.json` of a folder, which must be of this folder and this study."""
+    try:
+        run = read_run(folder / "run.json")
+    except ParseError as error:
+        raise error.at(shown(folder / "run.json")) from None
+    for key, named, expected in (("run_id", run.run_id, folder.name), ("study", run.study, study.study)):
+        if named != expected:
+            raise _wrong(folder, key, f"the {key} {expected!r} of this folder", named)
+    return run
+
+
+def _check_factors(run: Run, folder: Path, study: Study) -> None:
+    """See that a run is a point of its study: what `run.json` says of its factors is what `study.yml` asks for."""
+    variant = run.factors.get("variant")
+    if not isinstance(variant, str) or variant not in study.variants:
+        names = ", ".join(study.variants)
+        raise _wrong(folder, "factors", f"variant to be one of {names} as study.yml says", str(variant))
+    levels = ", ".join(map(str, study.connections))
+    rules = {
+        "recipe": (lambda v: v == study.variants[variant], repr(study.variants[variant])),
+        "seconds": (lambda v: _is_number(v) and v == study.seconds, f"{study.seconds:g}"),
+        "connections": (lambda v: _is_number(v) and v in study.connections, f"one of {levels}"),
+        "repeat": (lambda v: _is_number(v) and v in range(1, study.repeats + 1), f"1 to {study.repeats}"),
+    }
+    for name, (holds, rule) in rules.items():
+        if name in run.factors and not holds(run.factors[name]):
+            raise _wrong(folder, "factors", f"{name} to be {rule} as study.yml says", str(run.factors[name]))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _wrong(folder: Path, key: str, expected: str, got: str) -> ParseError:
+    return ParseError(line_of(key, folder / "run.json"), expected, got, shown(folder / "run.json"))
+
+
+def _check_files(run: Run, folder: Path) -> None:
+    """See that a finished run's folder holds what its `run.json` lists, unchanged, and nothing else."""
+    streams = {name for command in run.commands for name in (command.stdout, command.stderr) if name}
+    for name in sorted(streams | set(run.files)):
+        _check_fingerprint(run, folder / name)
+    for name in sorted({p.name for p in folder.iterdir()} - set(run.files) - {"run.json"}):
+        raise _unlisted(folder / name)
+
+
+def _check_fingerprint(run: Run, path: Path) -> None:
+    if not path.is_file():
+        raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    if path.name not in run.files:
+        raise _unlisted(path)
+    recorded, found = run.files[path.name], fingerprint(path)
+    if recorded["sha256"] != found["sha256"]:
+        same = recorded["sha256"][:12] == found["sha256"][:12]
+        old, new = (sha if same else f"{sha[:12]}…" for sha in (recorded["sha256"], found["sha256"]))
+        raise ParseError(1, f"the bytes that run.json recorded (sha256 {old})", f"sha256 {new}", shown(path))
+    if recorded["bytes"] != found["bytes"]:
+        raise ParseError(1, f"{recorded['bytes']} bytes as run.json recorded", f"{found['bytes']} bytes", shown(path))
+
+
+def _unlisted(path: Path) -> ParseError:
+    return ParseError(0, "only the files that run.json lists", path.name, shown(path))
+
+
 def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
-    load_started = pd.Timestamp(min(c.started_at for c in run.commands if c.role == "generator"))
     generators = [c for c in run.commands if c.role == "generator"]
+    load_started = min(pd.Timestamp(c.started_at) for c in generators)
     for command in run.commands:
         parser = PARSERS.get((command.tool, command.variant))
-        if parser is None or not command.stdout:
+        if parser is None:
+            continue
+        if not command.stdout:
+            called = f"{command.tool} {command.variant}".strip()
+            parts.warnings.append(f"{shown(folder)}: {called} printed nothing")
             continue
         path = folder / command.stdout
-        parsed = _parse(parser, path, run)
+        parsed = _parse(parser, path)
+        if command in generators and "runs" in parsed.tables:
+            _check_generator(parsed.tables["runs"], run, path)
+        _check_fingerprint(run, path)
         parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
         for name, frame in parsed.tables.items():
             generator = generators.index(command) if command in generators else None
@@ -91,11 +169,11 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
             parts.sources[name] |= {path, folder / "run.json"}
 
 
-def _parse(parser, path: Path, run: Run):
+def _parse(parser, path: Path) -> Parsed:
+    if not path.is_file():
+        raise ParseError(0, "the file that run.json names", "no file", shown(path))
     try:
         text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise ParseError(0, "the file that run.json names", "no file", shown(path)) from None
     except UnicodeDecodeError as error:
         raise ParseError(
             path.read_bytes()[: error.start].count(b"\n") + 1,
@@ -104,16 +182,20 @@ def _parse(parser, path: Path, run: Run):
             shown(path),
         ) from None
     try:
-        parsed = parser(text)
+        return parser(text)
     except ParseError as error:
         raise error.at(shown(path)) from None
-    recorded, found = run.files.get(path.name), fingerprint(path)
-    if recorded != found:
-        expected = recorded["sha256"][:12] if recorded else "no such file"
-        raise ParseError(
-            1, f"the bytes that run.json recorded (sha256 {expected}…)", f"sha256 {found['sha256'][:12]}…", shown(path)
-        )
-    return parsed
+
+
+def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
+    """See that the generator's own text tells of the load that `run.json` names."""
+    named = {name: run.factors[name] for name in ("connections", "threads") if name in run.factors}
+    for name, wanted in named.items():
+        # wrk needs a connection for each thread, so the laboratory never starts more threads than connections.
+        least = min(named.values()) if name == "threads" and all(map(_is_number, named.values())) else wanted
+        for stated in reports[name]:
+            if stated != least:
+                raise ParseError(2, f"{least} {name} as run.json says", str(stated), shown(path))
 
 
 def _complete(

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loadcurve import paths
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.runner import launch
-from loadcurve.study import read_run, read_study, run_folders
+from loadcurve.study import Study, read_run, read_study, run_folders
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
     """
     short = replace(read_study(paths.study_folder(study)), study=name, seconds=float(seconds), repeats=repeats)
     folder = paths.build() / "studies" / name
-    if (folder / "study.yml").exists() and read_study(folder) != short:
-        shutil.rmtree(folder)  # measured with other settings; under build/, where everything can be made again
+    if folder.exists() and not _holds(folder, short):
+        shutil.rmtree(folder)  # other settings, or not whole; under build/, where everything can be made again
     try:
         launch(short, folder)
         reason = ""
@@ -59,3 +59,11 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
         reason = str(error)
     finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
     return Measurement(folder, finished, reason)
+
+
+def _holds(folder: Path, study: Study) -> bool:
+    """Whether a folder holds this very study, and every record in it can be read."""
+    try:
+        return read_study(folder) == study and all(read_run(run) for run in run_folders(folder))
+    except LoadcurveError:
+        return False

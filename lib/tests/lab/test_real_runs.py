@@ -275,3 +275,12 @@ def test_a_short_copy_with_other_settings_starts_afresh(checkout, small_study):
     again = measure_here("small", name="here", seconds=2, repeats=1)
     assert (again.finished, again.reason) == (1, "")
     assert read_run(again.folder / "cpu-c0001-r1").factors["seconds"] == 2
+
+
+def test_a_short_copy_that_cannot_be_read_starts_afresh(checkout, small_study):
+    one = replace(small_study, variants={"cpu": "cpu"}, connections=(1,))
+    write_study(one, checkout / "data" / "studies" / "small")
+    here = measure_here("small", name="here", seconds=1, repeats=1)
+    record = here.folder / "cpu-c0001-r1" / "run.json"
+    record.write_text(record.read_text().replace('"connections": 1', '"connections": 2'))
+    assert measure_here("small", name="here", seconds=1, repeats=1).finished == 1

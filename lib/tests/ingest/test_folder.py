@@ -1,0 +1,211 @@
+"""Run folders into tables: a folder holds what its `run.json` says, and is of its study; anything else is named."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.folder import read_runs
+from loadcurve.study import Command, Run, Study, fingerprint, line_of, read_run, write_run, write_study
+
+REPORT = (Path(__file__).parents[1] / "data" / "wrk" / "latency.txt").read_text("utf-8")  # 2 threads, 64 connections
+TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00:23:52.950040Z", "exit_code": 0}
+NGINX = Command("server", "nginx", ("nginx",), "", "", 10, **TIMES)
+WRK = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "", 10, version="4.1.0", **TIMES)
+SAR = Command("collector", "sar", ("sar",), "", "", 10, **TIMES)
+FACTORS = {
+    "variant": "cpu", "recipe": "cpu", "connections": 64, "repeat": 1, "order": 0, "threads": 2, "seconds": 2,
+    "url": "http://127.0.0.1/", "server_cpu": 0, "generator_cpu": 1,
+}  # fmt: skip
+RUN_ID = "cpu-c0064-r1"
+
+
+@pytest.fixture
+def study(tmp_path) -> Path:
+    """A study with one finished run."""
+    folder = tmp_path / "small"
+    write_study(Study("small", "?", {"cpu": "cpu"}, (1, 64), repeats=2, seconds=2.0, threads=2), folder)
+    run = folder / RUN_ID
+    run.mkdir()
+    (run / "local.wrk.txt").write_text(REPORT, "utf-8")
+    (run / "local.nginx.conf").write_text("worker_processes 1;\n", "utf-8")
+    files = {p.name: fingerprint(p) for p in sorted(run.iterdir())}
+    write_run(Run("small", RUN_ID, "finished", FACTORS, {"cpus": 2}, (NGINX, WRK), files), run)
+    return folder
+
+
+def rewrite(study: Path, /, **changes) -> None:
+    """Record the run with other values, sealed anew."""
+    run = study / RUN_ID
+    factors = {**read_run(run).factors, **changes.pop("factors", {})}
+    write_run(replace(read_run(run), factors=factors, **changes), run)
+
+
+def refused(study: Path) -> str:
+    """Return what the one line says after the study's folder, which it must name."""
+    with pytest.raises(ParseError) as caught:
+        read_runs(study)
+    said = str(caught.value)
+    assert said.startswith(f"{study}/") and "\n" not in said
+    return said.removeprefix(f"{study}/")
+
+
+def test_a_whole_run_is_read(study):
+    (study / ".ipynb_checkpoints").mkdir()
+    found = read_runs(study)
+    assert found.tables["runs"][["run_id", "requests", "connections"]].values.tolist() == [[RUN_ID, 223240, 64]]
+    assert found.warnings == ()
+
+
+def test_a_folder_without_a_record_is_refused(study):
+    (study / "cpu-c0001-r1").mkdir()
+    assert refused(study) == "cpu-c0001-r1/run.json:0: expected a run.json, got 'no file'"
+
+
+def test_a_garbled_record_is_named_as_its_folder_is(study):
+    file = study / RUN_ID / "run.json"
+    file.write_text(file.read_text("utf-8").replace('"order": 0', '"order": 1'), "utf-8")
+    assert f"{RUN_ID}/run.json:{line_of('seal', file)}: expected the seal of what was recorded" in refused(study)
+
+
+@pytest.mark.parametrize("status", ["finished", "failed"])
+def test_a_run_is_of_its_folder(study, status):
+    rewrite(study, status=status)
+    (study / RUN_ID).rename(study / "cpu-c0064-r2")
+    said = f"cpu-c0064-r2/run.json:3: expected the run_id 'cpu-c0064-r2' of this folder, got '{RUN_ID}'"
+    assert refused(study) == said
+
+
+@pytest.mark.parametrize("status", ["finished", "failed"])
+def test_a_run_is_of_its_study(study, status):
+    rewrite(study, study="other", status=status)
+    assert refused(study) == f"{RUN_ID}/run.json:2: expected the study 'small' of this folder, got 'other'"
+
+
+@pytest.mark.parametrize("status", ["finished", "failed"])
+@pytest.mark.parametrize("name", ["local.nginx.conf", "local.wrk.txt"])
+def test_every_listed_file_is_as_it_was_recorded(study, status, name):
+    rewrite(study, status=status)
+    file = study / RUN_ID / name
+    old = fingerprint(file)["sha256"][:12]
+    file.write_text("\n" + file.read_text("utf-8"), "utf-8")
+    new = fingerprint(file)["sha256"][:12]
+    assert refused(study) == (
+        f"{RUN_ID}/{name}:1: expected the bytes that run.json recorded (sha256 {old}…), got 'sha256 {new}…'"
+    )
+
+
+@pytest.mark.parametrize("name", ["local.nginx.conf", "local.wrk.txt"])
+def test_a_file_that_is_gone_is_named(study, name):
+    (study / RUN_ID / name).unlink()
+    assert refused(study) == f"{RUN_ID}/{name}:0: expected the file that run.json names, got 'no file'"
+
+
+def test_fingerprints_that_begin_alike_are_shown_whole(study):
+    files = read_run(study / RUN_ID).files
+    sha = files["local.nginx.conf"]["sha256"]
+    other = sha[:-1] + ("0" if sha[-1] != "0" else "1")
+    rewrite(study, files=files | {"local.nginx.conf": files["local.nginx.conf"] | {"sha256": other}})
+    said = refused(study)
+    assert other in said and sha in said
+
+
+def test_a_wrong_size_is_named(study):
+    files = read_run(study / RUN_ID).files
+    rewrite(study, files=files | {"local.nginx.conf": files["local.nginx.conf"] | {"bytes": 7}})
+    assert refused(study) == f"{RUN_ID}/local.nginx.conf:1: expected 7 bytes as run.json recorded, got '20 bytes'"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".hidden", "run.json.tmp", "folder"])
+def test_a_file_nobody_recorded_is_refused(study, name):
+    if name == "folder":
+        (study / RUN_ID / name).mkdir()
+    else:
+        (study / RUN_ID / name).write_text("x", "utf-8")
+    assert refused(study) == f"{RUN_ID}/{name}:0: expected only the files that run.json lists, got '{name}'"
+
+
+def test_a_file_that_only_a_command_names_is_refused(study):
+    files = read_run(study / RUN_ID).files
+    rewrite(study, files={k: v for k, v in files.items() if k != "local.wrk.txt"})
+    assert "local.wrk.txt:0: expected only the files that run.json lists" in refused(study)
+
+
+def test_an_unfinished_run_may_hold_more(study):
+    rewrite(study, status="running")
+    (study / RUN_ID / ".work").mkdir()
+    assert read_runs(study).tables["runs"]["status"].tolist() == ["running"]
+
+
+def test_a_parser_speaks_before_the_fingerprint(study):
+    file = study / RUN_ID / "local.wrk.txt"
+    file.write_text(REPORT.replace("223240 requests", "22x240 requests"), "utf-8")
+    assert "local.wrk.txt:11: expected a whole number, got '22x240'" in refused(study)
+
+
+def test_a_silent_collector_is_a_warning(study):
+    summary = replace(SAR, tool="ss", variant="summary")
+    rewrite(study, commands=(NGINX, SAR, summary, WRK))
+    assert read_runs(study).warnings == (
+        f"{study / RUN_ID}: sar printed nothing",
+        f"{study / RUN_ID}: ss summary printed nothing",
+    )
+
+
+@pytest.mark.parametrize(
+    ("factors", "says"),
+    [
+        ({"connections": 1, "threads": 1}, "expected 1 connections as run.json says, got '64'"),
+        ({"threads": 4}, "expected 4 threads as run.json says, got '2'"),
+    ],
+)
+def test_the_generator_tells_of_the_load_that_is_recorded(study, factors, says):
+    rewrite(study, factors=factors)
+    assert refused(study) == f"{RUN_ID}/local.wrk.txt:2: {says}"
+
+
+def test_threads_are_never_more_than_connections(study):
+    file = study / RUN_ID / "local.wrk.txt"
+    file.write_text(REPORT.replace("2 threads and 64", "1 threads and 1"), "utf-8")
+    files = read_run(study / RUN_ID).files
+    rewrite(study, factors={"connections": 1}, files=files | {file.name: fingerprint(file)})
+    assert read_runs(study).tables["runs"]["threads"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("factor", "value", "says"),
+    [
+        ("variant", "delay", "variant to be one of cpu as study.yml says, got 'delay'"),
+        ("variant", [], "variant to be one of cpu as study.yml says, got '[]'"),
+        ("recipe", "delay 10ms", "recipe to be 'cpu' as study.yml says, got 'delay 10ms'"),
+        ("seconds", 3, "seconds to be 2 as study.yml says, got '3'"),
+        ("seconds", "2", "seconds to be 2 as study.yml says, got '2'"),
+        ("connections", 2, "connections to be one of 1, 64 as study.yml says, got '2'"),
+        ("connections", True, "connections to be one of 1, 64 as study.yml says, got 'True'"),
+        ("connections", None, "connections to be one of 1, 64 as study.yml says, got 'None'"),
+        ("repeat", 3, "repeat to be 1 to 2 as study.yml says, got '3'"),
+        ("repeat", 0, "repeat to be 1 to 2 as study.yml says, got '0'"),
+    ],
+)
+def test_a_run_is_a_point_of_its_study(study, factor, value, says):
+    rewrite(study, factors={factor: value})
+    assert refused(study) == f"{RUN_ID}/run.json:5: expected {says}"
+
+
+def test_factors_that_are_not_recorded_are_not_asked_for(study):
+    file = study / RUN_ID
+    write_run(replace(read_run(file), factors={"variant": "cpu", "repeat": 1}), file)
+    assert len(read_runs(study).tables["runs"]) == 1
+
+
+def test_a_changed_digit_anywhere_in_a_folder_is_found_out(study):
+    for file in sorted((study / RUN_ID).iterdir()):
+        text = file.read_text("utf-8")
+        for at in (i for i, c in enumerate(text) if c.isdigit()):
+            file.write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :], "utf-8")
+            refused(study)
+        file.write_text(text, "utf-8")
+    assert json.loads((study / RUN_ID / "run.json").read_text("utf-8"))
+    assert len(read_runs(study).tables["runs"]) == 1
