@@ -1,5 +1,6 @@
 """The command line: one line for what is wrong, exit code 1, nothing of a traceback."""
 
+import shutil
 import subprocess
 import sys
 
@@ -31,11 +32,14 @@ def test_what_is_wrong_is_one_line(root, argv, says):
     assert "Traceback" not in done.stderr
 
 
-def test_a_study_that_is_finished_is_not_launched_again(root):
+def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
     """The recorded study, on whatever machine this is: either nothing is left to do, or it refuses to mix machines."""
-    done = loadcurve("lab", "connections_on_loopback", cwd=root)
+    shutil.copytree(root / "data", checkout / "data", dirs_exist_ok=True)
+    before = {p: p.stat().st_mtime_ns for p in checkout.rglob("*")}
+    done = loadcurve("lab", "connections_on_loopback", cwd=checkout)
     said = done.stdout + done.stderr
     assert "60 runs finished" in said or "was recorded on another machine" in said or "not installed" in said
+    assert {p: p.stat().st_mtime_ns for p in checkout.rglob("*")} == before
 
 
 def test_help_names_the_commands(root):

@@ -1,6 +1,5 @@
 """The laboratory for real: nginx, wrk, sar and ss on loopback, one second at a time."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
-from loadcurve.study import Study, read_run, write_study
+from loadcurve.study import Study, read_run, write_run, write_study
 
 pytestmark = pytest.mark.real
 
@@ -116,8 +115,7 @@ def test_finished_runs_are_kept_and_others_done_again(tmp_path, small_study):
     launch(small_study, folder)
     kept = {p.name: (p / "run.json").read_bytes() for p in folder.iterdir() if p.is_dir()}
     again = folder / "delay-c0004-r1"
-    said = json.loads((again / "run.json").read_text())
-    (again / "run.json").write_text(json.dumps(said | {"status": "interrupted"}))
+    write_run(replace(read_run(again), status="interrupted"), again)
     launch(small_study, folder)
     now = {p.name: (p / "run.json").read_bytes() for p in folder.iterdir() if p.is_dir()}
     assert now.pop(again.name) != kept.pop(again.name)
