@@ -18,8 +18,8 @@ Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tabl
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
 ``publish.*`` → Path; ``launch`` → run folders.
 
-Layers, bottom up: ``errors units`` < ``schemas tables study paths`` < ``ingest | lab`` < ``stats`` < ``models`` <
-``audit`` < ``style plots`` < ``publish`` < ``batch site`` < ``cli``.
+Layers, bottom up: ``errors units`` < ``schemas tables study records paths`` < ``ingest | lab`` < ``stats`` <
+``models`` < ``audit`` < ``style plots`` < ``publish`` < ``batch site`` < ``cli``.
 """
 
 __version__ = "0.1.0"

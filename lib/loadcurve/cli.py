@@ -25,7 +25,7 @@ def lab(
     """Launch a study, or go on with one that was interrupted."""
     from loadcurve import paths
     from loadcurve.lab import launch
-    from loadcurve.study import read_study
+    from loadcurve.records import read_study
 
     folder = paths.study_folder(study)
     changes = {k: v for k, v in {"seconds": seconds, "repeats": repeats, "study": name}.items() if v is not None}

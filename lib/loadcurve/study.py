@@ -8,28 +8,14 @@ The laboratory writes run folders and ingestion reads them; the two meet only he
     data/studies/<study>/<run_id>/<host>.<tool>[.<variant>].<ext>      verbatim output
 """
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
-from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
-from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-
-STATUSES = ("running", "finished", "failed", "interrupted")
-ROLES = ("server", "collector", "generator")
+from loadcurve.errors import ValueRuleError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # of studies and variants: they become names of folders
-_FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 
 
 @dataclass(frozen=True)
@@ -173,183 +159,6 @@ class Run:
     seal: str = ""
 
 
-def read_study(path: Path) -> Study:
-    """Read a `study.yml`, or that of a study's folder.
-
-    Raises
-    ------
-    ParseError
-        When the file is not YAML, or a key is unknown, missing or of the wrong type.
-    """
-    path = path / "study.yml" if path.is_dir() else path
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        raise LoadcurveError(f"{path}:0: expected a study.yml, got no file") from None
-    try:
-        document = yaml.compose(text, yaml.SafeLoader)
-        values = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise ParseError(mark.line + 1 if mark else 0, "YAML", str(error.problem), str(path)) from None
-    except yaml.reader.ReaderError as error:
-        raise ParseError(text[: error.position].count("\n") + 1, "YAML", error.reason, str(path)) from None
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # A date such as 2026-99-99, or a tag such as !!bool on another word: PyYAML lets Python's own error through.
-        raise ParseError(0, "YAML", str(error), str(path)) from None
-    lines = {key.value: key.start_mark.line + 1 for key, _ in document.value} if isinstance(values, dict) else {}
-    study = _build(Study, values, lines, path)
-    if study.study != path.parent.name:
-        raise ParseError(lines.get("study", 0), f"the folder's name {path.parent.name}", study.study, str(path))
-    return study
-
-
-def write_study(study: Study, folder: Path) -> Path:
-    """Write `study.yml` into `folder`, which must bear the study's name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / "study.yml"
-    values = json.loads(json.dumps(asdict(study)))
-    target.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), "utf-8")
-    return target
-
-
-def read_run(path: Path) -> Run:
-    """Read the `run.json` of a run's folder.
-
-    Raises
-    ------
-    ParseError
-        When there is no such file, it is not JSON, a key is unknown, missing or of the wrong type, a value breaks its
-        rule, or the values are not those that were sealed.
-    """
-    path = path / "run.json" if path.is_dir() else path
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        raise ParseError(0, "a run.json", "no file", str(path)) from None
-    try:
-        values = json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        line = text.split("\n")[error.lineno - 1].strip()
-        raise ParseError(error.lineno, f"JSON ({error.msg})", line, str(path)) from None
-    except (ValueError, RecursionError) as error:
-        raise ParseError(0, "JSON", str(error), str(path)) from None
-    where = _key_lines(text)
-    built = values
-    if isinstance(values, dict) and "commands" in values:
-        if not isinstance(values["commands"], list):
-            raise ParseError(where.get("commands", 0), "commands to be a list", repr(values["commands"]), str(path))
-        at = dict.fromkeys((f.name for f in fields(Command)), where.get("commands", 0))
-        built = values | {"commands": tuple(_build(Command, c, at, path) for c in values["commands"])}
-    run = _build(Run, built, where, path)
-    for key, expected, got in _broken_rules(run):
-        raise ParseError(where.get(key, 0), expected, got, str(path))
-    expected = _seal(values)
-    if run.seal != expected:
-        # The seal that stands in the file is what was recorded; what is sealed now is what was found.
-        digits = 12 if run.seal[:12] != expected[:12] else None
-        recorded = f"sha256 {run.seal[:digits]}{'…' if digits else ''}" if run.seal else "none here"
-        found = f"sha256 {expected[:digits]}{'…' if digits else ''}"
-        raise ParseError(where.get("seal", 0), f"the seal of what was recorded ({recorded})", found, str(path))
-    return run
-
-
-def write_run(run: Run, folder: Path) -> Path:
-    """Write `run.json`, sealed, so that a reader sees the old file or the new one, never half of either."""
-    target, draft = folder / "run.json", folder / "run.json.tmp"
-    values = asdict(replace(run, seal=_seal(asdict(run))))
-    draft.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    draft.replace(target)
-    return target
-
-
-def line_of(key: str, run_json: Path) -> int:
-    """Line of a top-level key in a `run.json`, 0 where there is none: for messages on what the key holds."""
-    return _key_lines(_text(run_json)).get(key, 0)
-
-
-def fingerprint(path: Path) -> dict[str, Any]:
-    """Size in bytes and SHA-256 of a file, as `Run.files` keeps them."""
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-def run_folders(study_folder: Path) -> list[Path]:
-    """Folders of a study's runs, by name: those with a `run.json`."""
-    return sorted(p.parent for p in study_folder.glob("*/run.json"))
-
-
-def _text(path: Path) -> str:
-    """Text of a file that must be UTF-8."""
-    content = path.read_bytes()
-    try:
-        return content.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
-
-
-def _key_lines(text: str) -> dict[str, int]:
-    """Line of each top-level key, as `write_run` indents them."""
-    return {line.split('"')[1]: n for n, line in enumerate(text.split("\n"), 1) if line.startswith('  "')}
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError(f"a key twice in {[key for key, _ in pairs]}")
-    return values
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _seal(values: dict[str, Any]) -> str:
-    """SHA-256 over all values but the seal itself, as they stand in the file."""
-    others = json.loads(json.dumps({key: value for key, value in values.items() if key != "seal"}))
-    return hashlib.sha256(
-        json.dumps(others, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    ).hexdigest()
-
-
-def _broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
-    """Key, rule and value of what no type can say of a run."""
-    if run.status not in STATUSES:
-        yield "status", f"one of {', '.join(STATUSES)}", run.status
-    for command in run.commands:
-        if command.role not in ROLES:
-            yield "commands", f"role to be one of {', '.join(ROLES)}", command.role
-        for name in (command.stdout, command.stderr):
-            if name and not _FILE_NAME.fullmatch(name):
-                yield "commands", "the name of a file in the run's folder", name
-        never = not command.started_at and not command.ended_at and command.exit_code is None
-        for time in (command.started_at, command.ended_at):
-            if not never and not _is_utc(time):
-                yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
-        if command.role == "generator" and run.status == "finished" and never:
-            yield "commands", "a generator that ran, as the run is finished", "one that never started"
-    if run.status == "finished" and all(command.role != "generator" for command in run.commands):
-        yield "commands", "a generator, as the run is finished", "none"
-    for name, recorded in run.files.items():
-        if not _FILE_NAME.fullmatch(name):
-            yield "files", "the name of a file in the run's folder", name
-        size, sha256 = recorded.get("bytes"), recorded.get("sha256")
-        if set(recorded) != {"bytes", "sha256"}:
-            yield "files", f"bytes and sha256 of {name!r}", ", ".join(recorded) or "neither"
-        if not _is_of(size, int) or size < 0:
-            yield "files", f"bytes of {name!r} to be a whole number", repr(size)
-        if not _is_of(sha256, str) or not _SHA256.fullmatch(sha256):
-            yield "files", f"sha256 of {name!r} to be 64 hexadecimal digits", repr(sha256)
-
-
-def _is_utc(time: str) -> bool:
-    try:
-        return bool(_UTC.fullmatch(time) and datetime.fromisoformat(time))
-    except ValueError:
-        return False
-
-
 def _is_http(url: str) -> bool:
     """Whether wrk can be sent there: ``http://``, a host, and a port that exists where one is named."""
     try:
@@ -358,39 +167,3 @@ def _is_http(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme == "http" and bool(parts.hostname) and port != 0 and not re.search(r"\s", url)
-
-
-def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:
-    """Make a dataclass from a parsed mapping, with an error that names key and line."""
-    if not isinstance(values, dict):
-        raise ParseError(1, f"a mapping with the keys of a {kind.__name__.lower()}", str(values), str(path))
-    known = {f.name: f for f in fields(kind)}
-    for key, value in values.items():
-        if key not in known:
-            raise ParseError(lines.get(key, 0), f"one of the keys {', '.join(known)}", str(key), str(path))
-        if not _is_of(value, known[key].type):
-            name = getattr(known[key].type, "__name__", known[key].type)
-            raise ParseError(lines.get(key, 0), f"{key} to be {name}", repr(value), str(path))
-    try:
-        return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-    except TypeError as error:
-        raise ParseError(0, f"every key of a {kind.__name__.lower()}", str(error).split(") ")[-1], str(path)) from None
-    except ValueRuleError as error:
-        name = str(error).split(" ")[0]
-        raise ParseError(lines.get(name, 0), str(error).split(", got")[0], str(values[name]), str(path)) from None
-
-
-def _is_of(value: Any, wanted: Any) -> bool:
-    """Whether a value from YAML or JSON may stand for a field of this type: a list for a tuple, an int for a float."""
-    origin, inner = get_origin(wanted) or wanted, get_args(wanted)
-    if origin is tuple:
-        return isinstance(value, list | tuple) and all(_is_of(v, inner[0]) for v in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(_is_of(k, inner[0]) and _is_of(v, inner[1]) for k, v in value.items())
-    if wanted is Any:
-        return True
-    if origin is UnionType:
-        return any(_is_of(value, one) for one in inner)
-    if isinstance(value, bool):
-        return origin is bool
-    return isinstance(value, (int, float) if origin is float else origin)

@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"errors", "units"},
-    {"schemas", "tables", "study", "paths"},
+    {"schemas", "tables", "study", "records", "paths"},
     {"ingest", "lab"},
     {"stats"},
     {"models"},
@@ -59,7 +59,7 @@ def test_only_the_laboratory_starts_processes(path):
 def test_models_and_stats_know_no_tool_and_no_file(unit):
     for path in (PACKAGE / unit).rglob("*.py"):
         units = {name.split(".")[1] for name in imported(path) if name.startswith("loadcurve.")}
-        assert not units & {"ingest", "lab", "study", "paths"}
+        assert not units & {"ingest", "lab", "study", "records", "paths"}
         assert "pathlib" not in imported(path)
 
 

@@ -11,7 +11,7 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import ingest, read_machine, read_table, read_warnings, store
 from loadcurve.ingest.folder import TABLES
-from loadcurve.study import fingerprint, read_run, write_run
+from loadcurve.records import fingerprint, read_run, write_run
 
 STUDY = "connections_on_loopback"
 

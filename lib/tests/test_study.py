@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.study import Command, Run, Study, read_run, read_study, write_run, write_study
+from loadcurve.records import read_run, read_study, write_run, write_study
+from loadcurve.study import Command, Run, Study
 
 BEGUN, ENDED = "2026-11-21T00:23:46.919828Z", "2026-11-21T00:23:52.950040Z"
 WRK = Command(

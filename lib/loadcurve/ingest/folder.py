@@ -11,7 +11,8 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import PARSERS
 from loadcurve.paths import shown
-from loadcurve.study import Command, Run, Study, fingerprint, line_of, read_run, read_study
+from loadcurve.records import fingerprint, line_of, read_run, read_study
+from loadcurve.study import Command, Run, Study
 
 TABLES = ("runs", "latency", "cpu", "network", "tcp", "sockets", "connections")
 

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from loadcurve import paths, tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import TABLES, Ingested, read_runs
-from loadcurve.study import Study, read_run, read_study, run_folders
+from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.study import Study
 from loadcurve.units import format_quantity, unit_of_column
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"

@@ -7,7 +7,8 @@ from pathlib import Path
 from loadcurve import paths
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.runner import launch
-from loadcurve.study import Study, read_run, read_study, run_folders
+from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.study import Study
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 from loadcurve.errors import LabError
 from loadcurve.lab.plan import Point
 from loadcurve.paths import shown
-from loadcurve.study import Study, read_run, read_study, run_folders, write_study
+from loadcurve.records import read_run, read_study, run_folders, write_study
+from loadcurve.study import Study
 
 
 def is_finished(study: Study, point: Point, folder: Path) -> bool:

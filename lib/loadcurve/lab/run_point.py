@@ -15,7 +15,8 @@ from loadcurve.lab import collectors, generators, nginx
 from loadcurve.lab.obstacles import echo_module, version
 from loadcurve.lab.plan import Point
 from loadcurve.lab.process import Started, guarded, start, stop, wait
-from loadcurve.study import Command, Run, Study, fingerprint, write_run
+from loadcurve.records import fingerprint, write_run
+from loadcurve.study import Command, Run, Study
 
 # A private nginx answers within a few ms of its start; 5 s leaves room for a busy machine.
 _SERVER_START_LIMIT_S = 5.0

@@ -14,7 +14,8 @@ from loadcurve.lab.obstacles import find_obstacles
 from loadcurve.lab.plan import plan
 from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
 from loadcurve.lab.run_point import is_url, run_point
-from loadcurve.study import Study, run_folders
+from loadcurve.records import run_folders
+from loadcurve.study import Study
 
 
 def launch(study: Study, folder: Path) -> list[Path]:

@@ -13,7 +13,8 @@ import pytest
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
-from loadcurve.study import Study, read_run, write_run, write_study
+from loadcurve.records import read_run, write_run, write_study
+from loadcurve.study import Study
 
 pytestmark = pytest.mark.real
 
@@ -53,7 +54,7 @@ def launcher(tmp_path, small_study):
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from pathlib import Path; from loadcurve.lab import launch; "
-        "from loadcurve.study import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
+        "from loadcurve.records import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stderr=subprocess.PIPE, text=True)
     yield process, folder
