@@ -19,6 +19,7 @@ _QUANTITY = {
     "pps": "packets/s",
     "per_s": "1/s",
     "bytes_per_s": "bytes/s",
+    "bps": "bits/s",
 }
 _LABEL = {
     "throughput_rps": "Throughput",

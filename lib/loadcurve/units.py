@@ -78,11 +78,12 @@ _SHOWN = {
     "rps": [(1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
     "bytes": [(2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")],
 }
+_SHOWN["bps"] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")]
 _SHOWN["pps"] = _SHOWN["per_s"] = _SHOWN["rps"]
 _SHOWN["bytes_per_s"] = [(scale, f"{unit}/s") for scale, unit in _SHOWN["bytes"]]
 
 # Longest first: `_bytes_per_s` ends in `_per_s` and `_s` too.
-_SUFFIXES = ("bytes_per_s", "per_s", "rps", "pps", "bytes", "ratio", "s")
+_SUFFIXES = ("bytes_per_s", "per_s", "rps", "pps", "bps", "bytes", "ratio", "s")
 
 
 def unit_of_column(name: str) -> str:

@@ -15,7 +15,7 @@ def test_every_column_says_what_it_is(name):
 @pytest.mark.parametrize("name", tables.SCHEMAS)
 def test_units_and_suffixes_agree(name):
     suffixes = {"s": "_s", "ratio": "_ratio", "rps": "_rps", "pps": "_pps", "bytes": "_bytes",
-                "bytes_per_s": "_bytes_per_s", "per_s": "_per_s"}  # fmt: skip
+                "bps": "_bps", "bytes_per_s": "_bytes_per_s", "per_s": "_per_s"}  # fmt: skip
     for column, declared in tables.SCHEMAS[name].columns.items():
         if declared.metadata["unit"] in suffixes:
             assert column.endswith(suffixes[declared.metadata["unit"]]) or column == "quantile"
@@ -36,11 +36,11 @@ def test_missing_stays_missing():
 
 
 def test_all_faults_are_named_in_one_line():
-    wrong = pd.DataFrame({"study": ["s"], "run_id": [None], "quantile": [99.0], "latency_s": [-1.0]})
+    wrong = pd.DataFrame({"study": ["s"], "responses": [-1], "quantile": [99.0], "latency_s": [-1.0]})
     with pytest.raises(LoadcurveError) as caught:
         tables.check("latency", wrong)
     text = str(caught.value)
-    assert all(name in text for name in ("run_id", "quantile", "latency_s"))
+    assert all(name in text for name in ("responses", "quantile", "latency_s"))
     assert "\n" not in text
 
 

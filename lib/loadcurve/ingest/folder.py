@@ -8,8 +8,9 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError
+from loadcurve.ingest.clean import clean
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.registry import PARSERS
+from loadcurve.ingest.registry import Form, form_of
 from loadcurve.paths import shown
 from loadcurve.records import fingerprint, line_of, read_run, read_study
 from loadcurve.study import Command, Run, Study
@@ -151,15 +152,15 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
     generators = [c for c in run.commands if c.role == "generator"]
     load_started = min(pd.Timestamp(c.started_at) for c in generators)
     for command in run.commands:
-        parser = PARSERS.get((command.tool, command.variant))
-        if parser is None:
+        form = form_of(command.tool, command.variant)
+        if form is None:
             continue
         if not command.stdout:
             called = f"{command.tool} {command.variant}".strip()
             parts.warnings.append(f"{shown(folder)}: {called} printed nothing")
             continue
         path = folder / command.stdout
-        parsed = _parse(parser, path)
+        parsed = _parse(form, path)
         if command in generators and "runs" in parsed.tables:
             _check_generator(parsed.tables["runs"], run, path)
         _check_fingerprint(run, path)
@@ -170,7 +171,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
             parts.sources[name] |= {path, folder / "run.json"}
 
 
-def _parse(parser, path: Path) -> Parsed:
+def _parse(form: Form, path: Path) -> Parsed:
     if not path.is_file():
         raise ParseError(0, "the file that run.json names", "no file", shown(path))
     try:
@@ -183,7 +184,7 @@ def _parse(parser, path: Path) -> Parsed:
             shown(path),
         ) from None
     try:
-        return parser(text)
+        return form.parse(clean(text))
     except ParseError as error:
         raise error.at(shown(path)) from None
 

@@ -22,7 +22,11 @@ from loadcurve.units import format_quantity, unit_of_column
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
 # A changed parser makes other tables of the same raw files.
-_PARSERS = [*Path(__file__).parent.glob("*.py"), *(Path(__file__).parents[1] / f"{m}.py" for m in ("schemas", "units"))]
+_PARSERS = [
+    *Path(__file__).parent.glob("*.py"),
+    *(Path(__file__).parents[1] / "schemas").glob("*.py"),
+    Path(__file__).parents[1] / "units.py",
+]
 
 # Studies this process has read, for the provenance line under each figure.
 studies_read: set[str] = set()

@@ -1,0 +1,95 @@
+"""JSON of a tool into Python objects, with the line where something is wrong."""
+
+import json
+import math
+from collections.abc import Mapping
+
+from loadcurve.errors import ParseError
+
+
+def load_json(text: str, expected: str) -> object:
+    """Return the first JSON value of a text; what is not finite is refused where it is read, not here.
+
+    Parameters
+    ----------
+    text : str
+        JSON, perhaps after or before lines that are not.
+    expected : str
+        What an error says was expected, such as ``JSON of fortio``.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not JSON, or ends inside it.
+    """
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+    if start < 0:
+        raise ParseError(1, expected, text.strip()[:80])
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[0]
+    except json.JSONDecodeError as error:
+        got = text[error.pos : error.pos + 40].split("\n")[0] or "the end of the text"
+        raise ParseError(error.lineno, f"{expected}: {error.msg}", got) from None
+    except (RecursionError, ValueError) as error:  # nested too deeply; an integer of thousands of digits
+        raise ParseError(1, expected, f"{type(error).__name__}: {error}") from None
+
+
+def member(document: object, path: str, text: str, required: bool = True) -> object:
+    """Return the value at a dotted path of a JSON document, None where it is absent or null and not required.
+
+    Raises
+    ------
+    ParseError
+        Where it is required and not there; the line is that of the last key on the way that is.
+    """
+    found = document
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+        if found is None:
+            if required:
+                raise ParseError(line_of(path, text), f"{path!r} in the JSON", "nothing")
+            return None
+    return found
+
+
+def number(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
+    """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null.
+
+    Raises
+    ------
+    ParseError
+        Where it is not a finite number of at least `least`, or is required and absent.
+    """
+    value = member(document, path, text, required)
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
+        raise ParseError(line_of(path, text), f"a number of at least {least:g} for {path!r}", str(value))
+    return float(value)
+
+
+def whole(document: object, path: str, text: str, required: bool = True) -> int | None:
+    """Return the whole number at a dotted path of a JSON document; None where it is absent or null.
+
+    Raises
+    ------
+    ParseError
+        Where it is not a whole number of at least 0, or is required and absent.
+    """
+    value = number(document, path, text, required)
+    if math.isnan(value):
+        return None
+    if value != int(value) or value >= 2**63:
+        raise ParseError(line_of(path, text), f"a whole number for {path!r}", str(value))
+    return int(value)
+
+
+def line_of(path: str, text: str) -> int:
+    """Line of the last key of a dotted path, as far as its keys stand in that order; 1 where none does."""
+    at = 0
+    for key in path.split("."):
+        found = text.find(json.dumps(key), at)
+        if found < 0:
+            break
+        at = found
+    return text.count("\n", 0, at) + 1

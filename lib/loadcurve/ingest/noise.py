@@ -1,0 +1,32 @@
+"""Lines that a shell, a terminal or a collector writes around a tool's output."""
+
+import re
+
+_NOISE = re.compile(
+    r"(?:\S*[\w.-]+@[\w.-]+\S*[ :][^$#%>]*|\[[^\]]*\]|\([^)]*\)|[\w.~/-]*)?[$#%>](?:[ ]+(?:\S.*)?)?"  # a prompt
+    r"|(?:PS )?[A-Z]:\\.*>.*"  # a prompt of Windows
+    r"|(?:```|~~~).*"  # Markdown
+    r"|[-=*_~#+]{3,}.*"  # a ruler, and what is written beside it
+    r"|\^[CDZ].*"
+    r"|\.{3,}|…"
+    r"|Every [0-9.]+s: .*"  # watch
+    r"|\S+ \| (?:SUCCESS|CHANGED|FAILED!?|UNREACHABLE!?)\b.*"  # ansible
+    r"|(?:real|user|sys)\s+(?:[0-9]+m\s*)?[0-9.,]+s?"  # time
+    r"|[0-9.]+user [0-9.]+system .*|[0-9]+inputs\+[0-9]+outputs .*"  # GNU time
+    r"|\[[0-9]+\][+-]?\s*(?:[0-9]+|(?:Done|Exit|Running|Stopped|Terminated|Killed)\b.*)"  # background jobs
+    r"|\+{1,3} \S.*"  # set -x
+    r"|Script (?:started|done) .*"
+    r"|(?:Last login: |Welcome to |Warning: Permanently added |Connection to \S+ closed|Authorized uses).*"
+    r"|nohup: .*|logout|exit|Terminated"
+)
+
+
+def is_noise(line: str) -> bool:
+    """Whether a line, without the blanks around it, is empty or certainly not part of a tool's output.
+
+    Examples
+    --------
+    >>> [is_noise(s) for s in ("[root@lb1 ~]# ipvsadm -ln", "$ wrk -c1 URL", "```", "real  0m10.1s", "TCP: 5")]
+    [True, True, True, True, False]
+    """
+    return not line or _NOISE.fullmatch(line) is not None

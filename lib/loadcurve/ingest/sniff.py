@@ -1,0 +1,93 @@
+"""Whose output a text is: told from what it says, never from the file's name."""
+
+import re
+from collections.abc import Iterator
+
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
+from loadcurve.ingest.merge import merge
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.registry import FORMS, Form, forms_of, signatures
+
+_HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
+
+
+def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+    """Tables of what a tool printed.
+
+    Where a text holds the output of several tools, as a copied terminal session does, each part is read by its own
+    parser; the tables are joined, `tool` is that of the first part, and a warning says where each other part begins.
+
+    Parameters
+    ----------
+    text : str
+        Verbatim output, with whatever stood around it: prompts, colours, prefixes of each line, Markdown.
+    tool : str, optional
+        ``TOOL`` or ``TOOL:VARIANT`` as in `loadcurve.ingest.registry`; found from the text when it is not named.
+    timezone : str
+        IANA name of the zone of local times in the text; most tools do not print it.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not what the tool prints, and where no tool prints such a text.
+    LoadcurveError
+        When there is no such tool.
+
+    Examples
+    --------
+    >>> parse("Hello")
+    Traceback (most recent call last):
+    loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
+    """
+    text = clean(text)
+    forms = forms_of(tool) if tool else FORMS
+    if not forms:
+        raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
+    found, text = _find(text, forms)
+    if not found:
+        if tool:
+            return forms[0].parse(text, timezone)  # it says best what it expected
+        line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
+        raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
+    if len(found) == 1:
+        return found[0][0].parse(text, timezone)
+    return merge([(form, form.parse(part, timezone), line) for form, part, line in _parts(text, found)])
+
+
+def sniff(text: str) -> Form | None:
+    """Return the form whose signature comes first in a text; None where there is none."""
+    found, _ = _find(clean(text), FORMS)
+    return found[0][0] if found else None
+
+
+def _find(text: str, forms: tuple[Form, ...]) -> tuple[list[tuple[Form, int]], str]:
+    """Return forms and where the output of each begins, and the text in which it does (lines without prefix)."""
+    for part in (text[:_HEAD], text)[: 1 + (len(text) > _HEAD)]:
+        if found := list(_beginnings(part, forms)):
+            return found, text
+        for prefix, pattern in PREFIXES.items():
+            if re.search(rf"^[ \t]*{pattern}", part[:_HEAD], re.MULTILINE):
+                stripped = strip_prefix(part, prefix)
+                if found := list(_beginnings(stripped, forms)):
+                    return found, stripped if len(part) == len(text) else strip_prefix(text, prefix)
+    return [], text
+
+
+def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
+    parser = ""
+    for match in signatures(forms).finditer(text):
+        form = forms[int(match.lastgroup[1:])]
+        if form.parser != parser:
+            parser = form.parser
+            yield form, match.start()
+            if form.signature.startswith(r"\A"):
+                return  # a document is of one tool from end to end
+
+
+def _parts(text: str, found: list[tuple[Form, int]]) -> Iterator[tuple[Form, str, int]]:
+    """Each form's part of the text, after as many empty lines as stand before it, and the line where it begins."""
+    starts = [0, *(start for _, start in found[1:]), len(text)]
+    for (form, _), start, end in zip(found, starts[:-1], starts[1:], strict=True):
+        before = text.count("\n", 0, start)
+        yield form, "\n" * before + text[start:end], before + 1

@@ -1,0 +1,34 @@
+"""The declarations of every table: each column's type, unit, rule and meaning."""
+
+import pandera.pandas as pa
+
+from loadcurve.schemas import host, load, results, sockets
+
+SCHEMAS: dict[str, pa.DataFrameSchema] = {
+    "runs": load.RUNS,
+    "latency": load.LATENCY,
+    "histogram": load.HISTOGRAM,
+    "phases": load.PHASES,
+    "requests": load.REQUESTS,
+    "cpu": host.CPU,
+    "load": host.LOAD,
+    "memory": host.MEMORY,
+    "disks": host.DISKS,
+    "network": host.NETWORK,
+    "tcp": host.TCP,
+    "interrupts": host.INTERRUPTS,
+    "processes": host.PROCESSES,
+    "counters": host.COUNTERS,
+    "averages": host.AVERAGES,
+    "events": host.EVENTS,
+    "hosts": host.HOSTS,
+    "sockets": sockets.SOCKETS,
+    "connections": sockets.CONNECTIONS,
+    "flows": sockets.FLOWS,
+    "balancer": sockets.BALANCER,
+    "server": sockets.SERVER,
+    "findings": results.FINDINGS,
+    "fits": results.FITS,
+}
+RAW = tuple(name for name in SCHEMAS if name not in ("findings", "fits"))
+"""Tables that ingestion fills; the others come from the audit and the models."""

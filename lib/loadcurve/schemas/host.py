@@ -1,0 +1,227 @@
+"""What a machine's own counters say: `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `interrupts`, `processes`…"""
+
+import pandera.pandas as pa
+
+from loadcurve.schemas.declare import RUN, SAMPLE, at_least_0, count, name, number, ratio, time
+
+CPU = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar, sadf, mpstat, vmstat or iostat."),
+        "cpu": name("Processor number, or `all` for the mean over them."),
+        "cpu_user_ratio": ratio("Time in user mode (without guests where the tool splits them off)."),
+        "cpu_nice_ratio": ratio("Time in user mode at lowered priority."),
+        "cpu_system_ratio": ratio("Time in the kernel (without interrupts where the tool splits them off)."),
+        "cpu_iowait_ratio": ratio("Idle time with disk input or output outstanding."),
+        "cpu_steal_ratio": ratio("Time the hypervisor gave to others."),
+        "cpu_irq_ratio": ratio("Time in hardware interrupts."),
+        "cpu_softirq_ratio": ratio("Time in software interrupts."),
+        "cpu_guest_ratio": ratio("Time running a virtual processor."),
+        "cpu_guest_nice_ratio": ratio("Time running a virtual processor at lowered priority."),
+        "cpu_idle_ratio": ratio("Idle time without disk input or output outstanding."),
+    },
+    description="Where each processor spent each interval (sar -u ALL -P ALL, mpstat, vmstat).",
+)
+
+LOAD = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar, sadf or vmstat."),
+        "run_queue": count("Tasks that run or wait for a processor."),
+        "tasks": count("Tasks in the task list."),
+        "blocked": count("Tasks that wait for input or output."),
+        "load_1min": at_least_0("", "Load average of the last minute."),
+        "load_5min": at_least_0("", "Load average of the last 5 minutes."),
+        "load_15min": at_least_0("", "Load average of the last 15 minutes."),
+    },
+    description="Queue of tasks and load averages (sar -q, vmstat).",
+)
+
+MEMORY = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar, sadf or vmstat."),
+        "free_bytes": at_least_0("bytes", "Memory that nobody uses."),
+        "available_bytes": at_least_0("bytes", "Memory that could be had without swapping, by the kernel's estimate."),
+        "used_bytes": at_least_0("bytes", "Memory in use; which of buffers and caches count differs by version."),
+        "used_ratio": at_least_0("ratio", "Share of the memory in use."),
+        "buffers_bytes": at_least_0("bytes", "Kernel buffers."),
+        "cached_bytes": at_least_0("bytes", "Page cache."),
+        "committed_bytes": at_least_0("bytes", "Memory promised to programs."),
+        "committed_ratio": at_least_0("ratio", "The same as a share of memory and swap; may be over 1."),
+        "active_bytes": at_least_0("bytes", "Memory used recently."),
+        "inactive_bytes": at_least_0("bytes", "Memory not used recently."),
+        "dirty_bytes": at_least_0("bytes", "Memory that waits to be written to disk."),
+        "anonymous_bytes": at_least_0("bytes", "Pages of programs without a file."),
+        "slab_bytes": at_least_0("bytes", "Kernel objects."),
+        "kernel_stack_bytes": at_least_0("bytes", "Kernel stacks."),
+        "page_table_bytes": at_least_0("bytes", "Page tables."),
+        "vmalloc_used_bytes": at_least_0("bytes", "Virtual address space that the kernel uses."),
+        "shared_bytes": at_least_0("bytes", "Shared memory."),
+        "swap_free_bytes": at_least_0("bytes", "Swap space free."),
+        "swap_used_bytes": at_least_0("bytes", "Swap space in use."),
+        "swap_used_ratio": at_least_0("ratio", "Share of the swap space in use."),
+        "swap_cached_bytes": at_least_0("bytes", "Memory that was swapped out, is back, and still has its place."),
+        "swap_cached_ratio": at_least_0("ratio", "The same as a share of the swap space in use."),
+    },
+    description="Memory and swap space (sar -r ALL, sar -S, vmstat).",
+)
+
+DISKS = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar, sadf or iostat."),
+        "device": name("Disk or partition."),
+        "transfers_per_s": at_least_0("per_s", "Requests to the device."),
+        "reads_per_s": at_least_0("per_s", "Read requests, after merging."),
+        "writes_per_s": at_least_0("per_s", "Write requests, after merging."),
+        "read_bytes_per_s": at_least_0("bytes_per_s", "Bytes read."),
+        "written_bytes_per_s": at_least_0("bytes_per_s", "Bytes written."),
+        "discarded_bytes_per_s": at_least_0("bytes_per_s", "Bytes discarded."),
+        "request_bytes": at_least_0("bytes", "Mean size of a request."),
+        "queue": at_least_0("", "Mean number of requests in the queue."),
+        "wait_mean_s": at_least_0("s", "Mean time of a request, queue included."),
+        "read_wait_mean_s": at_least_0("s", "Mean time of a read request, queue included."),
+        "write_wait_mean_s": at_least_0("s", "Mean time of a write request, queue included."),
+        "service_mean_s": at_least_0("s", "Mean service time, as old versions estimate it; not to be trusted."),
+        "utilisation_ratio": at_least_0("ratio", "Share of the time in which the device had work."),
+    },
+    description="Block devices (sar -d, iostat -dx).",
+)
+
+NETWORK = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar or sadf."),
+        "interface": name("Network interface."),
+        "received_pps": at_least_0("pps", "Packets received per second."),
+        "transmitted_pps": at_least_0("pps", "Packets sent per second."),
+        "received_bytes_per_s": at_least_0("bytes_per_s", "Bytes received per second, link headers included."),
+        "transmitted_bytes_per_s": at_least_0("bytes_per_s", "Bytes sent per second, link headers included."),
+        "received_compressed_pps": at_least_0("pps", "Compressed packets received per second."),
+        "transmitted_compressed_pps": at_least_0("pps", "Compressed packets sent per second."),
+        "received_multicast_pps": at_least_0("pps", "Multicast packets received per second."),
+        "utilisation_ratio": at_least_0(
+            "ratio", "Share of the interface's nominal speed; over 1 where that speed is wrong."
+        ),
+        "received_errors_pps": at_least_0("pps", "Packets received in error per second."),
+        "transmitted_errors_pps": at_least_0("pps", "Errors while sending per second."),
+        "collisions_per_s": at_least_0("per_s", "Collisions while sending."),
+        "received_dropped_pps": at_least_0("pps", "Received packets dropped per second, for lack of buffers."),
+        "transmitted_dropped_pps": at_least_0("pps", "Packets to send dropped per second, for lack of buffers."),
+        "carrier_errors_per_s": at_least_0("per_s", "Carrier errors while sending."),
+        "frame_errors_per_s": at_least_0("per_s", "Frame alignment errors of received packets."),
+        "received_overruns_per_s": at_least_0("per_s", "FIFO overruns of received packets."),
+        "transmitted_overruns_per_s": at_least_0("per_s", "FIFO overruns of sent packets."),
+    },
+    description="Traffic and errors of each network interface (sar -n DEV,EDEV).",
+)
+
+TCP = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar or sadf."),
+        "active_opens_per_s": at_least_0("per_s", "Connections opened from this side."),
+        "passive_opens_per_s": at_least_0("per_s", "Connections accepted."),
+        "segments_received_pps": at_least_0("pps", "TCP segments received."),
+        "segments_sent_pps": at_least_0("pps", "TCP segments sent, without pure retransmissions."),
+        "attempt_fails_per_s": at_least_0("per_s", "Connections that failed while being opened."),
+        "established_resets_per_s": at_least_0("per_s", "Connections reset after they were established."),
+        "retransmits_pps": at_least_0("pps", "TCP segments sent again."),
+        "receive_errors_pps": at_least_0("pps", "TCP segments received in error."),
+        "resets_sent_pps": at_least_0("pps", "TCP segments sent with the RST flag."),
+    },
+    description="The kernel's TCP counters as rates (sar -n TCP and ETCP).",
+)
+
+INTERRUPTS = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar, sadf, mpstat or proc."),
+        "kind": name("hard or soft."),
+        "interrupt": name("Number or name: 0, NMI, NET_RX; `sum` for all of them."),
+        "cpu": name("Processor number, or `all`."),
+        "interrupts_per_s": at_least_0("per_s", "Rate over the interval."),
+        "interrupts": count("Count since the machine was started (/proc)."),
+        "description": name("What /proc/interrupts says of it: controller, trigger, device."),
+    },
+    description="Interrupts by processor (sar -I, mpstat -I, /proc/interrupts, /proc/softirqs).",
+)
+
+PROCESSES = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "pid": count("Process, or for a thread its group."),
+        "tid": count("Thread; missing for a process."),
+        "uid": name("User, by number or name."),
+        "command": name("Command, as pidstat prints it."),
+        "cpu": name("Processor the task last ran on."),
+        "cpu_user_ratio": at_least_0("ratio", "Time in user mode, of one processor; over 1 for several threads."),
+        "cpu_system_ratio": at_least_0("ratio", "Time in the kernel, of one processor."),
+        "cpu_guest_ratio": at_least_0("ratio", "Time running a virtual processor."),
+        "cpu_wait_ratio": at_least_0("ratio", "Time waiting for a processor."),
+        "cpu_used_ratio": at_least_0("ratio", "Time used in all, of one processor."),
+        "minor_faults_per_s": at_least_0("per_s", "Page faults without disk."),
+        "major_faults_per_s": at_least_0("per_s", "Page faults with disk."),
+        "virtual_bytes": at_least_0("bytes", "Virtual size."),
+        "resident_bytes": at_least_0("bytes", "Memory held."),
+        "memory_ratio": at_least_0("ratio", "Share of the machine's memory."),
+        "read_bytes_per_s": at_least_0("bytes_per_s", "Bytes read from disk."),
+        "written_bytes_per_s": at_least_0("bytes_per_s", "Bytes to be written to disk."),
+        "cancelled_bytes_per_s": at_least_0("bytes_per_s", "Bytes whose writing became needless."),
+        "io_delay_ticks": at_least_0("", "Block input and output delay, in clock ticks."),
+        "voluntary_switches_per_s": at_least_0("per_s", "Times the task gave its processor up."),
+        "involuntary_switches_per_s": at_least_0("per_s", "Times the task lost its processor."),
+        "stack_bytes": at_least_0("bytes", "Stack reserved."),
+        "stack_used_bytes": at_least_0("bytes", "Stack in use."),
+        "threads": count("Threads of the process."),
+        "descriptors": count("File descriptors open."),
+        "priority": name("Realtime priority."),
+        "policy": name("Scheduling policy."),
+    },
+    description="Processes and threads (pidstat).",
+)
+
+_COUNTER = {
+    "tool": name("Whose counter it is: sar, nstat, netstat, ethtool, proc, ip."),
+    "group": name("Where it stands: the section, the protocol or the file, such as IpExt or sar -B."),
+    "item": name("What it belongs to: a device, a processor, a filesystem; missing where there is one only."),
+    "counter": name("Name exactly as printed."),
+    "value": number("", "Value in the unit beside it."),
+    "unit": name("bytes, bytes_per_s, per_s, pps, s, ratio, V, W; empty for a count or an unknown unit."),
+}
+
+COUNTERS = pa.DataFrameSchema(
+    {**SAMPLE, **_COUNTER},
+    description="Every number without a column of its own, by its printed name: one row for each value.",
+)
+
+AVERAGES = pa.DataFrameSchema(
+    {**RUN, "host": SAMPLE["host"], "statistic": name("average, minimum, maximum or summary."), **_COUNTER},
+    description="What a tool averaged itself, by printed name and apart from the samples: one row for each value.",
+)
+
+EVENTS = pa.DataFrameSchema(
+    {
+        **SAMPLE,
+        "tool": name("sar or sadf."),
+        "event": name("restart or comment."),
+        "cpus": count("Processors after a restart."),
+        "text": name("Text of a comment."),
+    },
+    description="What happened to the machine or was noted beside the samples (LINUX RESTART, COM).",
+)
+
+HOSTS = pa.DataFrameSchema(
+    {
+        **RUN,
+        "host": name("Name of the host, as the tool prints it."),
+        "tool": name("Whose heading it is."),
+        "date": time("Start of the day in the heading, in the zone that was named for reading."),
+        "kernel": name("Release of the kernel."),
+        "system": name("Operating system: Linux, SunOS, AIX."),
+        "architecture": name("Hardware, such as x86_64."),
+        "cpus": count("Processors."),
+    },
+    description="The machines that the headings of sar, mpstat, pidstat and iostat name.",
+)
