@@ -91,7 +91,7 @@ $(eval $(call system,browser))
 
 define ingest
 build/tidy/$(1).stamp: $$(wildcard data/studies/$(1)/* data/studies/$(1)/*/*) $$(LIBRARY) .venv/ready
-	$$(BIN)/loadcurve ingest $(1)
+	$$(BIN)/loadcurve tidy $(1)
 	@touch $$@
 endef
 $(foreach study,$(STUDIES),$(eval $(call ingest,$(study))))

@@ -18,8 +18,27 @@ Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tabl
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
 ``publish.*`` → Path; ``launch`` → run folders.
 
-Layers, bottom up: ``errors units`` < ``schemas tables study records paths`` < ``ingest | lab`` < ``stats`` <
+Layers, bottom up: ``errors units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
+``reading export`` < ``stats`` <
 ``models`` < ``audit`` < ``style plots`` < ``publish`` < ``batch site`` < ``cli``.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadcurve.ingest.sniff import parse
+    from loadcurve.reading import read
+
 __version__ = "0.1.0"
+__all__ = ["parse", "read"]
+
+
+def __getattr__(name: str) -> object:
+    """``loadcurve.parse(text)`` and ``loadcurve.read(path)``, imported when they are asked for."""
+    if name == "parse":
+        from loadcurve.ingest.sniff import parse as found
+    elif name == "read":
+        from loadcurve.reading import read as found
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

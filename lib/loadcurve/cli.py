@@ -1,6 +1,8 @@
 """The command line: thin, each command one call."""
 
+import sys
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,15 @@ import yaml
 from loadcurve.errors import LoadcurveError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+
+
+class Form(StrEnum):
+    """What `loadcurve ingest` writes."""
+
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+
 
 Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, in place of the study's own.")]
 Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, in place of the study's own.")]
@@ -35,8 +46,59 @@ def lab(
 
 
 @app.command()
-def ingest(studies: Annotated[list[str], typer.Argument(help="Names or folders of studies.")]) -> None:
-    """Read the raw files of studies into tidy tables under build/tidy."""
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")],
+    tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; found from each text when not named.")] = None,
+    form: Annotated[Form, typer.Option("--format", help="json: a line for each file.")] = Form.json,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet: a file for each table.")
+    ] = None,
+    timezone: Annotated[str, typer.Option(help="Zone of local times in the texts, such as Europe/Berlin.")] = "UTC",
+) -> None:
+    """Read raw output of load generators and monitors, of any version, into tables in SI units.
+
+    What could not be read is one line on stderr for each file; the exit code is then 1, and all else is still written.
+    """
+    from loadcurve import export, reading
+
+    if (output is None) != (form is Form.json):
+        raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
+    refused = 0
+
+    def readings():
+        nonlocal refused
+        for path in paths:
+            for found in reading.read_named(path, tool, timezone):
+                for warning in found.parsed.warnings if found.parsed else ():
+                    typer.echo(f"{found.source}: warning: {warning}", err=True)
+                if found.refused:
+                    refused += 1
+                    typer.echo(found.refused, err=True)
+                else:
+                    yield found
+
+    if form is Form.json:
+        for found in readings():
+            sys.stdout.writelines(export.json_lines(found))
+    else:
+        rows = export.write_tables(readings(), output, form.value)
+        typer.echo(f"{output}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
+    if refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+def doctor() -> None:
+    """Say which tools are here, which version, and how to get the others."""
+    from loadcurve.lab.tools import TOOLS
+
+    for tool in TOOLS.values():
+        typer.echo(str(tool))
+
+
+@app.command()
+def tidy(studies: Annotated[list[str], typer.Argument(help="Names or folders of studies.")]) -> None:
+    """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
     from loadcurve.ingest.store import ingest as ingest_study
 
     for study in studies:

@@ -16,7 +16,8 @@ def loadcurve(*argv, cwd):
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["ingest", "nowhere"], "study must be one of connections_on_loopback"),
+        (["ingest", "nowhere"], "nowhere:0: expected a file or a folder, got nothing of that name"),
+        (["tidy", "nowhere"], "study must be one of connections_on_loopback"),
         (["lab", "nowhere"], "study must be one of connections_on_loopback"),
         (["lab", "connections_on_loopback", "--seconds", "0.1", "--name", "x"], "seconds must be at least 1, got 0.1"),
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),

@@ -10,6 +10,7 @@ LAYERS = [
     {"errors", "units"},
     {"schemas", "tables", "study", "records", "paths"},
     {"ingest", "lab"},
+    {"reading", "export"},
     {"stats"},
     {"models"},
     {"audit"},

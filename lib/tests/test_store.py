@@ -10,7 +10,6 @@ import pytest
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import ingest, read_machine, read_table, read_warnings, store
-from loadcurve.ingest.folder import TABLES
 from loadcurve.records import fingerprint, read_run, write_run
 
 STUDY = "connections_on_loopback"
@@ -29,7 +28,7 @@ def study(checkout, root):
 
 
 def test_every_table_has_rows_and_its_schema(study):
-    for name in TABLES:
+    for name in ("runs", "latency", "cpu", "network", "tcp", "sockets", "connections"):
         frame = read_table(name, STUDY)
         assert len(frame) > 0
         assert list(frame.columns) == list(tables.SCHEMAS[name].columns)

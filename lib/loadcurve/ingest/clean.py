@@ -5,8 +5,6 @@ The number of lines never changes, so a parser's line number is that of the file
 
 import re
 
-from charset_normalizer import from_bytes
-
 _ESCAPE = re.compile(
     r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # OSC: the title of a terminal
     r"|\x1b[\[(][0-?]*[ -/]*[@-~]"  # CSI: colours, cursor; charset
@@ -40,6 +38,8 @@ def decode(raw: bytes) -> tuple[str, str]:
     try:
         return raw.decode(wide or "utf-8-sig"), wide
     except UnicodeDecodeError:
+        from charset_normalizer import from_bytes  # rarely needed, and 20 ms
+
         # A few kilobytes around the first odd byte tell as much as a gigabyte.
         odd = next((i for i in range(0, len(raw), 4096) if not raw[i : i + 4096].isascii()), 0)
         best = from_bytes(raw[max(0, odd - 4096) : odd + 16384]).best()
@@ -60,7 +60,7 @@ def clean(text: str) -> str:
     """
     if "\r" in text:
         # A carriage return inside a line is a progress bar that overwrites itself: what remains is the last part.
-        text = re.sub(r"[ \t]*\r+(?=\n|\Z)", "", text)
+        text = re.sub(r"\r+(?=\n|\Z)", "", text.replace("\r\n", "\n"))
         if "\r" in text:
             text = text.replace("\r", "\n") if "\n" not in text else re.sub(r"^[^\n]*\r", "", text, flags=re.MULTILINE)
     if "\x1b" in text:

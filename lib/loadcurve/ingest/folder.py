@@ -7,15 +7,15 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import ParseError
+from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import clean
+from loadcurve.ingest.files import content, files_of, parse_bytes
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import Form, form_of
 from loadcurve.paths import shown
 from loadcurve.records import fingerprint, line_of, read_run, read_study
+from loadcurve.schemas import RAW, SCHEMAS
 from loadcurve.study import Command, Run, Study
-
-TABLES = ("runs", "latency", "cpu", "network", "tcp", "sockets", "connections")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Ingested:
     Attributes
     ----------
     tables : dict[str, pandas.DataFrame]
-        Every table of `TABLES`, some perhaps without rows.
+        Every table of `schemas.RAW`, some perhaps without rows.
     sources : dict[str, tuple of pathlib.Path]
         Files each table was made from.
     warnings : tuple of str
@@ -47,7 +47,8 @@ class _Parts:
 def read_runs(folder: Path) -> Ingested:
     """Read every run of a study's folder.
 
-    A run that did not finish keeps its row in `runs`, with its status and without numbers.
+    A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
+    is a run made by hand: its files are told from their content, and what only a record knows is missing.
 
     Raises
     ------
@@ -59,6 +60,9 @@ def read_runs(folder: Path) -> Ingested:
     study = read_study(folder)
     parts = _Parts()
     for run_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+        if not (run_folder / "run.json").exists():
+            _read_loose(run_folder, study, parts)
+            continue
         run = _read_run(run_folder, study)
         parts.sources["runs"].add(run_folder / "run.json")
         if run.status == "finished":
@@ -75,11 +79,26 @@ def read_runs(folder: Path) -> Ingested:
         name: tables.check(
             name, pd.concat(frames, ignore_index=True) if (frames := parts.frames[name]) else pd.DataFrame()
         )
-        for name in TABLES
+        for name in RAW
     }
     everywhere = {folder / "study.yml"}
-    sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in TABLES}
+    sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in RAW}
     return Ingested(checked, sources, tuple(parts.warnings))
+
+
+def _read_loose(folder: Path, study: Study, parts: _Parts) -> None:
+    """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
+    for path in files_of(folder):
+        try:
+            parsed = parse_bytes(content(path), shown(path))
+        except LoadcurveError as error:
+            parts.warnings.append(f"not read: {error}")
+            continue
+        parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
+        for name, frame in parsed.tables.items():
+            known = {"study": study.study, "run_id": folder.name, "source": path.relative_to(folder).as_posix()}
+            parts.frames[name].append(frame.assign(**known))
+            parts.sources[name].add(path)
 
 
 def _read_run(folder: Path, study: Study) -> Run:
@@ -167,7 +186,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
         parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
         for name, frame in parsed.tables.items():
             generator = generators.index(command) if command in generators else None
-            parts.frames[name].append(_complete(frame, run, command, load_started, generator))
+            parts.frames[name].append(_complete(name, frame, run, command, load_started, generator))
             parts.sources[name] |= {path, folder / "run.json"}
 
 
@@ -201,23 +220,25 @@ def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
 
 
 def _complete(
-    frame: pd.DataFrame, run: Run, command: Command, load_started: pd.Timestamp, generator: int | None
+    name: str, frame: pd.DataFrame, run: Run, command: Command, load_started: pd.Timestamp, generator: int | None
 ) -> pd.DataFrame:
     """Add what the run folder knows to what the text knew."""
-    known = {}
-    if generator is not None:
+    columns = SCHEMAS[name].columns
+    known: dict = {"source": command.stdout}
+    if generator is not None and "generator" in columns:
         known["generator"] = generator
-    if "time" in frame:
+    if "elapsed_s" in columns and "time" in frame:
         known["elapsed_s"] = (frame["time"] - load_started).dt.total_seconds()
-    if "threads" in frame:
+    if "host" in columns and "host" not in frame:
+        known["host"] = command.host
+    if name == "runs":
+        failed = frame["status"].eq("failed") if "status" in frame else pd.Series(False, frame.index)
         known |= {
-            "status": run.status,
+            "status": failed.map({True: "failed", False: run.status}),
             "tool_version": command.version,
             "started_at": pd.Timestamp(command.started_at),
             **_factors(run),
         }
-    if "quantile" not in frame:
-        known["host"] = command.host
     return _of_run(frame.assign(**known), run)
 
 

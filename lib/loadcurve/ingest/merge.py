@@ -1,11 +1,13 @@
 """Parts of one text, or files of one folder, as one `Parsed`."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.registry import Form
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
@@ -16,8 +18,8 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
     collected: dict[str, list] = {}
     warnings: list[str] = []
     generators = 0
-    for form, parsed, line in parts:
-        if collected or warnings:
+    for i, (form, parsed, line) in enumerate(parts):
+        if i:
             warnings.append(f"line {line}: output of {form.name} begins here")
         warnings += parsed.warnings
         for name in parsed.tables:
@@ -27,18 +29,27 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
     return Parsed(first.tool, Tables({n: join(t) for n, t in collected.items()}), tuple(warnings), first.version)
 
 
-def join(parts: Sequence["pd.DataFrame | Sequence[dict]"]) -> "pd.DataFrame | list[dict]":
+def join(parts: "Sequence[pd.DataFrame | Rows]") -> "pd.DataFrame | Rows":
     """Join tables of one name, in order: rows as rows, anything else as a DataFrame."""
-    if not any(isinstance(part, pd.DataFrame) for part in parts):
+    if all(isinstance(part, Sequence) for part in parts):
         return [row for part in parts for row in part]
-    frames = [part if isinstance(part, pd.DataFrame) else pd.DataFrame(list(part)) for part in parts]
+    import pandas as pd
+
+    frames = [pd.DataFrame(list(part)) if isinstance(part, Sequence) else part for part in parts]
     filled = [frame for frame in frames if len(frame)]
     return pd.concat(filled, ignore_index=True) if filled else frames[0]
 
 
-def _shifted(table: "pd.DataFrame | Sequence[dict]", by: int) -> "pd.DataFrame | Sequence[dict]":
+def label(table: "pd.DataFrame | Rows", **known: object) -> "pd.DataFrame | Rows":
+    """Return a table with the same value in every row of some columns."""
+    if isinstance(table, Sequence):
+        return [{**known, **row} for row in table]
+    return table.assign(**known)
+
+
+def _shifted(table: "pd.DataFrame | Rows", by: int) -> "pd.DataFrame | Rows":
     if not by or not len(table):
         return table
-    if isinstance(table, pd.DataFrame):
-        return table.assign(generator=table["generator"] + by) if "generator" in table else table
-    return [{**row, "generator": row["generator"] + by} if "generator" in row else row for row in table]
+    if isinstance(table, Sequence):
+        return [{**row, "generator": row["generator"] + by} if "generator" in row else row for row in table]
+    return table.assign(generator=table["generator"] + by) if "generator" in table else table

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rows = Sequence[dict]
 
 
-class Tables(Mapping[str, pd.DataFrame]):
+class Tables(Mapping[str, "pd.DataFrame"]):
     """Tables by name.  One given as a list of rows becomes a DataFrame when it is first asked for.
 
     A file of wrk is parsed in a tenth of the time that a DataFrame takes to be made, so a reader of many files joins
@@ -24,9 +26,11 @@ class Tables(Mapping[str, pd.DataFrame]):
     def __init__(self, tables: Mapping[str, "pd.DataFrame | Rows"] | None = None) -> None:
         self._tables = dict(tables or {})
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> "pd.DataFrame":
         table = self._tables[name]
-        if not isinstance(table, pd.DataFrame):
+        if isinstance(table, Sequence):
+            import pandas as pd  # a quarter of a second, which a reader of rows need not spend
+
             table = self._tables[name] = pd.DataFrame(list(table))
         return table
 
@@ -59,7 +63,7 @@ class Parsed:
     """
 
     tool: str
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=Tables)
+    tables: Mapping[str, "pd.DataFrame"] = field(default_factory=Tables)
     warnings: tuple[str, ...] = ()
     version: str = ""
 

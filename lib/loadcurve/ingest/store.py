@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 
 from loadcurve import paths, tables
 from loadcurve.errors import LoadcurveError
-from loadcurve.ingest.folder import TABLES, Ingested, read_runs
+from loadcurve.ingest.folder import Ingested, read_runs
 from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -66,8 +67,8 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     >>> sorted(runs["variant"].unique())
     ['cpu', 'delay']
     """
-    if name not in TABLES:
-        raise LoadcurveError(f"table must be one of {', '.join(TABLES)}, got {name!r}")
+    if name not in RAW:
+        raise LoadcurveError(f"table must be one of {', '.join(RAW)}, got {name!r}")
     folder = _fresh(study)
     notes = pq.read_metadata(_file(name, folder)).metadata
     # The folder itself too: its time changes when a run is added or taken away.
@@ -108,7 +109,7 @@ def _fresh(study: str | Path) -> Path:
     """Folder of a study whose tidy tables are newer than raw files and parsers, ingested now if they were not."""
     folder = paths.study_folder(study)
     studies_read.add(folder.name)
-    made = [_file(name, folder) for name in TABLES]
+    made = [_file(name, folder) for name in RAW]
     raw = max(p.stat().st_mtime_ns for p in (folder, *folder.rglob("*"), *_PARSERS))
     if not all(p.exists() for p in made) or min(p.stat().st_mtime_ns for p in made) < raw:
         ingest(folder)

@@ -1,9 +1,7 @@
-"""What this machine lacks for a study, and how to get it; and where its tools are."""
+"""What this machine lacks for a study, and how to get it."""
 
-import os
 import platform
 import re
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -11,21 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve.lab.nginx import needs_echo_module
+from loadcurve.lab.tools import TOOLS, which
 from loadcurve.study import Study
 
-# Daemons are outside the PATH of ordinary users on Debian.
-SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
-
-_PACKAGE = {
-    "wrk": "wrk",
-    "nginx": "nginx",
-    "sar": "sysstat",
-    "ss": "iproute2",
+_PACKAGE = {name: tool.package for name, tool in TOOLS.items()} | {
     "setpriv": "util-linux",
     "taskset": "util-linux",
     "timeout": "coreutils",
 }
-_VERSION_FLAG = {"wrk": "-v", "nginx": "-v", "sar": "-V", "ss": "-V"}
 ECHO_MODULE = "ngx_http_echo_module.so"
 
 
@@ -51,22 +42,6 @@ def find_obstacles(study: Study) -> pd.DataFrame:
         [{"obstacle": what, "remedy": f"apt-get install {package}"} for what, package in missing],
         columns=["obstacle", "remedy"],
     )
-
-
-def which(tool: str) -> str | None:
-    """Path of a tool, also where ordinary users do not look; None when it is not installed."""
-    return shutil.which(tool, path=SEARCH_PATH)
-
-
-@cache
-def version(tool: str) -> str:
-    """Version as the tool itself prints it: the first number with a dot in its own answer."""
-    path = which(tool)
-    if path is None or tool not in _VERSION_FLAG:
-        return ""
-    done = subprocess.run([path, _VERSION_FLAG[tool]], capture_output=True, text=True, timeout=10, check=False)
-    found = re.search(r"\d+(?:\.\d+)+", done.stdout + done.stderr)
-    return found[0] if found else ""
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loadcurve.lab.obstacles import SEARCH_PATH
+from loadcurve.lab.tools import SEARCH_PATH
 from loadcurve.study import Command
 
 # How long a tool may take to write its last lines after it was told to stop, before it is killed.

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab import collectors, generators, nginx
-from loadcurve.lab.obstacles import echo_module, version
+from loadcurve.lab.obstacles import echo_module
 from loadcurve.lab.plan import Point
 from loadcurve.lab.process import Started, guarded, start, stop, wait
+from loadcurve.lab.tools import version
 from loadcurve.records import fingerprint, write_run
 from loadcurve.study import Command, Run, Study
 

@@ -60,9 +60,19 @@ def test_a_whole_run_is_read(study):
     assert found.warnings == ()
 
 
-def test_a_folder_without_a_record_is_refused(study):
-    (study / "cpu-c0001-r1").mkdir()
-    assert refused(study) == "cpu-c0001-r1/run.json:0: expected a run.json, got 'no file'"
+def test_a_folder_without_a_record_is_a_run_made_by_hand(study):
+    run = study / "by-hand"
+    run.mkdir()
+    (run / "load.txt").write_text("$ wrk -t2 -c64 http://198.18.0.3/\n" + REPORT, "utf-8")
+    (run / "notes.txt").write_text("The cable was loose.\n", "utf-8")
+    found = read_runs(study)
+    row = found.tables["runs"].set_index("run_id").loc["by-hand"]
+    assert (row["requests"], row["connections"], row["source"]) == (223240, 64, "load.txt")
+    assert row[["variant", "repeat", "started_at", "server_cpu", "host"]].isna().all()
+    assert len(found.tables["latency"].query("run_id == 'by-hand'")) == 4
+    assert [w.split(": ", 1)[1] for w in found.warnings] == [
+        f"{run}/notes.txt:1: expected output of a tool that loadcurve reads, got 'The cable was loose.'"
+    ]
 
 
 def test_a_garbled_record_is_named_as_its_folder_is(study):

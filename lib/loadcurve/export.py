@@ -1,0 +1,135 @@
+"""What was read, for other programs: a JSON object for each file, or a file for each table."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadcurve.ingest.merge import join, label
+from loadcurve.ingest.parsed import Rows
+from loadcurve.reading import Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_SLICE = 20_000  # rows that are turned into Python objects at a time: some ten megabytes
+
+
+def json_lines(reading: Reading) -> Iterator[str]:
+    """Pieces of one line of JSON: ``{"source", "tool", "version", "tables": {name: [rows]}, "warnings"}``.
+
+    Numbers are in SI units, instants ISO 8601 in UTC, what is missing is null.
+    """
+    parsed = reading.parsed
+    head = {"source": reading.source, "tool": parsed.tool, "version": parsed.version or None}
+    yield json.dumps(head, ensure_ascii=False)[:-1] + ', "tables": {'
+    for i, name in enumerate(parsed.tables):
+        yield f'{", " if i else ""}"{name}": ['
+        for j, part in enumerate(_slices(parsed.tables.rows(name))):
+            yield (", " if j else "") + ", ".join(json.dumps(row, ensure_ascii=False) for row in part)
+        yield "]"
+    yield f'}}, "warnings": {json.dumps(parsed.warnings, ensure_ascii=False)}}}\n'
+
+
+def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[str, int]:
+    """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, one file of raw text after the other.
+
+    Parameters
+    ----------
+    readings : iterable of Reading
+        As `loadcurve.reading.read_each` gives them; those that were refused left out.
+    folder : pathlib.Path
+        Made where it is not there; tables of these names in it are replaced.
+    form : str
+        ``parquet`` or ``csv``.
+
+    Returns
+    -------
+    dict[str, int]
+        Rows of each table.
+    """
+    from loadcurve import tables
+
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting: dict[str, list] = {}
+    writers: dict = {}
+    rows: dict[str, int] = {}
+
+    def flush(name: str) -> None:
+        for frame in _frames(join(waiting.pop(name))):
+            table = _arrow(tables.check(name, frame))
+            if name not in writers:
+                writers[name] = _writer(folder / f"{name}.{form}", table.schema, form)
+            writers[name].write_table(table)
+            rows[name] = rows.get(name, 0) + table.num_rows
+
+    try:
+        for reading in readings:
+            for name in reading.parsed.tables:
+                part = label(reading.parsed.tables.rows(name), run_id=reading.run_id, source=reading.source)
+                waiting.setdefault(name, []).append(part)
+                if sum(map(len, waiting[name])) >= _SLICE:
+                    flush(name)
+        for name in list(waiting):
+            flush(name)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return rows
+
+
+def _writer(path: Path, schema: "pa.Schema", form: str):
+    if form == "csv":
+        from pyarrow.csv import CSVWriter
+
+        return CSVWriter(path, schema)
+    from pyarrow.parquet import ParquetWriter
+
+    return ParquetWriter(path, schema, compression="zstd")
+
+
+def _arrow(frame: "pd.DataFrame") -> "pa.Table":
+    """Return a checked table for Arrow: text without values is still text."""
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    plain = [f.with_type(pa.string()) if pa.types.is_large_string(f.type) or pa.types.is_null(f.type) else f
+             for f in table.schema]  # fmt: skip
+    return table.cast(pa.schema(plain))
+
+
+def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":
+    """Slices of a table: text is checked as Python strings, of which a million take a gigabyte."""
+    import pandas as pd
+
+    frame = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table
+    for start in range(0, max(len(frame), 1), 5 * _SLICE):
+        yield frame.iloc[start : start + 5 * _SLICE]
+
+
+def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict]]:
+    if isinstance(table, Sequence):
+        yield [{name: _plain(value) for name, value in row.items()} for row in table]
+        return
+    for start in range(0, len(table), _SLICE):
+        part = table.iloc[start : start + _SLICE]
+        columns = {}
+        for name in part:
+            values = part[name]
+            if hasattr(values, "dt") and values.dtype.kind == "M":
+                # Microseconds always, as the tables hold them: a text is compared with a text.
+                values = values.dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            columns[name] = [_plain(value) for value in values.astype(object).where(values.notna(), None)]
+        yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if hasattr(value, "isoformat"):  # datetime, Timestamp
+        return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if value == value else None
+    return value.item() if hasattr(value, "item") else None

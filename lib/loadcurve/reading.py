@@ -1,0 +1,124 @@
+"""Files and folders into tables: whatever was dropped there, of whatever tool, packed or not.
+
+The one place where text that ingestion reads and tools that the laboratory starts meet: a binary `sa` file is put into
+words by the machine's own sadf.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.files import content, files_of, parse_bytes
+from loadcurve.ingest.merge import join, label
+from loadcurve.ingest.parsed import Parsed, Tables
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one raw file gave.
+
+    Attributes
+    ----------
+    source : str
+        The file, as it was named or found; ``-`` for standard input.
+    run_id : str or None
+        Folder that holds the file, below the folder that was named; None where a file was named.
+    parsed : Parsed or None
+        Its tables; None where it was refused.
+    refused : str
+        The one line that says why; empty where it was read.
+    """
+
+    source: str
+    run_id: str | None
+    parsed: Parsed | None
+    refused: str = ""
+
+
+def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+    """Read a file, or every file of a folder, into declared tables.
+
+    A folder is a set of runs: each folder in it that holds files is one run, named by where it stands; facts that no
+    `run.json` tells are missing.  A study (a folder with `study.yml`) is read with all that its records know.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder.
+    tool : str, optional
+        ``TOOL`` or ``TOOL:VARIANT``; found from each text when it is not named.
+    timezone : str
+        IANA name of the zone of local times in the texts.
+
+    Returns
+    -------
+    Parsed
+        Of a file, with its tool; of a folder, with an empty `tool` and every table joined over the files, column
+        `source` naming each row's file.  Files of a folder that were refused are among the warnings.
+
+    Raises
+    ------
+    ParseError
+        Where a file that was named is not what its tool prints.
+    LoadcurveError
+        When there is no such file, folder or tool.
+    """
+    from loadcurve import tables
+
+    path = Path(path)
+    if path.is_dir() and (path / "study.yml").is_file():
+        from loadcurve.ingest.folder import read_runs
+
+        found = read_runs(path)
+        return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
+    if not path.is_dir():
+        parsed = read_file(path, tool, timezone)
+        known = {"source": str(path)}
+        checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
+        return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+    collected: dict[str, list] = {}
+    warnings: list[str] = []
+    for reading in read_each(path, tool, timezone):
+        if reading.parsed is None:
+            warnings.append(f"not read: {reading.refused}")
+            continue
+        warnings += [f"{reading.source}: {warning}" for warning in reading.parsed.warnings]
+        for name in reading.parsed.tables:
+            rows = label(reading.parsed.tables.rows(name), run_id=reading.run_id, source=reading.source)
+            collected.setdefault(name, []).append(rows)
+    joined = Tables({name: join(parts) for name, parts in collected.items()})
+    return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
+
+
+def read_each(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Iterator[Reading]:
+    """Read a file, or the files of a folder one after the other, so that only one is in memory at a time."""
+    path = Path(path)
+    for file in files_of(path):
+        run_id = _run_id(file, path) if path.is_dir() else None
+        try:
+            yield Reading(str(file), run_id, read_file(file, tool, timezone))
+        except LoadcurveError as error:
+            yield Reading(str(file), run_id, None, str(error))
+
+
+def read_named(name: str, tool: str | None = None, timezone: str = "UTC") -> Iterator[Reading]:
+    """Read what the command line names: a file, a folder, or ``-`` for standard input."""
+    if name != "-":
+        yield from read_each(name, tool, timezone)
+        return
+    try:
+        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", tool, timezone))
+    except LoadcurveError as error:
+        yield Reading("-", None, None, str(error))
+
+
+def read_file(path: Path, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+    """Read one file into the tables that its text gives, as its parser made them."""
+    return parse_bytes(content(path), str(path), tool, timezone)
+
+
+def _run_id(file: Path, folder: Path) -> str:
+    parent = file.parent.relative_to(folder)
+    return parent.as_posix() if parent.parts else folder.resolve().name
