@@ -28,8 +28,10 @@ class ParseError(LoadcurveError):
 
     def __init__(self, line: int, expected: str, got: str, path: str = "<text>"):
         self.line, self.expected, self.got, self.path = line, expected, got, path
-        shown = got if len(got) <= 80 else got[:77] + "..."
-        super().__init__(f"{path}:{line}: expected {expected}, got {shown!r}")
+        shown = repr(got[:80])
+        if len(got) > 80 or len(shown) > 82:
+            shown = f"{shown[:78]}...{shown[-1]}"
+        super().__init__(f"{path}:{line}: expected {expected}, got {shown}")
 
     def at(self, path: object) -> "ParseError":
         """Return the same error with the file's path."""

@@ -60,9 +60,11 @@ def clean(text: str) -> str:
     """
     if "\r" in text:
         # A carriage return inside a line is a progress bar that overwrites itself: what remains is the last part.
-        text = re.sub(r"\r+(?=\n|\Z)", "", text.replace("\r\n", "\n"))
-        if "\r" in text:
-            text = text.replace("\r", "\n") if "\n" not in text else re.sub(r"^[^\n]*\r", "", text, flags=re.MULTILINE)
+        text = text.replace("\r\n", "\n")
+        if "\n" not in text:
+            text = text.replace("\r", "\n")
+        elif "\r" in text:
+            text = re.sub(r"^[^\n]*\r(?=[^\n\r])|\r+$", "", text, flags=re.MULTILINE)
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
     if "\x08" in text:

@@ -15,6 +15,8 @@ def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
 
     `generator` goes on counting, so that two parts never share a number.
     """
+    if len(parts) == 1:
+        return parts[0][1]
     collected: dict[str, list] = {}
     warnings: list[str] = []
     generators = 0

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
 from loadcurve.ingest.merge import merge
+from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, Form, forms_of, signatures
 
+_HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
 _HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
 
 
@@ -23,7 +25,8 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
     text : str
         Verbatim output, with whatever stood around it: prompts, colours, prefixes of each line, Markdown.
     tool : str, optional
-        ``TOOL`` or ``TOOL:VARIANT`` as in `loadcurve.ingest.registry`; found from the text when it is not named.
+        ``TOOL`` or ``TOOL:VARIANT`` as in `loadcurve.ingest.registry`; found from the text when it is not named.  When
+        it is, parts of other tools are left out, with a warning.
     timezone : str
         IANA name of the zone of local times in the text; most tools do not print it.
 
@@ -41,18 +44,24 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
     loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
     """
     text = clean(text)
-    forms = forms_of(tool) if tool else FORMS
-    if not forms:
+    named = forms_of(tool) if tool else FORMS
+    if not named:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
+    # Where a line could be of two tools, it is of the one that was named.
+    forms = named + tuple(form for form in FORMS if form not in named) if tool else FORMS
     found, text = _find(text, forms)
-    if not found:
+    wanted = [part for part in _parts(text, found) if part[0] in named]
+    if not wanted:
         if tool:
-            return forms[0].parse(text, timezone)  # it says best what it expected
+            return named[0].parse(text, timezone)  # it says best what it expected
         line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
-    if len(found) == 1:
-        return found[0][0].parse(text, timezone)
-    return merge([(form, form.parse(part, timezone), line) for form, part, line in _parts(text, found)])
+    parsed = merge([(form, form.parse(part, timezone), line) for form, part, line in wanted])
+    if len(wanted) == len(found):
+        return parsed
+    left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in
+            _parts(text, found) if form not in named]  # fmt: skip
+    return Parsed(parsed.tool, parsed.tables, (*parsed.warnings, *left), parsed.version)
 
 
 def sniff(text: str) -> Form | None:
@@ -85,9 +94,31 @@ def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]
                 return  # a document is of one tool from end to end
 
 
+def _with_heading(text: str, start: int) -> int:
+    """Where a part begins, with the prompt or the time that stands before its first own line."""
+    for _ in range(_HEADING_LINES):
+        before = text.rfind("\n", 0, max(start - 1, 0)) + 1
+        line = text[before:start].strip()
+        if before == start or not (is_noise(line) or _is_instant(line)):
+            break
+        start = before
+    return start
+
+
+def _is_instant(line: str) -> bool:
+    from loadcurve.ingest.snapshots import instant  # with NumPy and pandas, which most texts do not need
+
+    try:
+        return instant(line, 0) is not None
+    except ParseError:
+        return False
+
+
 def _parts(text: str, found: list[tuple[Form, int]]) -> Iterator[tuple[Form, str, int]]:
     """Each form's part of the text, after as many empty lines as stand before it, and the line where it begins."""
-    starts = [0, *(start for _, start in found[1:]), len(text)]
+    if not found:
+        return
+    starts = [0, *(_with_heading(text, start) for _, start in found[1:]), len(text)]
     for (form, _), start, end in zip(found, starts[:-1], starts[1:], strict=True):
         before = text.count("\n", 0, start)
-        yield form, "\n" * before + text[start:end], before + 1
+        yield form, "\n" * before + text[start:end] if start or end < len(text) else text, before + 1

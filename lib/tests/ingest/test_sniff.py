@@ -1,0 +1,89 @@
+"""A text says itself whose it is; parts of several tools are read each by its own parser."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+import loadcurve
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest.registry import FORMS, form_of, forms_of, signatures
+from loadcurve.ingest.sniff import sniff
+
+DATA = Path(__file__).parents[1] / "data"
+WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
+SUMMARY = (DATA / "ss" / "summary.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("case", sorted(DATA.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_every_fixture_is_told_from_its_text(case):
+    assert sniff(case.read_text("utf-8")).tool == case.parent.name
+
+
+def test_what_stands_around_does_not_matter():
+    plain = loadcurve.parse(WRK)
+    for text in (
+        f"[root@lb1 ~]# wrk -c64 URL\n{WRK}real 0m2.0s\n",
+        f"```\n{WRK}```\n",
+        "".join(f"bench_1  | {line}\n" for line in WRK.rstrip().split("\n")),
+        "".join(f"> {line}\n" for line in WRK.rstrip().split("\n")),
+        "".join(f"\x1b[32m{line}\x1b[0m\r\n" for line in WRK.rstrip().split("\n")),
+    ):
+        assert loadcurve.parse(text).tables["runs"].equals(plain.tables["runs"]), text
+
+
+def test_a_session_of_several_tools_is_read_whole():
+    text = f"$ wrk -c64 URL\n{WRK}$ ss -s\n{SUMMARY}$ wrk -c64 URL\n{WRK}"
+    parsed = loadcurve.parse(text)
+    assert parsed.tool == "wrk"
+    assert parsed.tables["runs"]["generator"].tolist() == [0, 1]
+    assert sorted(set(parsed.tables["latency"]["generator"])) == [0, 1]
+    assert len(parsed.tables["sockets"]) == 1
+    lines = text.split("\n")
+    begins = [lines.index("$ ss -s") + 1, len(lines) - 1 - lines[::-1].index("$ wrk -c64 URL") + 1]
+    assert [w for w in parsed.warnings if "begins here" in w] == [
+        f"line {begins[0] + 1}: output of ss:summary begins here",
+        f"line {begins[1] + 1}: output of wrk begins here",
+    ]
+
+
+def test_an_error_in_a_later_part_has_the_line_of_the_whole_text():
+    text = f"{SUMMARY}$ wrk -c64 URL\n{WRK.replace('Requests/sec: ', 'Requests/sec: x')}"
+    line = next(i for i, s in enumerate(text.split("\n"), 1) if s.startswith("Requests/sec"))
+    with pytest.raises(ParseError) as caught:
+        loadcurve.parse(text)
+    assert caught.value.line == line
+
+
+def test_a_named_tool_reads_its_part_only():
+    assert set(loadcurve.parse(WRK + SUMMARY, tool="ss").tables) == {"sockets"}
+    with pytest.raises(ParseError):
+        loadcurve.parse(WRK, tool="ss:summary")
+
+
+def test_an_unknown_tool_and_an_unknown_text():
+    with pytest.raises(LoadcurveError, match=r"tool must be one of .*ss, .*wrk.*, got 'wkr'"):
+        loadcurve.parse(WRK, tool="wkr")
+    with pytest.raises(ParseError, match=r"<text>:3: expected output of a tool that loadcurve reads, got 'Hello'"):
+        loadcurve.parse("\n\n  Hello\n")
+    with pytest.raises(ParseError, match=":1: expected output of a tool"):
+        loadcurve.parse("")
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_form_is_whole(form):
+    """Its function is there, its name finds it, its signature compiles and captures nothing."""
+    module, function = form.parser.split(":")
+    assert callable(getattr(__import__(f"loadcurve.ingest.{module}", fromlist=[function]), function))
+    assert form in forms_of(form.name) and form in forms_of(form.tool)
+    assert form_of(form.tool, form.variant) is form
+    assert signatures((form,)).groups == 1
+
+
+@pytest.mark.parametrize("unit", [" ", "a", "a ", "0 ", "Linux ", "{", "[", "Total: ", "\0", ",", "é", '{"a":', "#"])
+def test_a_line_of_megabytes_is_refused_at_once(unit):
+    begun = time.perf_counter()
+    with pytest.raises(ParseError) as caught:
+        loadcurve.parse(unit * (5_000_000 // len(unit)))
+    assert len(str(caught.value)) < 300
+    assert time.perf_counter() - begun < 20  # a hang, not a speed: quadratic would take hours
