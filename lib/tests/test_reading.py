@@ -1,0 +1,179 @@
+"""Files and folders as people leave them: packed, damaged, several tools side by side, no record of anything."""
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import loadcurve
+from loadcurve import tables
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest import packed
+
+DATA = Path(__file__).parent / "data"
+WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
+SUMMARY = (DATA / "ss" / "summary.txt").read_text("utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Runs made by hand, years ago: two folders, a note, a hidden file, an empty one."""
+    for name, text in {
+        "c64/load.txt": WRK,
+        "c64/sockets.txt": SUMMARY,
+        "c128/load.log": WRK.replace("64 connections", "128 connections"),
+        "c128/err.txt": "",
+        "README": "Measured on the old cluster.\n",
+        ".hidden/load.txt": WRK,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    return tmp_path
+
+
+def zstd(raw: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(raw)
+    return sink.getvalue().to_pybytes()
+
+
+PACK = {"plain": bytes, "gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress, "zstd": zstd}
+
+
+@pytest.mark.parametrize("pack", PACK)
+def test_packed_files_are_told_from_their_bytes(tmp_path, pack):
+    file = tmp_path / "load"
+    file.write_bytes(PACK[pack](WRK.encode()))
+    assert loadcurve.read(file).tables["runs"]["requests"].tolist() == [223240]
+
+
+@pytest.mark.parametrize("pack", ["gzip", "xz", "bzip2", "zstd"])
+def test_a_packed_file_that_is_cut_is_never_whole(tmp_path, pack):
+    file = tmp_path / "load"
+    whole = PACK[pack](WRK.encode())
+    file.write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(ParseError, match=rf"{file}:\d+: expected "):
+        loadcurve.read(file)
+
+
+def test_members_of_a_packed_file_follow_each_other(tmp_path):
+    file = tmp_path / "load.gz"
+    file.write_bytes(gzip.compress(WRK.encode()) + gzip.compress(WRK.encode()) + b"\0\0\0")
+    assert len(loadcurve.read(file).tables["runs"]) == 2
+
+
+def test_a_packed_file_may_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed, "MOST_BYTES", 1000)
+    for pack in ("gzip", "zstd"):
+        file = tmp_path / pack
+        file.write_bytes(PACK[pack](b" " * 100_000))
+        with pytest.raises(ParseError, match="at most 1000 bytes"):
+            loadcurve.read(file)
+
+
+def test_a_file_has_its_declared_tables(tmp_path):
+    file = tmp_path / "x"
+    file.write_text(WRK, "utf-8")
+    found = loadcurve.read(file)
+    assert found.tool == "wrk"
+    for name, frame in found.tables.items():
+        assert list(frame.columns) == list(tables.SCHEMAS[name].columns)
+        assert set(frame["source"]) == {str(file)}
+        assert frame[["study", "run_id"]].isna().all(axis=None)
+
+
+def test_a_folder_is_a_set_of_runs(folder):
+    found = loadcurve.read(folder)
+    runs = found.tables["runs"].set_index("run_id")
+    assert runs["connections"].to_dict() == {"c64": 64, "c128": 128}
+    assert runs["source"].to_dict() == {n: str(folder / n / f) for n, f in (("c64", "load.txt"), ("c128", "load.log"))}
+    assert runs[["study", "started_at", "variant", "repeat"]].isna().all(axis=None)
+    assert found.tables["sockets"]["run_id"].tolist() == ["c64"]
+    expected = "expected output of a tool that loadcurve reads, got"
+    assert found.warnings == (
+        f"not read: {folder}/README:1: {expected} 'Measured on the old cluster.'",
+        f"not read: {folder}/c128/err.txt:1: {expected} ''",
+    )
+
+
+def test_a_study_is_read_with_its_records(root):
+    found = loadcurve.read(root / "data" / "studies" / "connections_on_loopback")
+    assert set(found.tables["runs"]["study"]) == {"connections_on_loopback"}
+    assert found.tables["cpu"]["elapsed_s"].notna().all()
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(LoadcurveError, match=f"{tmp_path}/x:0: expected a file or a folder, got nothing of that name"):
+        loadcurve.read(tmp_path / "x")
+
+
+def ingest(*argv, stdin=None):
+    done = subprocess.run(
+        [sys.executable, "-m", "loadcurve", "ingest", *map(str, argv)],
+        capture_output=True, input=stdin, timeout=120, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_json_is_a_line_for_each_file(folder):
+    code, out, err = ingest(folder)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 1  # two files were refused
+    assert err.count("\n") == 2 and f"{folder}/README:1: expected" in err
+    assert [set(document) for document in found] == [{"source", "tool", "version", "tables", "warnings"}] * 3
+    assert [document["tool"] for document in found] == ["wrk", "wrk", "ss"]
+    assert found[0]["tables"]["runs"][0]["requests"] == 223240
+    for document in found:
+        for name, rows in document["tables"].items():
+            assert {key for row in rows for key in row} <= set(tables.SCHEMAS[name].columns)
+
+
+def test_json_of_standard_input():
+    code, out, err = ingest("-", stdin=gzip.compress(WRK.encode()))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["source"] == "-"
+    code, out, err = ingest("-", stdin=b"Hello\n")
+    assert (code, out) == (1, "")
+    assert err == "-:1: expected output of a tool that loadcurve reads, got 'Hello'\n"
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_file_for_each_table(folder, tmp_path, form):
+    target = tmp_path / "out" / "tidy"
+    code, out, _ = ingest(folder / "c64", folder / "c128" / "load.log", "--format", form, "-o", target)
+    assert (code, out) == (0, f"{target}: runs 2, latency 8, sockets 1\n")
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv}[form]
+    frame = tables.check("runs", read(target / f"runs.{form}"))
+    assert frame["requests"].tolist() == [223240, 223240]
+    assert frame["run_id"].isna().tolist() == [False, True]
+
+
+def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
+    ingest(folder / "c64", "--format", "parquet", "-o", tmp_path / "out")
+    schema = pq.read_schema(tmp_path / "out" / "runs.parquet")
+    assert schema.field("study").type == pa.string()
+    assert schema.field("started_at").type == pa.timestamp("us", "UTC")
+    assert schema.field("server_cpu").type == pa.int64()
+
+
+def test_a_format_that_needs_a_folder_asks_for_it(folder):
+    code, out, err = ingest(folder, "--format", "csv")
+    assert (code, out, err) == (1, "", "--output must be named for --format csv\n")
+
+
+def test_importing_is_light():
+    """Nothing heavy is imported before it is asked for; `make bench` says how long it takes."""
+    code = (
+        "import sys, loadcurve, loadcurve.cli; print([m for m in ('pandas', 'numpy', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"
