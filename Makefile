@@ -7,6 +7,9 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 SYSTEM ?= yes
 STUDY ?= connections_on_loopback
+FUZZ_SECONDS ?= 300
+FORMS =
+CASES =
 # Of `make lab`, from the command line only.
 RECORD =
 SECONDS =
@@ -35,6 +38,14 @@ lint: .venv/ready ## Check style of code and notebooks
 	$(BIN)/ruff check --config lib/pyproject.toml lib notebooks
 	$(BIN)/ruff format --config lib/pyproject.toml --check lib notebooks
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+.PHONY: fuzz
+fuzz: .venv/ready ## Fuzz every form of raw output, guided by coverage: make fuzz [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
+	$(BIN)/python lib/fuzz/all.py $(FUZZ_SECONDS) $(FORMS)
+
+.PHONY: bench
+bench: .venv/ready build/lab-tools.stamp ## Time ingestion against well-known readers of the same texts: make bench [CASES="sar ss_list"]
+	$(BIN)/python lib/bench/ingestion.py $(CASES)
 
 .PHONY: serve
 serve: site ## Read the handbook in a browser, rebuilt as its pages change

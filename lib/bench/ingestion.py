@@ -1,0 +1,185 @@
+"""How fast ingestion is, against a well-known reader of the same text on the same machine, in the same run.
+
+``python bench/ingestion.py [CASE …]``: each case runs in a process of its own, so that its memory can be told.  Every
+line ends with the figure, what it was asked to be, and whether it is; nothing here is asserted in a test.
+"""
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import texts
+
+FIXTURES = Path(__file__).parents[1] / "tests" / "data"
+_MB = 1e6
+
+
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """Least time of some repeats: what else the machine does can only add to it."""
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - begun)
+        del result
+    return min(times)
+
+
+def peak_bytes() -> int:
+    """Most memory this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def say(what: str, figure: str, asked: str, fine: bool) -> None:
+    """One line of the report."""
+    print(f"{what:<44} {figure:<52} asked {asked:<22} {'yes' if fine else 'NO'}", flush=True)
+
+
+def start(_: Path) -> None:
+    """``import loadcurve`` and ``loadcurve --help``, as whole processes."""
+    for what, argv in {
+        "import loadcurve": [sys.executable, "-c", "import loadcurve"],
+        "loadcurve --help": [sys.executable, "-m", "loadcurve", "--help"],
+    }.items():
+        took = seconds(lambda argv=argv: subprocess.run(argv, capture_output=True, check=True), 7)
+        say(what, f"{took:.3f} s", "< 0.3 s", took < 0.3)
+
+
+def wrk_files(folder: Path) -> None:
+    """A folder of small reports into one table."""
+    import loadcurve
+
+    reports = [p.read_text("utf-8") for p in sorted((FIXTURES / "wrk").glob("*.txt")) if p.stat().st_size < 1000]
+    n = 6000
+    for i in range(n):
+        (folder / f"{i:04d}.txt").write_text(reports[i % len(reports)], "utf-8")
+    took = seconds(lambda: loadcurve.read(folder))
+    say("wrk reports, a file each", f"{n / took:,.0f} files/s", "≥ 3,000 files/s", n / took >= 3000)
+
+
+def sar(folder: Path) -> None:
+    """200 MB of ``sar -A``, and the same recording by way of ``sadf -j``."""
+    import pandas as pd
+
+    import loadcurve
+
+    texts.recording(folder / "sa", 60)
+    text = texts.sar_text(folder / "sa")
+    copies = max(1, round(200 * _MB / len(text)))
+    large = text * copies
+    took = seconds(lambda: loadcurve.parse(large), 1)
+    speed = len(large) / took / _MB
+    held = f"{peak_bytes() / len(large):.1f} times the text in memory"
+    say(f"sar -A, {len(large) / _MB:.0f} MB", f"{speed:.0f} MB/s, {held}", "≥ 40 MB/s", speed >= 40)
+
+    def by_sadf() -> pd.DataFrame:
+        env = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
+        argv = ["sadf", "-j", folder / "sa", "--", "-A"]
+        found = json.loads(subprocess.run(argv, env=env, capture_output=True, check=True).stdout)
+        samples = found["sysstat"]["hosts"][0]["statistics"]
+        return pd.json_normalize(samples, sep=".")
+
+    theirs, ours = seconds(by_sadf), took / copies
+    say("sadf -j + json + DataFrame / sar text", f"{theirs:.2f} s / {ours:.3f} s = {theirs / ours:.1f}", "≥ 4",
+        theirs / ours >= 4)  # fmt: skip
+
+
+def ss_list(folder: Path) -> None:
+    """A million sockets of ``ss -tan``, and a tenth of them by jc."""
+    import jc
+
+    import loadcurve
+
+    n = 1_000_000
+    texts.ss_list(folder / "ss", n)
+    text = (folder / "ss").read_text("ascii")
+    ours = seconds(lambda: loadcurve.parse(text)) / n
+    # jc asks for the Netid column, which ss prints when several families are asked for.
+    lines = text.split("\n")[: n // 10 + 1]
+    for_jc = "\n".join(["Netid " + lines[0].replace("Process", ""), *(f"tcp   {line}" for line in lines[1:])])
+    theirs = seconds(lambda: jc.parse("ss", for_jc, quiet=True), 1) / (n // 10)
+    say("jc / loadcurve, ss -tan, a line", f"{theirs * 1e6:.2f} µs / {ours * 1e6:.2f} µs = {theirs / ours:.1f}", "≥ 5",
+        theirs / ours >= 5)  # fmt: skip
+
+
+def ss_details(folder: Path) -> None:
+    """A million sockets of ``ss -tin`` with every token."""
+    import loadcurve
+
+    n = 1_000_000
+    texts.ss_details(folder / "ss", n)
+    size = (folder / "ss").stat().st_size
+    took = seconds(lambda: loadcurve.parse((folder / "ss").read_text("ascii")), 1)
+    say(f"ss -tin, {n:,} sockets, {size / _MB:.0f} MB", f"{took:.1f} s, {peak_bytes() / 1e9:.2f} GB",
+        "≤ 15 s, < 1.5 GB", took <= 15 and peak_bytes() < 1.5e9)  # fmt: skip
+
+
+def ab_requests(folder: Path) -> None:
+    """Ten million rows of ``ab -g``, and the same file by bare pyarrow.csv."""
+    from pyarrow import csv
+
+    from loadcurve.reading import read_file
+
+    n = 10_000_000
+    texts.ab_requests(folder / "g.tsv", n)
+    bare = seconds(lambda: csv.read_csv(folder / "g.tsv", parse_options=csv.ParseOptions(delimiter="\t")))
+    ours = seconds(lambda: read_file(folder / "g.tsv").tables["requests"])
+    say(f"loadcurve / pyarrow.csv, ab -g, {n:,} rows", f"{ours:.2f} s / {bare:.2f} s = {ours / bare:.2f}", "≤ 1.5",
+        ours / bare <= 1.5)  # fmt: skip
+
+
+def folder(place: Path) -> None:
+    """A gigabyte of mixed files into Parquet, by the command line in a process of its own."""
+    raw = place / "raw"
+    raw.mkdir()
+    texts.recording(place / "sa", 5)
+    sar_text = texts.sar_text(place / "sa")
+    kinds: list[tuple[str, Callable[[Path], None]]] = [
+        ("sar", lambda path: path.write_text(sar_text * round(25e6 / len(sar_text)), "utf-8")),
+        ("ss", lambda path: texts.ss_list(path, 300_000)),
+        ("tin", lambda path: texts.ss_details(path, 30_000)),
+        ("g", lambda path: texts.ab_requests(path, 600_000)),
+        ("log", lambda path: texts.access_log(path, 200_000)),
+    ]
+    for name, write in kinds:
+        write(raw / name)
+    # The files of a kind are alike, so one is written and the others are links to it; each is read on its own.
+    i = 0
+    while sum(p.stat().st_size for p in raw.iterdir()) < 1e9:
+        name = kinds[i % len(kinds)][0]
+        os.link(raw / name, raw / f"{name}-{i:03d}")
+        i += 1
+    size = sum(p.stat().st_size for p in raw.iterdir())
+    argv = [sys.executable, "-m", "loadcurve", "ingest", str(raw), "--format", "parquet", "-o", str(place / "out")]
+    took = seconds(lambda: subprocess.run(argv, check=True, capture_output=True), 1)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    say(f"folder of {size / 1e9:.1f} GB into Parquet", f"{took:.0f} s, {most / 1e9:.2f} GB", "< 1 GB", most < 1e9)
+
+
+CASES = {case.__name__: case for case in (start, wrk_files, sar, ss_list, ss_details, ab_requests, folder)}
+
+
+def main() -> None:
+    """Run the cases that the command line names, or all, each in a process of its own."""
+    if sys.argv[1:2] == ["--here"]:
+        with tempfile.TemporaryDirectory(prefix="loadcurve-bench-") as place:
+            CASES[sys.argv[2]](Path(place))
+        return
+    cpu = next(
+        (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().split("\n") if "model name" in s), "?"
+    )
+    print(f"{platform.system()} {platform.release()}, {cpu}, {len(os.sched_getaffinity(0))} CPUs, "
+          f"Python {platform.python_version()}; one core for each figure")  # fmt: skip
+    for name in sys.argv[1:] or CASES:
+        subprocess.run([sys.executable, __file__, "--here", name], check=False)
+
+
+if __name__ == "__main__":
+    main()
