@@ -51,7 +51,51 @@ class Form:
 FORMS = (
     # --- load generators
     Form("wrk", "", "wrk:parse_wrk", r"Running \S+ test @ |Making \S+ requests to |Usage: wrk "),
+    Form(
+        "ab", "", "ab:parse_ab",
+        r"This is ApacheBench, Version |Benchmarking \S.*\(be patient\)|Server Software:"
+        r"|(?:<tr [^<>\n]*><th [^<>\n]*>)Server Software:|Requests per second:[ \t]+[0-9.]+ \[#/sec\]"
+        r"|apr_\w+(?:\(\))?(?: \w[^:\n]*)?: .*\([0-9]+\)[ \t]*$|socket: .*\([0-9]+\)[ \t]*$|Total of [0-9]+ requests completed"
+        r"|Completed [0-9]+ requests[ \t]*$|Finished [0-9]+ requests[ \t]*$|Test aborted after 10 failures"
+        r"|Usage: \S*\babs?(?:\.exe)? \[options\]|\S*\babs?(?:\.exe)?: (?:Cannot|could not|[iI]nvalid |wrong |option |illegal )"
+        r"|.*command not found: abs?$|\S*: (?:line [0-9]+: )?abs?: (?:command )?not found|'abs?' is not recognized ",
+    ),
+    Form("ab", "percentiles", "ab_percentiles:parse_ab_percentiles", r"Percentage served ?, ?Time in ms[ \t]*$"),
+    Form("ab", "requests", "ab_requests:parse_ab_requests", r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime"),
+    Form(
+        "weighttp", "", "weighttp:parse_weighttp",
+        r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)|spawning thread #[0-9]+: [0-9]+ concurrent requests"
+        r"|finished in [0-9]+ sec,|\{\s*\"reqs_per_sec\"|error: (?:socket|connect|read|write)\(\) failed: "
+        r"|error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname|no ssl support)",
+    ),
     # --- machines
+    Form(
+        "sadf", "", "sadf:parse_sadf",
+        r"#? ?hostname;interval;timestamp|[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )", local_time=True,
+    ),
+    Form(
+        "sadf", "p", "sadf_p:parse_sadf_p",
+        r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?|[0-9]{9,11})[ \t]+"
+        r"(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )", local_time=True,
+    ),
+    Form(
+        "sadf", "json", "sadf_json:parse_sadf_json",
+        r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")", local_time=True,
+    ),
+    Form(
+        "sadf", "xml", "sadf_xml:parse_sadf_xml",
+        r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])", local_time=True,
+    ),
+    Form("sadf", "header", "sadf_header:parse_sadf_header", r"System activity data file: ", local_time=True),
+    Form(
+        "sadf", "raw", "sadf_header:refuse_sadf",
+        r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; |<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux ",
+    ),
+    Form(
+        "vmstat", "", "vmstat:parse_vmstat",
+        r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]|r +b +(?:w +)?swpd +free |[0-9]+ [kKmM] total memory$|disk- -+reads-",
+        local_time=True,
+    ),
     Form("sar", "", "sar:parse_sar", r"Linux \S+ \(.*\)\s", local_time=True),
     # --- sockets
     Form("ss", "summary", "ss_summary:parse_ss_summary", r"Total:\s+[0-9]+(?:\s+\(kernel [0-9]+\))?\s*$"),
@@ -61,6 +105,49 @@ FORMS = (
         r"|(?:ESTAB|LISTEN|TIME-WAIT|UNCONN)\s+[0-9]+\s",
     ),
     # --- balancers and servers
+    Form(
+        "proc", "ip_vs", "ipvsadm:parse_ipvsadm",
+        r"IP Virtual Server version [^\n]*\n\s*Prot LocalAddress:Port Scheduler Flags\s*\n"
+        r"\s*-> RemoteAddress:Port Forward Weight ActiveConn InActConn[ \t]*\n"
+        r"\s*(?:(?:TCP|UDP|SCTP)\s+(?:[0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):[0-9A-F]{4}\s|FWM\s+[0-9A-F]{8}\s)",
+        local_time=True,
+    ),
+    Form("proc", "ip_vs_conn", "ipvsadm:parse_ipvsadm", r"Pro\s+FromIP\s+FPrt\s+ToIP\s", local_time=True),
+    Form(
+        "proc", "ip_vs_stats", "ip_vs_stats:parse_ip_vs_stats",
+        r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing", local_time=True,
+    ),
+    Form(
+        "ipvsadm", "", "ipvsadm:parse_ipvsadm",
+        r"IP Virtual Server version |Prot\s+LocalAddress:Port\s|-(?:>|&gt;)\s*RemoteAddress:Port\s"
+        r"|IPVS connection entries|pro\s+expire\s+state\s+source\s|VIP:VPORT\s+TOTAL\s"
+        r"|(?:TCP|UDP|SCTP|IP)\s+[0-9]{2,}:[0-9]{2}\s+[A-Z_]{3,12}\s+\S+:\w+\s"
+        r"|\[[0-9]+\](?:tcp|udp|icmp|--)\s+[0-9]+s\s"
+        r"|(?:TCP|UDP|SCTP)\s+\S+:\S+\s+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos|conhash)\s"
+        r"|-(?:>|&gt;)\s*\S+\s+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)\s+[0-9]+\s"
+        r"|-[Aa]\s+(?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service)\s+\S+\s+(?:-6\s+)?-[sr]\s"
+        r"|Timeout \(tcp tcpfin udp\)|(?:master|backup) sync daemon \(mcast="
+        r"|Can't initialize ipvs|(?:\S*sh: (?:line [0-9]+: )?|sudo: )?ipvsadm: |Illegal '[\w-]+' option with the '"
+        r"|cannot open file /proc/net/ip_vs|cat: /proc/net/ip_vs",
+        local_time=True,
+    ),
+    Form("haproxy", "", "haproxy:parse_haproxy", r"(?:#[ \t]*)?pxname,svname,", local_time=True),
+    Form("nft", "json", "nft:parse_nft_json", r'\A\s*\{\s*"nftables"\s*:'),
+    Form("nft", "", "nft:parse_nft", r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{", local_time=True),
+    Form(
+        "iptables", "", "iptables:parse_iptables",
+        r"Chain \S+ \((?:policy [A-Z]|[0-9]+ references?)|\*(?:filter|nat|mangle|raw|security)\s*$"
+        r"|ip6?tables(?:-save)? v[0-9.]+ .*: |(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
+        local_time=True,
+    ),
+    Form(
+        "conntrack", "", "conntrack:parse_conntrack",
+        r"(?:\[[0-9.]+\s*\]\s*)?(?:\[(?:NEW|UPDATE|DESTROY)\]\s*)?(?:ipv[46]\s+[0-9]+\s+)?"
+        r"[a-z][a-z0-9-]*\s+[0-9]{1,3}\s+(?:[0-9]+\s+)?(?:[A-Z_0-9]+\s+)?src=\S+ "
+        r"|conntrack v[0-9.]+ \(conntrack-tools\): |cpu=[0-9]+\s+(?:found|searched)=[0-9]|entries\s+[0-9]+\s*\n\s*searched\s"
+        r"|(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
+        local_time=True,
+    ),
     # --- snapshots of the kernel
 )  # fmt: skip
 

@@ -1,0 +1,78 @@
+"""JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), whole or cut."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import load_json
+
+BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
+_BEGINNING = re.compile(BEGINNING)
+_STATISTICS = re.compile(r"\"statistics\"\s*:\s*\[")
+# In some languages a comma stands for the decimal point, which is no JSON: "usr": 20,42
+_COMMA = re.compile(r"(\"\s*:\s*-?[0-9]+),([0-9]+)(?=\s*[,}\]])")
+_NEXT = re.compile(r"\s*,?\s*")
+_END = "]}]}}"
+
+
+def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, dict]]:
+    """Yield each host of each document of a text, and the line where its document begins.
+
+    A document that ends too early is read up to its last whole interval.
+
+    Raises
+    ------
+    ParseError
+        Where a document is not what sysstat prints.
+
+    Examples
+    --------
+    >>> notes = []
+    >>> text = '{"sysstat": {"hosts": [{"nodename": "vm", "statistics": [{"timestamp": "22:33:26"}, {"time'
+    >>> [host["statistics"] for _, host in hosts_of(text, "mpstat", notes)], notes
+    ([[{'timestamp': '22:33:26'}]], ['line 1: the JSON ends inside an interval, which is left out'])
+    """
+    starts = [match.start() for match in _BEGINNING.finditer(text)]
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        number = text.count("\n", 0, start) + 1
+        for host in _document(text[start:end], number, tool, warnings):
+            if not isinstance(host, dict) or not isinstance(host.get("statistics", []), list):
+                raise ParseError(number, f"hosts with statistics in the JSON of {tool}", str(host))
+            yield number, host
+    if not starts:
+        raise ParseError(1, f"JSON of {tool}", text.strip()[:80])
+
+
+def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:
+    try:
+        document = load_json(text, f"JSON of {tool}")
+    except ParseError as error:
+        pointed = _COMMA.sub(r"\1.\2", text)
+        whole = _whole_intervals(pointed)
+        if not whole:
+            raise ParseError(number + error.line - 1, error.expected, error.got) from None
+        try:
+            document = load_json(pointed, f"JSON of {tool}")
+        except ParseError:
+            document = load_json(whole, f"JSON of {tool}")
+            warnings.append(f"line {number + error.line - 1}: the JSON ends inside an interval, which is left out")
+    hosts = document["sysstat"].get("hosts") if isinstance(document, dict) else None
+    if not isinstance(hosts, list):
+        raise ParseError(number, f"hosts in the JSON of {tool}", text[:40])
+    return hosts
+
+
+def _whole_intervals(text: str) -> str:
+    """Text up to the last whole interval of its first host, closed; empty where there is none."""
+    begin = _STATISTICS.search(text)
+    if begin is None:
+        return ""
+    decoder, at, end = json.JSONDecoder(), begin.end(), 0
+    while text[(at := _NEXT.match(text, at).end()) : at + 1] == "{":
+        try:
+            _, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        end = at
+    return text[:end] + _END if end else ""
