@@ -1,15 +1,17 @@
-"""Macros of the handbook's pages: ``figure``, ``table``, ``value``, ``interval``, ``columns_of``."""
+"""Macros of the handbook's pages: ``figure``, ``table``, ``value``, ``interval``, ``columns_of``, ``forms_table``."""
 
 import html
 import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
 import pandas as pd
 from mkdocs.utils import get_relative_url
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -37,6 +39,7 @@ def define_env(env) -> None:
     macro("value", value_html)
     macro("interval", interval_html)
     macro("columns_of", columns_markdown)
+    macro("forms_table", forms_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
 
 
@@ -94,6 +97,17 @@ def columns_markdown(table: str) -> str:
     """A table's columns as Markdown: column, type, unit, meaning."""
     rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
     rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
+    return "\n".join(rows)
+
+
+def forms_markdown() -> str:
+    """Every form that ingestion reads, as Markdown: its name, with a link to its page, and what its function says."""
+    rows = ["| form | read as |", "|---|---|"]
+    for form in FORMS:
+        module, function = form.parser.split(":")
+        parser = getattr(import_module(f"loadcurve.ingest.{module}"), function)
+        meaning = (parser.__doc__ or "").strip().split("\n")[0]
+        rows.append(f"| [`{form.name}`]({form.tool}.md) | {re.sub('``?', '`', meaning)} |")
     return "\n".join(rows)
 
 
