@@ -47,10 +47,21 @@ class Form:
         return parser(text, timezone=timezone) if self.local_time else parser(text)
 
 
+WRK = (
+    r"Running \S+ test @|Making [0-9]+ requests to |[0-9]+\s+threads and\s+[0-9]+\s+connections\s*$"
+    r"|Thread (?:Stats\s+Avg\s+Stdev\s|calibration: mean lat)|Test Results @ "
+    r"|Latency Distribution(?: \(HdrHistogram - .*)?$|Usage: wrk |invalid URL: "
+    r"|number of connections must be >= threads|Throughput MUST be specified"
+    r"|unable to (?:connect to|resolve) \S+:\S+ [A-Za-z]|unable to create thread [0-9]"
+    r"|(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found"
+    r"|zsh: command not found: wrk"
+)
+
 # The first form whose signature is found first in the text reads it; at the same place, the one further up.
 FORMS = (
     # --- load generators
-    Form("wrk", "", "wrk:parse_wrk", r"Running \S+ test @ |Making \S+ requests to |Usage: wrk "),
+    Form("wrk", "", "wrk:parse_wrk", WRK),  # wrk2's headings are wrk's: what follows them tells the two apart
+    Form("wrk2", "", "wrk:parse_wrk2", WRK),
     Form(
         "ab", "", "ab:parse_ab",
         r"This is ApacheBench, Version |Benchmarking \S.*\(be patient\)|Server Software:"
