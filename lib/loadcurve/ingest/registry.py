@@ -132,11 +132,11 @@ FORMS = (
         "ipvsadm", "", "ipvsadm:parse_ipvsadm",
         r"IP Virtual Server version |Prot\s+LocalAddress:Port\s|-(?:>|&gt;)\s*RemoteAddress:Port\s"
         r"|IPVS connection entries|pro\s+expire\s+state\s+source\s|VIP:VPORT\s+TOTAL\s"
-        r"|(?:TCP|UDP|SCTP|IP)\s+[0-9]{2,}:[0-9]{2}\s+[A-Z_]{3,12}\s+\S+:\w+\s"
-        r"|\[[0-9]+\](?:tcp|udp|icmp|--)\s+[0-9]+s\s"
-        r"|(?:TCP|UDP|SCTP)\s+\S+:\S+\s+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos|conhash)\s"
-        r"|-(?:>|&gt;)\s*\S+\s+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)\s+[0-9]+\s"
-        r"|-[Aa]\s+(?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service)\s+\S+\s+(?:-6\s+)?-[sr]\s"
+        r"|(?:TCP|UDP|SCTP|IP)[ \t]+[0-9]{2,9}:[0-9]{2}[ \t]+[A-Z_]{3,12}[ \t]+\S{1,99}:\w{1,40}[ \t]"
+        r"|\[[0-9]{1,3}\](?:tcp|udp|icmp|--)[ \t]+[0-9]{1,9}s[ \t]"
+        r"|(?:TCP|UDP|SCTP)[ \t]+\S{1,99}:\w{1,40}[ \t]+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos|conhash)\s"
+        r"|-(?:>|&gt;)[ \t]*\S{1,99}[ \t]+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)[ \t]+[0-9]"
+        r"|-[Aa] (?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service) \S{1,99} (?:-6 )?-[sr] "
         r"|Timeout \(tcp tcpfin udp\)|(?:master|backup) sync daemon \(mcast="
         r"|Can't initialize ipvs|(?:\S*sh: (?:line [0-9]+: )?|sudo: )?ipvsadm: |Illegal '[\w-]+' option with the '"
         r"|cannot open file /proc/net/ip_vs|cat: /proc/net/ip_vs",
@@ -148,15 +148,15 @@ FORMS = (
     Form(
         "iptables", "", "iptables:parse_iptables",
         r"Chain \S+ \((?:policy [A-Z]|[0-9]+ references?)|\*(?:filter|nat|mangle|raw|security)\s*$"
-        r"|ip6?tables(?:-save)? v[0-9.]+ .*: |(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
+        r"|ip6?tables(?:-save)? v[0-9.]{1,9} |(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
         local_time=True,
     ),
     Form(
         "conntrack", "", "conntrack:parse_conntrack",
-        r"(?:\[[0-9.]+\s*\]\s*)?(?:\[(?:NEW|UPDATE|DESTROY)\]\s*)?(?:ipv[46]\s+[0-9]+\s+)?"
-        r"[a-z][a-z0-9-]*\s+[0-9]{1,3}\s+(?:[0-9]+\s+)?(?:[A-Z_0-9]+\s+)?src=\S+ "
-        r"|conntrack v[0-9.]+ \(conntrack-tools\): |cpu=[0-9]+\s+(?:found|searched)=[0-9]|entries\s+[0-9]+\s*\n\s*searched\s"
-        r"|(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
+        r"(?:\[[0-9.]{1,30}[ \t]*\][ \t]*)?(?:\[(?:NEW|UPDATE|DESTROY)\][ \t]*)?(?:ipv[46][ \t]+[0-9]+[ \t]+)?"
+        r"[a-z][a-z0-9-]{0,20}[ \t]+[0-9]{1,3}[ \t]+(?:[0-9]{1,10}[ \t]+)?(?:[A-Z_0-9]{1,20}[ \t]+)?src=[0-9a-f]"
+        r"|conntrack v[0-9.]+ \(conntrack-tools\): "
+        r"|cpu=[0-9]+[ \t]+(?:found|searched)=[0-9]|entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]|(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
         local_time=True,
     ),
     # --- snapshots of the kernel

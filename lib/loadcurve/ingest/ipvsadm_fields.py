@@ -1,0 +1,128 @@
+"""What a field of ipvsadm or of /proc/net/ip_vs* says: an address with its port, a number, a time.
+
+What prints them (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs``):
+
+- ``print_service_entry``: a name is cut to 28 characters, port included; an IPv6 address is not.
+- ``print_largenum``: from 100 million on a number is *cut* to ``K``, from 1 billion on to ``M``, from 100 billion on to
+  ``G``, from 100 trillion on to ``T``: steps of 1000, never rounded up; ``--exact`` prints all digits.
+- The kernel prints addresses and ports in hexadecimal: ``C6120009:0050``, ``[2001:0db8:…:0001]:0050``.
+"""
+
+import ipaddress
+import re
+
+import numpy as np
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.snapshots import instant
+
+_CUT_AT = 28
+_SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_NUMBER = re.compile(r"([0-9]{1,18})([KMGT]?)")
+_PORT = re.compile(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
+_HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
+
+
+def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.datetime64 | None:
+    """Instant of a line with a time as `snapshots.instant` reads it; None for any other line.
+
+    A line that only begins like a time may be anybody's: it is named in a warning, and what follows has no time.
+    """
+    try:
+        return instant(line, number, timezone, warnings)
+    except ParseError:
+        warnings.append(f"line {number}: not a time, so what follows has none: {line[:60]!r}")
+        return np.datetime64("NaT", "us")
+
+
+def scaled(token: str, line: int) -> tuple[int, bool]:
+    """Return a number of ipvsadm, and whether its last digits were cut off.
+
+    Examples
+    --------
+    >>> scaled("830843K", 1), scaled("82559753", 1)
+    ((830843000, True), (82559753, False))
+    """
+    match = _NUMBER.fullmatch(token)
+    if match is None or int(match[1]) * _SCALE[match[2]] >= 2**63:
+        raise ParseError(line, "a number such as 82559753 or 1135M", token)
+    return int(match[1]) * _SCALE[match[2]], match[2] != ""
+
+
+def is_hexadecimal(token: str) -> bool:
+    """Whether an address with its port is as the kernel prints it.
+
+    Examples
+    --------
+    >>> is_hexadecimal("C6120009:0050"), is_hexadecimal("198.18.0.9:80")
+    (True, False)
+    """
+    return _HEX_PLACE.fullmatch(token) is not None
+
+
+def hex_address(token: str, line: int) -> str:
+    """Return the usual form of an address that the kernel printed.
+
+    Examples
+    --------
+    >>> hex_address("C6120009", 1), hex_address("2001:0db8:0000:0000:0000:0000:0000:0001", 1)
+    ('198.18.0.9', '2001:db8::1')
+    """
+    bare = token.strip("[]")
+    try:
+        if re.fullmatch(r"[0-9A-Fa-f]{8}", bare):
+            return str(ipaddress.IPv4Address(int(bare, 16)))
+        return str(ipaddress.IPv6Address(bare))
+    except ValueError:
+        raise ParseError(line, "an address such as C6120009", token) from None
+
+
+def hex_port(token: str, line: int) -> str:
+    """Return the decimal form of a port that the kernel printed.
+
+    Examples
+    --------
+    >>> hex_port("1F90", 1)
+    '8080'
+    """
+    if not re.fullmatch(r"[0-9A-Fa-f]{4}", token):
+        raise ParseError(line, "a port such as 1F90", token)
+    return str(int(token, 16))
+
+
+def place(token: str, line: int, warnings: list[str], cut: bool = True) -> tuple[str | None, str | None]:
+    """Return address and port of ``address:port``; None for what is missing there.
+
+    Parameters
+    ----------
+    token : str
+        As ipvsadm prints it, with numbers or names, or as the kernel does.
+    line : int
+        Where it stands.
+    warnings : list of str
+        Gets a sentence where a name has lost its port.
+    cut : bool
+        Whether this list cuts names at 28 characters (the connections do not).
+
+    Examples
+    --------
+    >>> place("[2001:db8::1]:80", 1, []), place("C6120009:0050", 1, [])
+    (('2001:db8::1', '80'), ('198.18.0.9', '80'))
+    >>> place("ip-192-168-144-101.ap-southe", 1, said := []), said
+    (('ip-192-168-144-101.ap-southe', None), ["line 1: 'ip-192-168-144-101.ap-southe' is cut: its port is missing"])
+    """
+    if is_hexadecimal(token):
+        address, _, port = token.rpartition(":")
+        return hex_address(address, line), hex_port(port, line)
+    address, colon, port = token.rpartition(":")
+    if not colon or token.endswith("]"):
+        if len(token) < _CUT_AT or not cut:
+            raise ParseError(line, "an address with its port, such as 198.18.0.9:80", token)
+        address, port = token, ""
+    if cut and len(token) >= _CUT_AT and not token.startswith("["):
+        warnings.append(f"line {line}: {token!r} is cut: its port is missing")
+        return address, None
+    if not address or not _PORT.fullmatch(port) or (port.isdigit() and int(port) > 65535):
+        raise ParseError(line, "an address with its port, such as 198.18.0.9:80", token)
+    address = address.removeprefix("[").removesuffix("]")
+    return (None if address == "(null)" else address), port
