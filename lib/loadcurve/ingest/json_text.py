@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
@@ -93,3 +94,36 @@ def line_of(path: str, text: str) -> int:
             break
         at = found
     return text.count("\n", 0, at) + 1
+
+
+def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[str]]:
+    """Return every JSON document of a text with its line, and warnings; what stands between them is passed over.
+
+    Raises
+    ------
+    ParseError
+        Where there is none, or the first is not JSON; a later one that is cut or garbled is a warning.
+    """
+    found: list[tuple[object, int]] = []
+    warnings: list[str] = []
+    decoder = json.JSONDecoder()
+    end = at = 0
+    line = 1
+    for match in re.finditer(r"^[ \t]*(?=[{\[])", text, re.MULTILINE):
+        if match.end() < end:
+            continue
+        line, at = line + text.count("\n", at, match.end()), match.end()
+        try:
+            document, end = decoder.raw_decode(text, match.end())
+        except (RecursionError, ValueError) as error:
+            if not found:
+                at = error.pos if isinstance(error, json.JSONDecodeError) else at
+                said = error.msg if isinstance(error, json.JSONDecodeError) else f"{type(error).__name__}"
+                got = text[at : at + 40].split("\n")[0] or "the end of the text"
+                raise ParseError(text.count("\n", 0, at) + 1, f"{expected}: {said}", got) from None
+            warnings.append(f"line {line}: not JSON from here on, so left out")
+            break
+        found.append((document, line))
+    if not found:
+        raise ParseError(1, expected, text.strip()[:80])
+    return found, warnings

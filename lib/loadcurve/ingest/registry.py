@@ -54,7 +54,8 @@ WRK = (
     r"|number of connections must be >= threads|Throughput MUST be specified"
     r"|unable to (?:connect to|resolve) \S+:\S+ [A-Za-z]|unable to create thread [0-9]"
     r"|(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found"
-    r"|zsh: command not found: wrk"
+    r"|zsh: command not found: wrk|PANIC: unprotected error in call to Lua API"
+    r"|(?<![\s\S])Killed by signal [0-9]+\.\s*\Z"  # nothing else in the text
 )
 
 # The first form whose signature is found first in the text reads it; at the same place, the one further up.
@@ -73,6 +74,68 @@ FORMS = (
     ),
     Form("ab", "percentiles", "ab_percentiles:parse_ab_percentiles", r"Percentage served ?, ?Time in ms[ \t]*$"),
     Form("ab", "requests", "ab_requests:parse_ab_requests", r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime"),
+    Form(
+        "h2load", "", "h2load:parse_h2load",
+        r"spawning thread #[0-9]+: [0-9]+ (?:total client\(s\)|concurrent clients)|finished in [0-9.]+[mu]?s, \S+ req/s"
+        r"|finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s|Usage: h2load |.*\bh2load: command not found",
+    ),
+    Form("h2load", "requests", "h2load:parse_h2load_log", r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n"),
+    Form(
+        "hey", "", "hey:parse_hey",
+        r"Summary:?[ \t]*\n\s*Total:|(?:Response time histogram|Latency distribution|Status code distribution):[ \t]*$"
+        r"|Details \(average, fastest, slowest\)|Error distribution:[ \t]*$|Usage: hey |.*\bhey: command not found",
+    ),
+    Form("oha", "", "hey:parse_hey", r"Summary:[ \t]*\n\s*Success rate:|Response time distribution:[ \t]*$"),
+    Form("ghz", "", "hey:parse_hey", r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:"),
+    Form("hey", "requests", "hey_requests:parse_hey_csv", r"response-time,DNS\+dialup,DNS,"),
+    Form("oha", "requests", "oha:parse_oha_csv", r"request-start,DNS,DNS\+dialup,"),
+    Form(
+        "oha", "json", "oha:parse_oha_json",
+        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:latencyPercentiles|responseTimeHistogram)"\s*:)',
+    ),
+    Form(
+        "vegeta", "", "vegeta:parse_vegeta",
+        r"Requests\s+\[total|Duration\s+\[total, attack|Latencies\s+\[m|Bucket\s+#\s+%\s+Histogram"
+        r"|Value\(ms\)\s+Percentile\s+TotalCount|Usage: vegeta |.*\bvegeta: command not found",
+    ),
+    Form(
+        "vegeta", "json", "vegeta_json:parse_vegeta_json",
+        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',
+    ),
+    Form(
+        "vegeta", "requests-json", "vegeta_requests:parse_vegeta_jsonl",
+        r'\A\s*\{(?=[^\n]{0,2000}?"attack"\s*:)(?=[^\n]{0,4000}?"latency"\s*:)',
+    ),
+    Form(
+        "vegeta", "requests", "vegeta_requests:parse_vegeta_csv",
+        r"\A\s*[0-9]{19},[0-9]{1,3},[0-9]{1,18},[0-9]{1,18},[0-9]{1,18},",
+    ),
+    Form(
+        "k6", "", "k6:parse_k6",
+        r"(?:[✓✗] )?\s*(?:http_req(?:s|_[a-z]+)|data_received|data_sent)\.{2,120}:|█ TOTAL RESULTS"
+        r"|execution: (?:local|cloud)[ \t]*$|.*\bk6: command not found",
+    ),
+    Form(
+        "k6", "json", "k6_json:parse_k6_json",
+        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"|testRunDurationMs"))',
+    ),
+    Form(
+        "fortio", "", "fortio:parse_fortio",
+        r"Fortio \S+ running at |Ended after \S+ : [0-9]+ calls\.|Aggregated Function Time : count ",
+    ),
+    Form(
+        "fortio", "json", "fortio_json:parse_fortio_json",
+        r'\A(?:[^{\n]*\n){0,20}\s*\[?\s*\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',
+    ),
+    Form(
+        "siege", "", "siege:parse_siege",
+        r'Transactions:\s+[0-9]+(?:\s+hits)?|\{?\s*"transactions":\s|\*\* SIEGE [0-9]|.*\bsiege: command not found',
+    ),
+    Form(
+        "httperf", "", "httperf:parse_httperf",
+        r"httperf --|httperf: |Total: connections [0-9]+ requests [0-9]+ replies |Usage: httperf "
+        r"|.*\bhttperf: command not found",
+    ),
     Form(
         "weighttp", "", "weighttp:parse_weighttp",
         r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)|spawning thread #[0-9]+: [0-9]+ concurrent requests"
@@ -159,7 +222,78 @@ FORMS = (
         r"|cpu=[0-9]+[ \t]+(?:found|searched)=[0-9]|entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]|(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
         local_time=True,
     ),
+    Form(
+        "nginx", "stub_status", "stub_status:parse_stub_status", r"Active connections:\s+[0-9]", local_time=True,
+    ),
+    Form(  # the lines of nginx's log are the same, so that without a virtual host before them only a name tells them apart
+        "apache", "access", "access_log:parse_apache_log",
+        r"\S{1,255}:[0-9]{1,5} [^\s\[]\S{0,255} \S{1,255} \S{1,255} \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"",
+    ),
+    Form(
+        "nginx", "access", "access_log:parse_access_log",
+        r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3} \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"",
+    ),
+    Form(
+        "nginx", "access-json", "access_json:parse_access_json",
+        r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|http_user_agent)\")[^\n]{0,4000}?\"status\"",
+    ),
+    Form(
+        "nginx", "error", "error_log:parse_error_log",
+        r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ", local_time=True,
+    ),
+    Form(
+        "apache", "error", "error_log:parse_error_log",
+        r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?[a-z]+[0-9]?\] ",
+        local_time=True,
+    ),
+    Form(
+        "apache", "server-status", "server_status:parse_server_status",
+        r"Total Accesses: [0-9]|ServerVersion: \S|BusyWorkers: [0-9]|BusyServers: [0-9]|ServerUptimeSeconds: ", local_time=True,
+    ),
     # --- snapshots of the kernel
+    Form(
+        "proc", "", "proc:parse_proc",
+        r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*[ \t]*\n(?=[ \t]*[\w/]{1,12}:[ \t]+[0-9])"
+        r"|[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)"
+        r"|[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}|Inter-\|[ \t]*Receive"
+        r"|(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]"
+        r"|Ip6InReceives[ \t]+[0-9]+[ \t]*$|sockets:[ \t]+used[ \t]+[0-9]|TCP6?:[ \t]+inuse[ \t]+[0-9]"
+        r"|MemTotal:[ \t]+[0-9]+[ \t]+kB|cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+"
+        r"|[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
+        local_time=True,
+    ),
+    Form(
+        "nstat", "", "nstat:parse_nstat",
+        r"#(?:kernel[ \t]*$|[0-9]+\.[0-9]+ sampling_interval=)|(?:Ip6?|Icmp6?|Tcp|TcpExt|IpExt|Udp6?)[A-Z]\w+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9][ \t]*$",
+        local_time=True,
+    ),
+    Form(
+        "nstat", "json", "nstat:parse_nstat_json",
+        r"\{\s*\"(?:kernel|[0-9]+\.[0-9]+ sampling_interval[^\"\n]*)\"\s*:\s*\{",
+    ),
+    Form(
+        "netstat", "", "netstat:parse_netstat",
+        r"(?:Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt):[ \t]*\n(?=[ \t]*(?:[0-9]+ [^\W\d]|[A-Z]\w*: -?[0-9]))"
+        r"|[0-9]+ (?:times the listen queue of a socket overflowed|SYNs to LISTEN sockets |segments retrans"
+        r"|active connections? openings|passive connection openings|failed connection attempts|connection resets received"
+        r"|invalid SYN cookies received|SYN cookies |packets? (?:pruned|collapsed|rejects?) |TCP sockets finished time wait"
+        r"|resets received for embryonic|delayed acks sent|packet receive errors|receive buffer errors|fast retransmits"
+        r"|times recovered from packet loss|connections (?:reset|aborted) due to|other TCP timeouts|timeouts after )",
+        local_time=True,
+    ),
+    Form(
+        "ethtool", "", "ethtool:parse_ethtool",
+        r"NIC statistics:[ \t]*$|Standard stats for \S+:|no stats available|Cannot get stats strings information: ",
+        local_time=True,
+    ),
+    Form(
+        "ip", "link", "ip_link:parse_ip_link",
+        r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:[ \t]*(?![0-9]{1,9}: )[^\n]*\n){1,12}?[ \t]*RX:[ \t]+bytes[ \t]+packets", local_time=True,
+    ),
+    Form(
+        "ip", "link-json", "ip_link:parse_ip_link_json",
+        r"\[\s*\{(?=[\s\S]{0,400}?\"ifname\")(?=[\s\S]{0,5000}?\"stats(?:64)?\"\s*:)",
+    ),
 )  # fmt: skip
 
 

@@ -1,0 +1,314 @@
+"""hey and the tools that print its layout (boom before it, oha, ghz): text reports into tables.
+
+Tables: `runs`, `latency`, `histogram`, `phases`.  Seen: hey 0.1.4 (samples of the tests: ``hey -n 20000 -c 32 URL``);
+boom, hey 0.0.1 to 0.1.4, oha 0.5 to 1.16 and ghz 0.x in public repositories.
+
+What the tools themselves do:
+
+- hey ``requester/report.go``: times in seconds with four decimals, marks of the histogram with three; ``Requests/sec``
+  is every result, failed ones too, over ``Total`` (hey 0.0.1 and boom: only those with a response); times are of
+  responses only, whatever their status.  At most 1,000,000 results are kept, so the distributions hold the first
+  million; the averages are the sum over all responses divided by the number kept, so they are wrong beyond a million.
+  A percentile p is the first of the sorted times whose index i has ``i * 100 / n >= p``; a percentile it does not
+  reach is left out, or printed as ``0% in 0.0000 secs``.
+- hey ``requester/print.go``: beside ``DNS+dialup`` stand the fastest and slowest of whole requests, not of dialling.
+- Class i of the histogram is over mark i - 1 and up to mark i; the first holds the fastest alone.
+- oha ``src/printer.rs``: one unit (ns to h) for all times of a report; sizes in steps of 1024; the percentile p is the
+  element ``p / 100 * n`` of the sorted times; ``Success rate`` is of requests with a response, whatever its status;
+  requests cut off by the end of the time are in ``Requests/sec`` and in no other number.
+- ghz ``printer/printer.go``: marks of the histogram in ms; its codes are gRPC's, and the histogram counts OK only.
+"""
+
+import math
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import SECONDS, Strays, error_counts, real, response_counts, whole
+
+_HEADINGS = (
+    ("summary", re.compile(r"Summary:?")),
+    ("histogram", re.compile(r"Response time histogram:")),
+    ("latency", re.compile(r"(?:Latency|Response time) distribution:")),
+    ("breakdown", re.compile(r"Response time (?:histogram|distribution) \([^()]{1,40}\):")),
+    ("phases", re.compile(r"Details \(average, fastest, slowest\):?")),
+    ("codes", re.compile(r"Status code distribution:")),
+    ("errors", re.compile(r"Error distribution:")),
+)
+_SUMMARY = {
+    "success rate": "success", "name": "name", "count": "count", "total": "total", "slowest": "max",
+    "fastest": "min", "average": "mean", "requests/sec": "rps", "total data": "bytes", "total data received": "bytes",
+    "size/request": "", "response size per request": "", "size/sec": "", "speed index": "",
+}  # fmt: skip
+_FIELD = re.compile(r"([A-Za-z][A-Za-z/ ]{2,30}):\s*(.*)")
+_VALUE = re.compile(r"(\S{1,40})(?:\s+([A-Za-zµμ]{1,8}))?\.?")
+_CLASS = re.compile(r"(\S{1,40})(?:\s+([a-zµμ]{1,4}))?\s+\[(\S{1,20})\]\s*(?:\|.*)?")
+_QUANTILE = re.compile(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+([a-zµμ]{1,4})\.?")
+_PHASE = re.compile(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
+_CODE = re.compile(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
+_ERROR = re.compile(r"\[([0-9]{1,18})\]\s+(\S.*)")
+_PHASES = {
+    "dns+dialup": "connect", "dns-lookup": "dns", "req write": "write", "resp wait": "waiting", "resp read": "read",
+}  # fmt: skip
+_SIZE = {u: 1024.0**i for i, u in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))} | {"bytes": 1.0, "Bytes": 1.0}
+_KEPT = 1_000_000  # hey: maxRes in requester/report.go
+_DEADLINE = "aborted due to deadline"  # oha: the end of -z, not a failure
+_ESTIMATOR = {
+    "hey": "first sorted time with i * 100 / n >= p",
+    "oha": "sorted time of index p / 100 * n",
+    "ghz": "first sorted time with i * 100 / n >= p",
+}
+_FAILURE = re.compile(
+    r"(?:Usage: hey |Get .* unsupported protocol|-n cannot be less than -c|.*: command not found|"
+    r"invalid (?:argument|url|duration)).*",
+    re.IGNORECASE,
+)
+
+
+def parse_hey(text: str) -> Parsed:
+    """Tables `runs`, `latency`, `histogram` and `phases` of the reports of hey, boom, oha or ghz in a text.
+
+    Parameters
+    ----------
+    text : str
+        Standard output of one or several runs.
+
+    Returns
+    -------
+    Parsed
+        `tool` is that of the first report.  `throughput_rps` is of responses: where the report counts failed requests
+        in ``Requests/sec``, their share is taken off.
+
+    Raises
+    ------
+    ParseError
+        Where a line of a report is not what the tool prints, and where there is no report.
+
+    Examples
+    --------
+    >>> report = '''Summary:
+    ...   Total:	2.0000 secs
+    ...   Slowest:	0.0016 secs
+    ...   Fastest:	0.0001 secs
+    ...   Average:	0.0004 secs
+    ...   Requests/sec:	100.0000
+    ...
+    ... Status code distribution:
+    ...   [200]	150 responses
+    ...   [503]	50 responses
+    ... '''
+    >>> parse_hey(report).tables["runs"][["throughput_rps", "goodput_rps", "errors_status"]].values.tolist()
+    [[100.0, 75.0, 50.0]]
+    """
+    lines = [line.strip() for line in text.split("\n")]
+    strays = Strays("hey's layout")
+    reports: list[dict] = []
+    report: dict = {}
+    block = failure = ""
+    for number, line in enumerate(lines, 1):
+        heading = next((name for name, pattern in _HEADINGS if pattern.fullmatch(line)), "")
+        if heading:
+            if heading == "summary" or not report or (heading == "errors" and "errors" in report):
+                report = {"line": number, "fields": {}, "notes": []}
+                reports.append(report)
+            block = heading
+            report.setdefault(heading, [])
+        elif not line:
+            continue
+        elif not report:
+            if _FAILURE.fullmatch(line):
+                failure = failure or line
+        elif number == len(lines) and not _whole_by_itself(line, block):
+            report["notes"].append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
+        elif not _take(report, block, line, number) and not line.startswith("Note:"):
+            strays.add(number, line)
+    if not reports:
+        if failure:
+            row = {"generator": 0, "tool": "hey", "status": "failed", "reason": failure}
+            return Parsed("hey", {"runs": [row]})
+        at = next((i for i, line in enumerate(lines) if line), 0)
+        raise ParseError(at + 1, "a report of hey, which begins with 'Summary:'", lines[at])
+    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": [], "phases": []}
+    warnings: list[str] = []
+    for generator, each in enumerate(reports):
+        run, notes = _run(each)
+        corrected = run.get("latency_corrected")
+        tables["runs"].append({"generator": generator, **run})
+        tables["latency"] += [{"generator": generator, **r, "corrected": corrected} for r in each.get("latency", [])]
+        rows = _classes(each, run["tool"])
+        tables["histogram"] += [{"generator": generator, **r, "corrected": corrected} for r in rows]
+        tables["phases"] += [{"generator": generator, **r} for r in _phases(each, run)]
+        warnings += each["notes"] + notes
+    return Parsed(tables["runs"][0]["tool"], tables, tuple(warnings + strays.warnings))
+
+
+def _whole_by_itself(line: str, block: str) -> bool:
+    """Whether a last line without newline ends in its unit, so that no digit of it can be cut off."""
+    if block in ("histogram", "codes"):
+        return "]" in line and (block == "histogram" or line.endswith("responses"))
+    return block == "errors" or line.endswith(("secs", "bytes", "sec", "iB", "%"))
+
+
+def _take(report: dict, block: str, line: str, number: int) -> bool:
+    """Add a line to its block of the report; False where it is not of the report."""
+    if block == "summary":
+        field = _FIELD.fullmatch(line)
+        name = _SUMMARY.get(field[1].lower()) if field else None
+        if name is None:
+            return False
+        value = _VALUE.fullmatch(field[2])
+        if name in report["fields"]:
+            raise ParseError(number, f"{field[1]!r} once in a report", line)
+        if name and name != "name":
+            if value is None:
+                raise ParseError(number, f"{field[1]!r} and its number", line)
+            report["fields"][name] = (*value.groups(), number)
+        return True
+    shape = {"histogram": _CLASS, "latency": _QUANTILE, "phases": _PHASE, "codes": _CODE, "errors": _ERROR}.get(block)
+    if shape is None:  # a breakdown by status: the whole is in the blocks before
+        return True
+    if block in ("codes", "errors") and is_noise(line):
+        return True
+    match = shape.fullmatch(line)
+    if match is None:
+        if block in ("codes", "errors") and not line.startswith("["):
+            return False
+        if line.startswith("Note:"):
+            return True
+        raise ParseError(number, f"a line of the block {block!r}", line)
+    if block == "histogram":
+        report[block].append((real(match[1], number), match[2], whole(match[3], number), number))
+    elif block == "latency":
+        quantile, latency = real(match[1], number, "a percentile"), _seconds(match[2], match[3], number)
+        if quantile > 100:
+            raise ParseError(number, "a percentile up to 100", match[1])
+        if quantile > 0:  # 0% stands for a percentile that there were too few requests for
+            report[block].append({"quantile": quantile / 100, "latency_s": latency})
+    elif block == "phases":
+        if match[1].lower() not in _PHASES:
+            raise ParseError(number, f"one of {', '.join(_PHASES)}", match[1])
+        times = [_seconds(match[i], match[i + 1], number) for i in (2, 4, 6)]
+        report[block].append((_PHASES[match[1].lower()], times))
+    elif block == "codes":
+        report[block].append((match[1], whole(match[2], number)))
+    else:
+        report[block].append((match[2], int(match[1])))
+    return True
+
+
+def _seconds(token: str, unit: str, number: int) -> float:
+    if unit not in SECONDS:
+        raise ParseError(number, f"a unit of time: {', '.join(SECONDS)}", unit or token)
+    return real(token, number, "a time") * SECONDS[unit]
+
+
+def _tool(report: dict) -> str:
+    fields = report["fields"]
+    return "oha" if "success" in fields else "ghz" if "count" in fields else "hey"
+
+
+def _run(report: dict) -> tuple[dict, list[str]]:
+    """Row of `runs` of a report, and warnings."""
+    fields, tool, notes = report["fields"], _tool(report), []
+    run: dict = {"tool": tool, "status": "finished"}
+    for name, column in (("total", "duration_s"), ("mean", "latency_mean_s"), ("min", "latency_min_s"),
+                         ("max", "latency_max_s")):  # fmt: skip
+        if name in fields:
+            run[column] = _seconds(*fields[name])
+    if "total" in fields and "rps" not in fields:
+        notes.append(f"line {report['line']}: the report has no 'Requests/sec'")
+    if math.isnan(run.get("latency_mean_s", 0.0)):  # no response: what is printed as 0 was not measured
+        run |= {"latency_mean_s": math.nan, "latency_min_s": math.nan, "latency_max_s": math.nan}
+    if "bytes" in fields:
+        token, unit, number = fields["bytes"]
+        if unit not in _SIZE:
+            raise ParseError(number, f"a unit of size: {', '.join(_SIZE)}", unit or token)
+        run["received_body_bytes"] = real(token, number, "a size") * _SIZE[unit]
+    if "codes" in report or "errors" in report:
+        run |= _counts(report, tool)
+    if run.get("requests") == 0 or math.isnan(run.get("latency_mean_s", 0.0)):
+        messages = [message for message, _ in report.get("errors", [])]
+        run |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})
+    run |= _rates(report, run, notes)
+    if tool == "hey" and run.get("requests", 0) > _KEPT:
+        run["latency_mean_s"] = math.nan
+        notes.append(
+            f"line {fields['mean'][2] if 'mean' in fields else report['line']}: hey divides its averages by {_KEPT} "
+            f"where there are more responses, so they are missing; its distributions hold the first {_KEPT}"
+        )
+    corrected = {} if tool == "oha" else {"latency_corrected": False}  # oha: by an option that it does not print
+    return run | {"percentile_estimator": _ESTIMATOR[tool], **corrected, "latency_origin": "measured"}, notes
+
+
+def _counts(report: dict, tool: str) -> dict:
+    """What the status codes and the errors say."""
+    codes, errors = report.get("codes", []), report.get("errors", [])
+    late = sum(count for message, count in errors if message == _DEADLINE)
+    failed = [(message, count) for message, count in errors if message != _DEADLINE]
+    responses = sum(count for _, count in codes)
+    counts: dict = {"requests": responses}
+    if tool == "ghz":  # an error of gRPC has a code too, and is in both blocks
+        succeeded = sum(count for code, count in codes if code == "OK")
+        counts |= {"requests_succeeded": succeeded, "requests_failed": responses - succeeded}
+        return counts | error_counts(failed)
+    counts["requests_started"] = responses + late + sum(count for _, count in failed)
+    counts["requests_failed"] = sum(count for _, count in failed)
+    return counts | response_counts({int(code): count for code, count in codes}) | error_counts(failed)
+
+
+def _rates(report: dict, run: dict, notes: list[str]) -> dict:
+    """Responses per second, and those without an error, of what the tool prints over all requests."""
+    fields = report["fields"]
+    if "rps" not in fields or "total" not in fields:
+        return {}
+    rps, line = real(fields["rps"][0], fields["rps"][2], "a rate"), fields["rps"][2]
+    if not run.get("requests") and math.isnan(run.get("latency_mean_s", 0.0)):
+        return {"throughput_rps": 0.0, "goodput_rps": 0.0}
+    if "codes" not in report:
+        notes.append(f"line {line}: no status codes, so failed requests may be among these {rps:g} per second")
+        return {"throughput_rps": rps}
+    responses, duration = run["requests"], run["duration_s"]
+    started = run.get("requests_started", responses)
+    half = [0.5 * 10.0 ** -len(fields[name][0].partition(".")[2]) for name in ("rps", "total")]
+    slack = half[0] * duration + half[1] * SECONDS[fields["total"][1]] * rps + 1e-6 * started
+    if abs(rps * duration - started) <= slack:
+        throughput = rps * responses / started if started else 0.0
+        if started > responses:
+            notes.append(f"line {line}: {started - responses} requests without a response are in 'Requests/sec'")
+    elif abs(rps * duration - responses) <= slack:  # boom, hey 0.0.1
+        throughput = rps
+    elif abs(rps * duration - min(responses, _KEPT)) <= slack:
+        throughput = responses / duration
+        notes.append(f"line {line}: this hey counts {_KEPT} requests at most; the rate is responses / Total")
+    else:
+        notes.append(f"line {line}: 'Requests/sec' x 'Total' is {rps * duration:.0f}, but {started} are listed")
+        return {}
+    good = responses - run["errors_status"] if "errors_status" in run else run["requests_succeeded"]
+    return {"throughput_rps": throughput, "goodput_rps": throughput * good / responses if responses else 0.0}
+
+
+def _classes(report: dict, tool: str) -> list[dict]:
+    """Rows of `histogram`; a class goes from the mark before to its own, the first holds the fastest alone."""
+    rows, lower = [], math.nan
+    unit = {"hey": "secs", "ghz": "ms"}.get(tool) or report["fields"].get("max", ("", "secs"))[1]
+    for mark, own, count, number in report.get("histogram", []):
+        upper = mark * SECONDS[unit] if own is None else _seconds(f"{mark!r}", own, number)
+        rows.append({"lower_s": lower, "upper_s": upper, "responses": count})
+        lower = upper
+    return rows
+
+
+def _phases(report: dict, run: dict) -> list[dict]:
+    rows = []
+    for phase, (mean, least, most) in report.get("phases", []):
+        if math.isnan(mean):
+            least = most = math.nan
+        if run["tool"] == "hey" and run.get("requests", 0) > _KEPT:
+            mean = math.nan
+        if run["tool"] == "hey" and phase == "connect":
+            whole_request = (run.get("latency_min_s"), run.get("latency_max_s"))
+            if (least, most) == whole_request:  # hey prints those of the whole request beside DNS+dialup
+                least = most = math.nan
+        rows.append({"phase": phase, "mean_s": mean, "min_s": least, "max_s": most})
+    return rows

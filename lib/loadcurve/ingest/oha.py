@@ -1,0 +1,206 @@
+"""oha: its JSON and its CSV of requests into tables; its text has hey's layout and is read by `hey`.
+
+Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of ``--output-format csv``.  Seen in public repositories
+(the tool was not at hand): oha 0.4 to 1.16 (older ones lack ``rps.min``, ``sizePerRequest``, ``firstByte``).
+
+What oha itself does (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``):
+
+- All times are in seconds; ``successRate`` is a ratio 0-1 of the requests that got any response (those cut off by the
+  end of ``-z``, ``aborted due to deadline``, are not counted); a status of 500 is a success.
+- ``requestsPerSec`` is of all requests, failed and cut off ones too; its share of responses is kept here.
+- Times are of responses only.  The percentile p is the element ``p / 100 * n`` of the sorted times.
+- Keys of the histogram are upper ends, sorted as text; the first class holds the fastest alone.  Equal ends (a single
+  response) become one key with a wrong count.
+- ``--latency-correction`` is not told by the output, so `latency_corrected` is missing.
+"""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import each_json, line_of, member, number
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import error_counts, response_counts
+
+_ESTIMATOR = "sorted time of index p / 100 * n"
+_DEADLINE = "aborted due to deadline"
+_PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
+_REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
+_CSV = ("request-start", "DNS", "DNS+dialup", "Response-delay", "request-duration", "bytes", "status")
+_COLUMNS = ("offset_s", "dns_s", "connect_s", "waiting_s", "latency_s", "received_bytes", "status")
+
+
+def parse_oha_json(text: str) -> Parsed:
+    """Tables `runs`, `latency`, `histogram` and `phases` of every JSON result of oha in a text.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not such JSON.
+
+    Examples
+    --------
+    >>> text = '''{"summary": {"successRate": 1.0, "total": 10.0, "slowest": 0.5, "fastest": 0.001, "average": 0.02,
+    ...   "requestsPerSec": 10.2}, "responseTimeHistogram": {}, "latencyPercentiles": {"p50": 0.015},
+    ...   "statusCodeDistribution": {"200": 90, "500": 10}, "errorDistribution": {"aborted due to deadline": 2}}'''
+    >>> parsed = parse_oha_json(text)
+    >>> parsed.tables["runs"][["requests", "requests_failed", "errors_status"]].values.tolist()
+    [[100, 0, 10]]
+    """
+    documents, warnings = each_json(text, "JSON of oha")
+    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": [], "phases": []}
+    for generator, (document, line) in enumerate(documents):
+        run = _run(document, text, line, warnings)
+        tables["runs"].append({"generator": generator, **run})
+        for key, value in _object(document, "latencyPercentiles", text).items():
+            match = _PERCENTILE.fullmatch(key)
+            if match is None:
+                raise ParseError(line_of(f"latencyPercentiles.{key}", text), "a percentile such as p99.9", key)
+            row = {"quantile": round(float(match[1]) / 100, 9), "latency_s": _real(value, key, text)}
+            tables["latency"].append({"generator": generator, **row})
+        rows = _classes(_object(document, "responseTimeHistogram", text), text)
+        if rows and sum(row["responses"] for row in rows) != run["requests"]:
+            warnings.append(f"line {line_of('responseTimeHistogram', text)}: the classes do not hold all responses")
+        tables["histogram"] += [{"generator": generator, **row} for row in rows]
+        tables["phases"] += [{"generator": generator, **row} for row in _phases(document, text)]
+    return Parsed("oha", tables, tuple(warnings))
+
+
+def parse_oha_csv(text: str) -> Parsed:
+    r"""Table `requests` of ``oha --output-format csv``: one row for each response.
+
+    Raises
+    ------
+    ParseError
+        Where a row is not of that form; a last line without newline is left out with a warning.
+
+    Examples
+    --------
+    >>> text = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n"
+    >>> text += "0.001,0,0.5,0.7,0.8,616,200\n"
+    >>> parse_oha_csv(text).tables["requests"][["latency_s", "received_bytes"]].values.tolist()
+    [[0.8, 616.0]]
+    """
+    return csv_requests(text, "oha", _CSV, dict(zip(_CSV, _COLUMNS, strict=True)))
+
+
+def csv_requests(text: str, tool: str, header: tuple[str, ...], columns: Mapping[str, str]) -> Parsed:
+    """Table `requests` of a CSV whose first columns are those of `header`, all numbers of at least 0."""
+    whole, _, rest = text.rpartition("\n")
+    lines = text.count("\n") + 1
+    warnings = [f"line {lines}: the text ends inside a line, which is left out: {rest[:60]!r}"] if rest.strip() else []
+    begin = next((i for i, line in enumerate(whole.split("\n")) if line.strip().startswith(header[0] + ",")), None)
+    if begin is None:
+        raise ParseError(1, f"the header {','.join(header)}", whole.split("\n")[0] or rest)
+    rows: dict[str, list[float]] = {}
+    csv.field_size_limit(1 << 20)
+    names: list[str] = []
+    try:
+        for line, record in enumerate(csv.reader(io.StringIO(whole)), 1):
+            if line <= begin or not any(token.strip() for token in record):
+                continue
+            tokens = [token.strip() for token in record]
+            if tokens[0] == header[0]:
+                known = tuple(tokens) == header[: len(tokens)] and len(tokens) >= len(header) - 2
+                if not known or (names and rows[header[0]]):
+                    raise ParseError(line, f"the header {','.join(header)}, once", ",".join(tokens))
+                names = tokens
+                rows = {name: [] for name in names}
+                continue
+            if len(tokens) != len(names):
+                raise ParseError(line, f"{len(names)} values", ",".join(tokens))
+            for name, token in zip(names, tokens, strict=True):
+                if not _REAL.fullmatch(token):
+                    raise ParseError(line, f"a number of at least 0 for {name!r}", token)
+                rows[name].append(float(token))
+    except csv.Error as error:
+        raise ParseError(begin + 1, f"CSV of {tool}", str(error)) from None
+    table = pd.DataFrame({columns[name]: values for name, values in rows.items()})
+    if "status" in table:
+        if not (table["status"] % 1 == 0).all() or not table["status"].between(0, 999).all():
+            raise ParseError(begin + 2, "whole status codes", str(table["status"].max()))
+        table["status"] = table["status"].astype("Int64")
+    table.insert(0, "generator", 0)
+    table.insert(1, "tool", tool)
+    return Parsed(tool, {"requests": table}, tuple(warnings))
+
+
+def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
+    codes = {}
+    for code, count in _object(document, "statusCodeDistribution", text).items():
+        if not (code.isascii() and code.isdigit() and len(code) == 3):
+            raise ParseError(line_of(f"statusCodeDistribution.{code}", text), "a status code", code)
+        codes[int(code)] = _count(count, code, text)
+    errors = {m: _count(n, m, text) for m, n in _object(document, "errorDistribution", text).items()}
+    late = errors.pop(_DEADLINE, 0)
+    responses, failed = sum(codes.values()), sum(errors.values())
+    started = responses + failed + late
+    duration, rps = number(document, "summary.total", text), number(document, "summary.requestsPerSec", text)
+    run = {
+        "tool": "oha", "status": "finished", "duration_s": duration, "requests": responses,
+        "requests_started": started, "requests_failed": failed, **response_counts(codes), **error_counts(errors),
+        "received_body_bytes": number(document, "summary.totalData", text, required=False),
+        "percentile_estimator": _ESTIMATOR, "latency_origin": "measured",
+    }  # fmt: skip
+    for column, key in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
+        value = number(document, f"summary.{key}", text, required=False)
+        run[f"latency_{column}_s"] = value if responses else math.nan
+    if not responses:
+        reasons = sorted(errors, key=errors.get, reverse=True)
+        run |= {"status": "failed", "throughput_rps": 0.0, "goodput_rps": 0.0}
+        run |= {"reason": reasons[0]} if reasons else {}
+    elif abs(rps * duration - started) > 1e-3 * started + 0.5:
+        warnings.append(f"line {line}: requestsPerSec x total is {rps * duration:.0f}, but {started} are listed")
+    else:
+        run["throughput_rps"] = rps * responses / started
+        run["goodput_rps"] = rps * (responses - run["errors_status"]) / started
+    rate = number(document, "summary.successRate", text, required=False)
+    if responses and not math.isnan(rate) and abs(rate - responses / (responses + failed)) > 1e-6:
+        warnings.append(f"line {line_of('summary.successRate', text)}: successRate is not {responses} responses of "
+                        f"{responses + failed} requests")  # fmt: skip
+    return run
+
+
+def _object(document: object, path: str, text: str) -> Mapping:
+    found = member(document, path, text, required=False)
+    if found is not None and not isinstance(found, Mapping):
+        raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
+    return found or {}
+
+
+def _real(value: object, name: str, text: str) -> float:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300):
+        raise ParseError(line_of(name, text), f"seconds for {name!r}", str(value))
+    return math.nan if value is None else float(value)
+
+
+def _count(value: object, name: str, text: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
+        raise ParseError(line_of(name, text), f"a count for {name[:40]!r}", str(value))
+    return value
+
+
+def _classes(marks: Mapping, text: str) -> list[dict]:
+    for mark in marks:
+        if not _REAL.fullmatch(mark) and mark not in ("NaN", "inf", "-inf"):
+            raise ParseError(line_of(f"responseTimeHistogram.{mark}", text), "seconds", mark)
+    rows, lower = [], math.nan
+    for mark in sorted((mark for mark in marks if _REAL.fullmatch(mark)), key=float):
+        rows.append({"lower_s": lower, "upper_s": float(mark), "responses": _count(marks[mark], mark, text)})
+        lower = float(mark)
+    return rows
+
+
+def _phases(document: object, text: str) -> list[dict]:
+    rows = []
+    for key, phase in (("DNSDialup", "connect"), ("DNSLookup", "dns"), ("firstByte", "first_byte")):
+        if _object(document, f"details.{key}", text):
+            columns = {"mean_s": "average", "min_s": "fastest", "max_s": "slowest"}
+            times = {column: number(document, f"details.{key}.{name}", text, False) for column, name in columns.items()}
+            rows.append({"phase": phase, **times})
+    return rows

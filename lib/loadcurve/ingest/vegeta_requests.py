@@ -1,0 +1,142 @@
+"""vegeta: ``vegeta encode -to csv`` and ``-to json`` into the table `requests`.
+
+Seen: vegeta 7 to 12 in public repositories.  Columns of the CSV (``lib/results.go``, no header): start in ns since the
+epoch, status, latency in ns, bytes out, bytes in, error, body in base64; then the attack's name and the sequence number
+(8 on), method and URL (12 on), response headers in base64 (12.8 on).  Old CSV has the error and the body swapped or the
+body missing.  Status 0 is a hit without a response: missing here.
+"""
+
+import csv
+import io
+import json
+import re
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+
+_INTEGER = re.compile(r"[0-9]{1,18}")
+_COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
+_NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
+_WIDTHS = (6, 7, 8, 9, 11, 12)
+
+
+def parse_vegeta_csv(text: str) -> Parsed:
+    r"""Table `requests` of ``vegeta encode -to csv``: one row for each hit.
+
+    Raises
+    ------
+    ParseError
+        Where a record is not one of vegeta's.  A last line without newline is left out with a warning.
+
+    Examples
+    --------
+    >>> record = "1542301481000000000,200,1500000,0,616,,,attack,7,GET,http://h/,\n"
+    >>> parse_vegeta_csv(record).tables["requests"][["latency_s", "received_bytes"]].values.tolist()
+    [[0.0015, 616.0]]
+    """
+    whole, newline, rest = text.rpartition("\n")
+    if not newline:
+        raise ParseError(1, "a line of vegeta encode -to csv with its newline", rest)
+    warnings = [_cut(text, rest)] if rest.strip() else []
+    columns: dict[str, list] = {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
+    csv.field_size_limit(1 << 27)
+    reader = csv.reader(io.StringIO(whole + "\n", newline=""), strict=True)
+    width = 0
+    try:
+        for record in reader:
+            if not record:
+                continue
+            width = width or len(record)
+            if len(record) != width or width not in _WIDTHS:
+                raise ParseError(reader.line_num, f"{width if width in _WIDTHS else 12} columns", ",".join(record))
+            _add(columns, record, reader.line_num)
+    except csv.Error as error:
+        raise ParseError(reader.line_num, f"CSV of vegeta: {error}", "") from None
+    return _table(columns, warnings)
+
+
+def parse_vegeta_jsonl(text: str) -> Parsed:
+    r"""Table `requests` of ``vegeta encode`` (JSON, one object a line): one row for each hit.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not one of vegeta's.  A last line that is cut is left out with a warning.
+
+    Examples
+    --------
+    >>> line = '{"attack":"","seq":0,"code":0,"timestamp":"2019-01-02T10:00:00.5+01:00","latency":2000,' \
+    ...        '"bytes_out":0,"bytes_in":0,"error":"EOF","body":null}\n'
+    >>> table = parse_vegeta_jsonl(line).tables["requests"]
+    >>> table[["latency_s", "error"]].values.tolist(), str(table["time"][0])
+    ([[2e-06, 'EOF']], '2019-01-02 09:00:00.500000+00:00')
+    """
+    whole, _, rest = text.rpartition("\n")
+    columns: dict[str, list] = {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
+    warnings: list[str] = []
+    lines = whole.split("\n")
+    if rest.strip():
+        # Complete by its own syntax, or cut.
+        lines.append(rest) if rest.rstrip().endswith("}") else warnings.append(_cut(text, rest))
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            hit = json.loads(line)
+        except (ValueError, RecursionError):
+            raise ParseError(number, "a JSON object of vegeta encode", line) from None
+        if not isinstance(hit, dict) or not {"timestamp", "code", "latency"} <= hit.keys():
+            raise ParseError(number, "an object with timestamp, code and latency", line)
+        values = [hit["timestamp"], *(hit.get(name, 0) for name in ("code", "latency", "bytes_out", "bytes_in"))]
+        if not isinstance(values[0], str):
+            raise ParseError(number, "an instant for 'timestamp'", str(values[0]))
+        for name, value in zip(_NAMES[1:], values[1:], strict=True):
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
+                raise ParseError(number, f"a whole number for the {name}", str(value))
+        _append(columns, values, hit.get("error"), hit.get("method"), hit.get("url"), hit.get("attack"), hit.get("seq"))
+    return _table(columns, warnings)
+
+
+def _add(columns: dict[str, list], record: list[str], line: int) -> None:
+    for name, token in zip(_NAMES, record, strict=False):
+        if not _INTEGER.fullmatch(token.strip()) and not (name == _NAMES[0] and token.strip().isdigit()):
+            raise ParseError(line, f"a whole number for the {name}", token)
+    values = [int(token) for token in record[:5]]
+    if not 10**17 <= values[0] < 10**19:
+        raise ParseError(line, "a time in nanoseconds since the epoch", record[0])
+    more = [*record[7:11], "", "", "", ""][:4]
+    if len(record) > 8 and not _INTEGER.fullmatch(more[1]):
+        raise ParseError(line, "a sequence number", more[1])
+    _append(columns, values, record[5], more[2], more[3], more[0], more[1])
+
+
+def _append(columns: dict[str, list], values: list, *texts: object) -> None:
+    for name, value in zip(_COLUMNS, values, strict=True):
+        columns[name].append(value)
+    error, method, url, attack, sequence = (text if isinstance(text, str | int) else "" for text in texts)
+    for name, value in (("error", error), ("method", method), ("url", url)):
+        columns[name].append(str(value) or None)
+    named = [f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != ""]
+    columns["other"].append(" ".join(named) or None)
+
+
+def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:
+    if not columns["time"]:
+        raise ParseError(1, "a hit of vegeta encode", "")
+    table = pd.DataFrame(columns)
+    said = {"format": "ISO8601"} if isinstance(columns["time"][0], str) else {"unit": "ns"}
+    try:
+        table["time"] = pd.to_datetime(table["time"], utc=True, **said)
+    except (ValueError, OverflowError, TypeError) as error:
+        raise ParseError(1, "instants such as 2019-01-02T10:00:00Z", str(error)[:80]) from None
+    table["latency_s"] = table["latency_s"] / 1e9
+    table["status"] = table["status"].where(table["status"] > 0).astype("Int64")
+    table.insert(0, "generator", 0)
+    table.insert(1, "tool", "vegeta")
+    return Parsed("vegeta", {"requests": table}, tuple(warnings))
+
+
+def _cut(text: str, rest: str) -> str:
+    return f"line {text.count(chr(10)) + 1}: the text ends inside a line, which is left out: {rest[:60]!r}"
