@@ -172,11 +172,21 @@ FORMS = (
     ),
     Form("sar", "", "sar:parse_sar", r"Linux \S+ \(.*\)\s", local_time=True),
     # --- sockets
-    Form("ss", "summary", "ss_summary:parse_ss_summary", r"Total:\s+[0-9]+(?:\s+\(kernel [0-9]+\))?\s*$"),
     Form(
-        "ss", "connections", "ss_connections:parse_ss_connections",
-        r"(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address:Port\s"
-        r"|(?:ESTAB|LISTEN|TIME-WAIT|UNCONN)\s+[0-9]+\s",
+        "ss", "summary", "ss:parse_ss",
+        r"Total:[ \t]+[0-9]+(?:[ \t]+\(kernel[ \t]+[0-9]+\))?[ \t]*$|TCP:[ \t]+[0-9]+[ \t]+\(estab[ \t]",
+        local_time=True,
+    ),
+    Form(
+        "ss", "connections", "ss:parse_ss",
+        r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:"
+        r"|(?:(?:tcp|udp|raw|mptcp|sctp|dccp|icmp6|u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|xdp|ti_..)[ \t]+)?"
+        r"(?:ESTAB|LISTEN|UNCONN|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|FIN-WAIT-[12]|SYN-SENT|SYN-RECV)"
+        r"[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+\S"
+        r"|[0-9]+[ \t]+[0-9]+[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)[ \t]+\S+:(?:[0-9]+|\*|[a-z][\w-]*)(?=[ \t]|$)"
+        r"|(?:[^\s:]+: ){0,3}(?:line [0-9]+: |[0-9]+: )?(?:\S*/)?ss: (?:command )?not found|(?:\S+: )?command not found: ss$"
+        r"|ss: (?=[a-zA-Z])|Usage: ss \[|Cannot open netlink socket: ",
+        local_time=True,
     ),
     # --- balancers and servers
     Form(

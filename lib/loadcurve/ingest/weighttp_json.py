@@ -1,0 +1,121 @@
+"""weighttp: the JSON of its rewrite, as what was said of one run.
+
+The rewrite counts ``retired`` requests, ``pass``, ``fail`` and ``errs`` (never summed), and gives the times to connect,
+to the first byte and to the end of the response in whole units of ``unit``, with the keys ``0%`` to ``100%``.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import member, number, whole
+
+_PHASES = {
+    "connect_times": "connect", "time_to_first_byte": "first_byte", "response_times": "processing",
+    "total_times": "total",
+}  # fmt: skip
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)%")
+_KEYS = {
+    "request_counts": ("started", "retired"), "response_counts": ("pass", "fail", "errs"),
+    "status_codes": ("2xx", "3xx", "4xx", "5xx"), "traffic": ("bytes_total", "bytes_headers", "bytes_body"),
+}  # fmt: skip
+
+
+@dataclass
+class Run:
+    """What was said of one run."""
+
+    line: int
+    version: str = ""
+    command: int = 0
+    threads: list[tuple[int, int]] = field(default_factory=list)
+    errors: list[tuple[str, int]] = field(default_factory=list)
+    result: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    latest: int = 0
+    duration: float = 0.0
+    columns: dict = field(default_factory=dict)
+    phases: list[dict] = field(default_factory=list)
+    latency: list[dict] = field(default_factory=list)
+    ended: bool = False  # an error before the start, or the whole result
+
+
+def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> int:
+    """Take the JSON that begins in the line at `start`; return the place after it."""
+    start = text.index("{", start)
+    try:
+        document, end = json.JSONDecoder().raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+            warnings.append(f"line {at}: the text ends inside the JSON, which is left out")
+            return len(text)
+        raise ParseError(error.lineno, f"JSON of weighttp: {error.msg}", text[error.pos : error.pos + 40]) from None
+    except (RecursionError, ValueError) as error:
+        raise ParseError(at, "JSON of weighttp", type(error).__name__) from None
+    part = text[start:end]
+    try:
+        _take_document(run, document, part)
+    except ParseError as error:
+        raise ParseError(at + error.line - 1, error.expected, error.got) from None
+    run.latest, run.ended = at, True
+    return end
+
+
+def _take_document(run: Run, document: object, part: str) -> None:
+    counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
+    run.duration = number(document, "secs_elapsed", part)
+    asked = whole(document, "request_counts.total", part, required=False)
+    run.result = {
+        "finished": (whole(document, "reqs_per_sec", part), whole(document, "kBps_per_sec", part)),
+        "requests": (-1 if asked is None else asked, *counts["request_counts"], *counts["response_counts"]),
+        "status": counts["status_codes"],
+        "traffic": counts["traffic"],
+    }
+    alive = whole(document, "request_counts.keep-alive", part, required=False)
+    run.columns = {} if alive is None else {"requests_keepalive": alive}
+    for name, phase in _PHASES.items():
+        if isinstance(times := member(document, name, part, required=False), Mapping) and times.get("num"):
+            run.phases.append(_phase(document, name, phase, part))
+            if phase in ("processing", "total"):
+                run.latency = _quantiles(document, name, part)
+    main = next((row for row in reversed(run.phases) if row["phase"] in ("processing", "total")), None)
+    if main and not is_silent(run):
+        run.columns |= {
+            f"latency_{name}": main[name] for name in ("mean_s", "stdev_s", "min_s", "max_s") if name in main
+        }
+        run.columns |= {"latency_origin": "measured", "percentile_estimator": "order statistic floor(n p)"}
+    else:
+        run.latency = []
+
+
+def _counts(document: object, name: str, keys: tuple[str, ...], part: str) -> tuple[int, ...]:
+    return tuple(whole(document, f"{name}.{key}", part) for key in keys)
+
+
+def _scale(document: object, name: str, part: str) -> float:
+    unit = member(document, f"{name}.unit", part)
+    if unit not in _SECONDS:
+        raise ParseError(1, f"a unit of {name} such as us", str(unit))
+    return _SECONDS[unit]
+
+
+def _phase(document: object, name: str, phase: str, part: str) -> dict:
+    scale = _scale(document, name, part)
+    keys = {"mean_s": "avg", "stdev_s": "stddev", "min_s": "0%", "median_s": "50%", "max_s": "100%"}
+    values = {column: number(document, f"{name}.{key}", part, required=False) * scale for column, key in keys.items()}
+    return {"phase": phase, **{column: value for column, value in values.items() if value == value}}
+
+
+def _quantiles(document: object, name: str, part: str) -> list[dict]:
+    scale = _scale(document, name, part)
+    times = member(document, name, part)
+    found = [(float(match[1]), key) for key in times if (match := _RANK.fullmatch(key)) and float(match[1]) <= 100]
+    rows = [(rank, number(document, f"{name}.{key}", part) * scale) for rank, key in found if "." not in key]
+    return [{"quantile": rank / 100, "latency_s": value, "corrected": False} for rank, value in rows]
+
+
+def is_silent(run: Run) -> bool:
+    """Whether requests ended, and not one byte came."""
+    return run.result["requests"][2] > 0 and run.result["traffic"][0] == 0
