@@ -1,0 +1,98 @@
+"""ethtool: ``ethtool -S INTERFACE`` into the table `counters`.
+
+Seen: ethtool 6.1 on Debian 12 with veth (``ethtool -S eth0``), drivers such as ixgbe, i40e, ice, mlx5, bnx2x, bnxt,
+virtio_net, ena, vmxnet3 in public repositories.
+
+What ethtool itself does (``ethtool.c``, ``do_gstats``): ``NIC statistics:`` and a line for each number of the driver,
+with the driver's own name; two drivers mean different things by one name.  vmxnet3 gives headings among them (``Tx
+Queue#: 0``), which stand before the names below them.  The interface is not printed: it is known only where the command
+stands in the text.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+
+_COMMAND = re.compile(
+    r"(?:.*[^\w-])?ethtool\s+(?:(?:-I|--include-statistics)\s+)?(?:-S|--statistics)\s+([\w.@:-]{1,64})(?:\s.*)?"
+)
+_STANDARD = re.compile(r"Standard stats for (\S{1,64}):")
+_ROW = re.compile(r"(\S.{0,120}?)[ \t]?:[ \t]+(-?[0-9]+)(?:[ \t]+(?:<-|//|#|\().*)?")
+_STANDARD_ROW = re.compile(r"([a-z]+-[A-Za-z]\S{0,120}):[ \t]+([0-9]+)")
+_QUEUE = re.compile(r"[TR]x Queue#")
+_NOT_OF_QUEUE = re.compile(r"tx timeout count")
+_NONE = re.compile(r"no stats available|Cannot get stats strings information: .*|Cannot get stats: .*")
+
+
+def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Table `counters` of one or several ``ethtool -S``.
+
+    Parameters
+    ----------
+    text : str
+        Output of ``ethtool -S``, each perhaps after a line with its time or its command.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        A row for each number; `item` is the interface where the text names it.  None, with a warning, where the
+        driver has no statistics.
+
+    Raises
+    ------
+    ParseError
+        Where a number is garbled, and where there is no output of ethtool.
+
+    Examples
+    --------
+    >>> text = "$ ethtool -S eth0\nNIC statistics:\n     rx_packets: 7\n     rx_bytes: 900\n"
+    >>> parse_ethtool(text).tables["counters"][["item", "counter", "value", "unit"]].values.tolist()
+    [['eth0', 'rx_packets', 7.0, ''], ['eth0', 'rx_bytes', 900.0, 'bytes']]
+    """
+    lines = Lines(text, "ethtool", timezone)
+    rows: list[dict] = []
+    interface = named = queue = ""
+    inside = found = False
+    for at, line in enumerate(lines.all):
+        if command := _COMMAND.fullmatch(line[:400]):
+            named, inside = command[1], False
+        elif line == "NIC statistics:":
+            interface, named, queue, inside, found = named, "", "", True, True
+        elif standard := _STANDARD.fullmatch(line):
+            interface, queue, inside, found = standard[1], "", True, True
+        elif inside and (match := _ROW.fullmatch(line[:400])):
+            queue = "" if _NOT_OF_QUEUE.match(match[1]) else queue
+            if _QUEUE.fullmatch(match[1]):
+                queue = f"{match[1]}: {match[2]}: "
+            elif tokens := lines.closed(at, [match[2]]):
+                name = queue + match[1]
+                value = counter(tokens[0], at + 1)
+                rows += counter_rows(lines, "ethtool", "NIC statistics", interface, [(name, value)])
+        elif _NONE.fullmatch(line[:400]):
+            lines.warn(at + 1, f"ethtool has no statistics of {named or 'the interface'}: {line}")
+            found = True
+        elif (
+            inside
+            and line
+            and ":" in line
+            and lines.all[at - 1]
+            and re.match(r"\S.{0,120}?:[ \t]*\S*[0-9]", line[:400])
+        ):
+            if lines.is_open(at):
+                lines.closed(at, [line])
+                continue
+            raise ParseError(at + 1, "a name and a number", line)
+        elif line:
+            inside = inside and line.startswith("...")
+            if not lines.is_time(at) and not lines.is_open(at):
+                lines.stray(at)
+            elif lines.is_open(at):
+                lines.closed(at, [line])
+    if not found:
+        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
+        raise ParseError(number, "statistics of ethtool -S", lines.all[number - 1])
+    return Parsed("ethtool", {"counters": rows}, lines.warnings)

@@ -1,0 +1,88 @@
+"""netstat: ``netstat -s`` of Linux's net-tools into the table `counters`.
+
+Seen: net-tools 2.10 on Debian 12 (``netstat -s``), versions from 1.60 on in public repositories.
+
+What netstat itself does (net-tools, ``statistics.c``): it puts each counter of /proc/net/snmp and netstat into a
+sentence, which differs between versions (``segments send out``, ``retransmited``) and languages, and prints a name with
+a colon for those it has no sentence for.  It leaves out most counters that are 0.  The counter's name here is the
+sentence without its number: ``total packets received``; where the number stands inside, ``N`` is in its place: ``Quick
+ack mode was activated N times``.  Two histograms of ICMP have a heading, which stands before their names.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+
+_SECTION = re.compile(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
+_HISTOGRAM = re.compile(r"(\S[^0-9:]{2,60}):")
+_NUMBER = re.compile(r"(?<!\S)-?[0-9]+(?!\S)")
+_IN_WORDS = re.compile(r"(?:Forwarding|Default TTL|RTO algorithm|.{0,40}) is \S+", re.IGNORECASE)
+_LONGEST = 200  # characters of the longest sentence, with room for other languages
+
+
+def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` took from it.
+
+    Parameters
+    ----------
+    text : str
+        Output of ``netstat -s``, each perhaps after a line with its time.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        A row for each line with a number; `group` is the section, missing where no heading was seen.
+
+    Raises
+    ------
+    ParseError
+        Where there is no counter.
+
+    Examples
+    --------
+    >>> text = "Tcp:\n    347 segments retransmitted\nTcpExt:\n    Quick ack mode was activated 57 times\n"
+    >>> parse_netstat(text).tables["counters"][["group", "counter", "value"]].values.tolist()
+    [['Tcp', 'segments retransmitted', 347.0], ['TcpExt', 'Quick ack mode was activated N times', 57.0]]
+    """
+    lines = Lines(text, "netstat", timezone)
+    raw = text.split("\n")
+    rows: list[dict] = []
+    section = histogram = ""
+    found = False
+    depth = 0
+    for at, line in enumerate(lines.all):
+        if head := _SECTION.fullmatch(line):
+            section, histogram, found = head[1], "", True
+            continue
+        if not line or lines.is_time(at):
+            continue
+        numbers = list(_NUMBER.finditer(line)) if len(line) <= _LONGEST else []
+        if len(numbers) == 1 and re.search(r"[^\W\d]", line) and not lines.is_open(at):
+            indent = len(raw[at]) - len(raw[at].lstrip())
+            histogram = histogram if histogram and indent > depth and ": " in line else ""
+            rows += counter_rows(lines, "netstat", section, "", [_counter(line, numbers[0], histogram, at + 1)])
+        elif section and _HISTOGRAM.fullmatch(line):
+            histogram, depth = line[:-1], len(raw[at]) - len(raw[at].lstrip())
+        elif lines.is_open(at):
+            lines.closed(at, [line])
+        elif not _IN_WORDS.fullmatch(line[:_LONGEST]):
+            lines.stray(at)
+    if not rows and not found:
+        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
+        raise ParseError(number, "counters of netstat -s", lines.all[number - 1])
+    for row in rows:
+        if not row["group"]:
+            del row["group"]
+    return Parsed("netstat", {"counters": rows}, lines.warnings)
+
+
+def _counter(line: str, found: re.Match[str], histogram: str, number: int) -> tuple[str, float]:
+    """Name and value of a line with one number."""
+    before, after = line[: found.start()].strip(), line[found.end() :].strip()
+    value = counter(found[0], number)
+    name = f"{before} N {after}" if before and after else before.removesuffix(":") or after
+    return (f"{histogram}: {name}" if histogram else name), value

@@ -1,0 +1,118 @@
+"""nstat: the kernel's network counters as text or JSON into the table `counters`.
+
+Seen: iproute2 6.1 on Debian 12 (``nstat -az``, ``nstat -az --json``), versions from 2.6 on in public repositories.
+
+What nstat itself does (iproute2, ``misc/nstat.c``):
+
+- It prints the names of /proc/net/snmp, netstat and snmp6 with their protocol in front: ``TcpExtListenOverflows``.
+- Without ``-a`` it prints what came since its last call of the same user, not since the start of the machine: the text
+  does not say which.  Without ``-z`` it leaves out what is 0.
+- The third column is a rate per second, and only that of the daemon (``nstat -d``) is one: its heading names the
+  sampling interval.  Elsewhere it is 0.0, and is not kept.
+- A name takes 32 columns; one of 32 or more touches its value.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import each_json, line_of
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+
+_HEADING = re.compile(r"#(kernel|[0-9]+\.[0-9]+ sampling_interval=[0-9]+ time_const=[0-9]+)")
+_ROW = re.compile(r"([A-Z][A-Za-z0-9_]*)[ \t]+([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
+_GLUED = re.compile(r"([A-Z][A-Za-z0-9_]{30,}[A-Za-z_])([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
+_ROW_LIKE = re.compile(r"[A-Z][A-Za-z0-9_]*[ \t]+\S+(?:[ \t]+\S+)?")
+_PROTOCOLS = (
+    "MPTcpExt", "TcpExt", "IpExt", "UdpLite6", "UdpLite", "IcmpMsg", "Icmp6", "Icmp", "Udp6", "Udp", "Tcp", "Ip6",
+    "Ip", "Sctp", "Xfrm", "Tls",
+)  # fmt: skip
+
+
+def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Table `counters` of one or several outputs of nstat.
+
+    Parameters
+    ----------
+    text : str
+        Output of ``nstat``, each perhaps after a line with its time.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        A row for each counter; `group` is the protocol its name begins with.
+
+    Raises
+    ------
+    ParseError
+        Where there is no counter.
+
+    Examples
+    --------
+    >>> text = "#kernel\nTcpExtListenOverflows           17                 0.0\n"
+    >>> parse_nstat(text).tables["counters"][["group", "counter", "value"]].values.tolist()
+    [['TcpExt', 'TcpExtListenOverflows', 17.0]]
+    """
+    lines = Lines(text, "nstat", timezone)
+    rows: list[dict] = []
+    found = daemon = False
+    for at, line in enumerate(lines.all):
+        if heading := _HEADING.fullmatch(line):
+            found, daemon = True, heading[1] != "kernel"
+            continue
+        match = _ROW.fullmatch(line) or _GLUED.fullmatch(line)
+        if match:
+            name, value, rate = match.groups()
+            rows += _rows(lines, name, counter(value, at + 1))
+            if daemon and len(rate) < 20:
+                rows += counter_rows(lines, "nstat", _protocol(name), "", [(name, float(rate))], "per_s")
+        elif lines.is_open(at) and _ROW_LIKE.fullmatch(line):
+            lines.closed(at, [line])
+        elif line and not lines.is_time(at):
+            lines.stray(at)
+    if not rows and not found:
+        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
+        raise ParseError(number, "counters of nstat", lines.all[number - 1])
+    return Parsed("nstat", {"counters": rows}, lines.warnings)
+
+
+def parse_nstat_json(text: str) -> Parsed:
+    """Table `counters` of ``nstat --json``.
+
+    Parameters
+    ----------
+    text : str
+        One or several documents such as ``{"kernel":{"IpInReceives":58147992}}``.
+
+    Raises
+    ------
+    ParseError
+        Where a document is not what nstat prints.
+
+    Examples
+    --------
+    >>> parse_nstat_json('{"kernel":{"IpInReceives":58147992}}').tables["counters"]["value"].tolist()
+    [58147992.0]
+    """
+    documents, warnings = each_json(text, "JSON of nstat")
+    lines = Lines("", "nstat")
+    rows: list[dict] = []
+    for document, number in documents:
+        counts = next(iter(document.values()), None) if isinstance(document, dict) else None
+        if not isinstance(counts, dict):
+            raise ParseError(number, "an object with counters by name", str(document)[:80])
+        for name, value in counts.items():
+            if type(value) is not int or not 0 <= value < 2**64:
+                raise ParseError(line_of(name.replace(".", ""), text), f"a counter for {name!r}", str(value)[:80])
+            rows += _rows(lines, name, float(value))
+    return Parsed("nstat", {"counters": rows}, tuple(warnings))
+
+
+def _rows(lines: Lines, name: str, value: float) -> list[dict]:
+    return counter_rows(lines, "nstat", _protocol(name), "", [(name, value)])
+
+
+def _protocol(name: str) -> str:
+    return next((protocol for protocol in _PROTOCOLS if name.startswith(protocol)), "")

@@ -1,0 +1,92 @@
+"""/proc/interrupts and /proc/softirqs into the table `interrupts`.
+
+What the kernel does (``kernel/irq/proc.c``, ``arch/*/kernel/irq.c``, ``fs/proc/softirqs.c``): a heading with the
+processors that are online (for softirqs: possible), a row for each interrupt with one count for each of them, then the
+controller, the trigger and the devices.  ``ERR`` and ``MIS`` are machine-wide: one number, whose `cpu` is ``all``.
+Counts are since the start of the machine, 32 bits wide in most kernels, so they can start again at 0.
+"""
+
+import re
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.plain_lines import Lines
+
+_ROW = re.compile(r"(\S{1,20}):(?:[ \t]+(.*))?")
+_HARD = re.compile(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
+_SOFT = re.compile(r"[A-Z_]{2,12}")
+_COUNT = re.compile(r"[0-9]{1,18}")
+_COLUMNS = ("time", "kind", "interrupt", "cpu", "interrupts", "description")
+
+
+class Interrupts:
+    """Rows of `interrupts`, gathered by column: a machine can have 300 interrupts on 288 processors."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list] = {name: [] for name in _COLUMNS}
+
+    def __len__(self) -> int:
+        return len(self._columns["cpu"])
+
+    def add(self, row: dict, cpus: list[str], counts: list[int]) -> None:
+        """Add the counts of one interrupt on these processors."""
+        for name in _COLUMNS:
+            self._columns[name] += [row.get(name)] * len(cpus) if name not in ("cpu", "interrupts") else []
+        self._columns["cpu"] += cpus
+        self._columns["interrupts"] += counts
+
+    def table(self) -> pd.DataFrame:
+        """The table; without a column that nobody filled."""
+        frame = pd.DataFrame(
+            {name: values for name, values in self._columns.items() if any(v is not None for v in values)}
+        )
+        return frame.assign(tool="proc")
+
+
+def read_counts(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
+    """Read one file from its heading at an index on; return the index after it."""
+    cpus = [name.removeprefix("CPU") for name in lines.all[at].split()]
+    soft = False
+    at += 1
+    first = at
+    while at < len(lines) and (row := _ROW.fullmatch(lines.all[at])):
+        soft = row[1] == "HI" if at == first else soft
+        if not (_SOFT if soft else _HARD).fullmatch(row[1]):
+            if not _COUNT.match(row[2] or ""):
+                break
+            raise ParseError(at + 1, "the name of an interrupt", row[1])
+        _row(lines, at, row, cpus, "soft" if soft else "hard", interrupts)
+        at += 1
+    return at
+
+
+def read_counts_without_header(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
+    """Read a row of /proc/interrupts that ``grep`` has taken from its heading; return the index after it."""
+    row = _ROW.fullmatch(lines.all[at])
+    counts = re.match(r"(?:[0-9]+[ \t]+)+", row[2] if row else "")
+    number = len(counts[0].split()) if counts else 0
+    lines.warn(at + 1, f"no heading names the {number} processors, so they are counted from 0")
+    _row(lines, at, row, [str(i) for i in range(number)], "hard", interrupts)  # type: ignore[arg-type]
+    return at + 1
+
+
+def _row(lines: Lines, at: int, row: re.Match[str], cpus: list[str], kind: str, interrupts: Interrupts) -> None:
+    cells = (row[2] or "").split(None, len(cpus))
+    counts, description = cells[: len(cpus)], " ".join(cells[len(cpus) :])
+    if lines.is_open(at):
+        cells = lines.closed(at, (row[2] or "").split())
+        counts = counts[: len(cells)]
+        description = ""
+        cpus = cpus[: len(counts)]
+    elif len(cells) == 1 and len(cpus) > 1 and _COUNT.fullmatch(cells[0]):
+        cpus = ["all"]
+    elif row[1] == "FIQ" and not _COUNT.match(row[2] or ""):
+        return  # ARM: the name of the driver that has the fast interrupt, without a count
+    elif len(counts) < len(cpus):
+        raise ParseError(at + 1, f"{len(cpus)} counts", row[2] or "")
+    for count in counts:
+        if not _COUNT.fullmatch(count):
+            raise ParseError(at + 1, "a count of interrupts", count)
+    name = {"kind": kind, "interrupt": row[1], "description": " ".join(description.split()) or None}
+    interrupts.add(name | lines.stamp, cpus, [int(count) for count in counts])

@@ -1,0 +1,158 @@
+"""Files of /proc/net: softnet_stat, dev, snmp, netstat, snmp6, sockstat and sockstat6.
+
+What the kernel does:
+
+- ``net/core/net-procfs.c``: a row of softnet_stat for each online processor, 9 (2.6), 10 (2.6.35), 11 (3.11), 13 (5.10)
+  or 15 (6.4) hexadecimal words of 32 bits, so they start again at 0.  The 13th is the processor; without it `item` is
+  the place of the row, which is another number where processors are offline.
+- The same file writes dev; its second line names the columns.
+- ``net/ipv4/proc.c`` writes pairs of lines in snmp and netstat, names before values.  ``MaxConn`` -1 means no limit.
+- ``net/ipv4/proc.c``, sockstat: ``orphan`` and ``tw`` of TCP; ``mem`` is in pages, ``FRAG memory`` in bytes.  ``mem``,
+  ``alloc`` and, before 5.x, ``orphan`` are of the machine, the others of the network namespace.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+
+_SOFTNET = {
+    0: "processed", 1: "dropped", 2: "time_squeeze", 8: "cpu_collision", 9: "received_rps", 10: "flow_limit_count",
+    11: "backlog_len", 13: "input_qlen", 14: "process_qlen",
+}  # fmt: skip
+_SOFTNET_CPU = 12
+_HEX = re.compile(r"[0-9a-f]{8}")
+_PROTOCOL = re.compile(r"([A-Za-z0-9]{2,20}):[ \t]+(.*)")
+_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+_DEVICE = re.compile(r"(\S{1,64}):[ \t]*(-?[0-9].*)")
+_SOCKETS = {
+    "sockets": {"used": "total"},
+    "TCP": {
+        "inuse": "tcp", "orphan": "orphaned", "tw": "time_wait", "alloc": "tcp_allocated", "mem": "tcp_memory_pages",
+    },
+    "UDP": {"inuse": "udp", "mem": "udp_memory_pages"},
+    "RAW": {"inuse": "raw"}, "FRAG": {"inuse": "fragments"},
+    "TCP6": {"inuse": "tcp_ipv6"}, "UDP6": {"inuse": "udp_ipv6"}, "RAW6": {"inuse": "raw_ipv6"},
+    "FRAG6": {"inuse": "fragments_ipv6"},
+}  # fmt: skip
+_SOCKET_LINE = re.compile(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
+_UNREADABLE = re.compile(r"(\S+): No statistics available\.?")
+
+
+def read_softnet(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read rows of softnet_stat from an index on; return the index after them."""
+    found = rows.setdefault("counters", [])
+    seen: set[str] = set()
+    width = 0
+    row = 0
+    while at < len(lines):
+        words = lines.all[at].split()
+        if len(words) < 9 or (width and len(words) != width and not lines.is_open(at)):
+            break
+        if bad := [word for word in words if not _HEX.fullmatch(word)]:
+            if lines.is_open(at):
+                lines.warn(at + 1, "the text ends inside this row, which is left out")
+                return at + 1
+            if len(bad) > 1:
+                break
+            raise ParseError(at + 1, "eight hexadecimal digits", bad[0])
+        if width and len(words) != width:
+            lines.warn(at + 1, f"the text ends inside this row of {width} words, which is left out")
+            return at + 1
+        width = len(words)
+        values = [int(word, 16) for word in words]
+        cpu = str(values[_SOFTNET_CPU] if width > _SOFTNET_CPU else row)
+        if cpu in seen:
+            break  # the next snapshot of a series without times
+        seen.add(cpu)
+        if any(values[3:8]):
+            lines.warn(at + 1, "words 4 to 8, which kernels since 2.6 leave 0, are not 0; they are left out")
+        named = [(name, float(values[i])) for i, name in _SOFTNET.items() if i < width]
+        found += counter_rows(lines, "proc", "softnet_stat", cpu, named)
+        row += 1
+        at += 1
+    return at
+
+
+def read_devices(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read /proc/net/dev from its heading at an index on; return the index after it."""
+    if at + 1 >= len(lines) or lines.all[at + 1].count("|") != 2:
+        raise ParseError(at + 1, "the second line of the heading after this one", lines.all[at])
+    _, received, sent = lines.all[at + 1].split("|")
+    names = [f"Receive {name}" for name in received.split()] + [f"Transmit {name}" for name in sent.split()]
+    at += 2
+    while at < len(lines) and (device := _DEVICE.fullmatch(lines.all[at])):
+        tokens = lines.closed(at, device[2].split())
+        if len(tokens) != len(names) and not lines.is_open(at):
+            raise ParseError(at + 1, f"{len(names)} counters", device[2])
+        named = [(name, counter(token, at + 1)) for name, token in zip(names, tokens, strict=False)]
+        rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "net/dev", device[1], named))
+        at += 1
+    if at < len(lines):
+        if _UNREADABLE.fullmatch(lines.all[at]):
+            return at + 1
+        if re.match(r"\S+:[ \t]*\S+(?:[ \t]+[0-9]+){6}", lines.all[at]):
+            raise ParseError(at + 1, "a row of an interface", lines.all[at])
+    return at
+
+
+def read_pairs(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read one pair of lines of snmp or netstat: names, then values; return the index after it."""
+    head = _PROTOCOL.fullmatch(lines.all[at])
+    names = head[2].split() if head else []
+    if bad := next((name for name in names if not _NAME.fullmatch(name)), ""):
+        raise ParseError(at + 1, "names of counters", bad)
+    values = _PROTOCOL.fullmatch(lines.all[at + 1]) if at + 1 < len(lines) else None
+    if values is None and not any(lines.all[at + 1 :]):
+        lines.warn(at + 1, "the text ends before the values of these counters")
+        return at + 1
+    if head is None or values is None or values[1] != head[1]:
+        raise ParseError(at + 2, f"the values of {lines.all[at].split(':')[0]!r}", lines.all[at + 1])
+    tokens = values[2].split()
+    if len(tokens) != len(names) and not lines.is_open(at + 1):
+        raise ParseError(at + 2, f"{len(names)} values, as many as names", values[2])
+    tokens = lines.closed(at + 1, tokens)
+    named = [(name, counter(token, at + 2)) for name, token in zip(names, tokens, strict=False)]
+    rows.setdefault("counters", []).extend(counter_rows(lines, "proc", head[1], "", named))
+    return at + 2
+
+
+def read_named(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read snmp6, or a file of dev_snmp6, from an index on; return the index after it."""
+    first = lines.all[at].split()[0]
+    start = at
+    while at < len(lines) and (pair := re.fullmatch(r"([A-Za-z][A-Za-z0-9]*6\w*|ifIndex)[ \t]+(\S+)", lines.all[at])):
+        if at > start and pair[1] == first:
+            break
+        if tokens := lines.closed(at, [pair[2]]):
+            named = [(pair[1], counter(tokens[0], at + 1))]
+            rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "snmp6", "", named))
+        at += 1
+    return at
+
+
+def read_sockets(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read sockstat and the sockstat6 that may follow it, into one row of `sockets`; return the index after them."""
+    row: dict = {"tool": "proc", **lines.stamp}
+    seen: set[str] = set()
+    while at < len(lines) and (line := _SOCKET_LINE.fullmatch(lines.all[at])):
+        if line[1] in seen:
+            break  # the next snapshot of a series without times
+        seen.add(line[1])
+        tokens = lines.closed(at, lines.all[at].split()[1:])
+        for name, token in zip(tokens[::2], tokens[1::2], strict=False):
+            value = counter(token, at + 1)
+            if column := _SOCKETS.get(line[1], {}).get(name):
+                if not 0 <= value < 1e18:
+                    raise ParseError(at + 1, "a count of sockets", token)
+                row[column] = int(value)
+            else:
+                unit = "bytes" if name == "memory" else ""
+                rows.setdefault("counters", []).extend(
+                    counter_rows(lines, "proc", "sockstat", line[1], [(name, value)], unit)
+                )
+        at += 1
+    if not seen:
+        raise ParseError(at + 1, "a line of sockstat", lines.all[at])
+    rows.setdefault("sockets", []).append(row)
+    return at

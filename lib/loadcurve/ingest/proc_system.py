@@ -1,0 +1,83 @@
+"""/proc/meminfo, /proc/stat and /proc/loadavg.
+
+What the kernel does (``fs/proc``): meminfo is in units of 1024 bytes though written ``kB``, and a line without a unit
+is a number of pages; the times of stat are in ticks of USER_HZ, 1/100 s on all but the oldest machines, and since the
+start of the machine; loadavg has the running and all tasks as ``1/123``, then the process number given last.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+
+_MEMORY = {
+    "MemFree": "free_bytes", "MemAvailable": "available_bytes", "Buffers": "buffers_bytes", "Cached": "cached_bytes",
+    "SwapCached": "swap_cached_bytes", "Active": "active_bytes", "Inactive": "inactive_bytes", "Dirty": "dirty_bytes",
+    "AnonPages": "anonymous_bytes", "Shmem": "shared_bytes", "Slab": "slab_bytes", "KernelStack": "kernel_stack_bytes",
+    "PageTables": "page_table_bytes", "SwapFree": "swap_free_bytes", "Committed_AS": "committed_bytes",
+    "VmallocUsed": "vmalloc_used_bytes",
+}  # fmt: skip
+_MEMORY_LINE = re.compile(r"([A-Za-z][\w()]*):[ \t]+(\S+)(?:[ \t]+(kB))?")
+_TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
+_STAT_LINE = re.compile(
+    r"(cpu[0-9]*|intr|ctxt|btime|processes|procs_running|procs_blocked|softirq|page|swap|disk_io:?)[ \t]+(\S.*)"
+)
+
+
+def read_memory(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read meminfo from an index on, into `memory` and, what has no column there, `counters`."""
+    row: dict = {"tool": "proc", **lines.stamp}
+    start = at
+    while at < len(lines) and (line := _MEMORY_LINE.fullmatch(lines.all[at])):
+        if at > start and line[1] == "MemTotal":
+            break  # the next snapshot of a series without times
+        if lines.is_open(at) and not line[3]:
+            lines.closed(at, [line[2]])
+        else:
+            value = counter(line[2], at + 1) * (1024 if line[3] else 1)
+            if line[1] in _MEMORY:
+                row[_MEMORY[line[1]]] = value
+            else:
+                unit = "bytes" if line[3] else ""
+                rows.setdefault("counters", []).extend(
+                    counter_rows(lines, "proc", "meminfo", "", [(line[1], value)], unit)
+                )
+        at += 1
+    if len(row) > 1 + len(lines.stamp):
+        rows.setdefault("memory", []).append(row)
+    return at
+
+
+def read_stat(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read stat from an index on: ticks of each processor, and the totals of the other lines."""
+    start = at
+    while at < len(lines) and (line := _STAT_LINE.fullmatch(lines.all[at])):
+        name = line[1]
+        if at > start and name == "cpu":
+            break  # the next snapshot of a series without times
+        tokens = lines.closed(at, line[2].split())
+        if name.startswith("cpu"):
+            named = [(tick, counter(token, at + 1)) for tick, token in zip(_TICKS, tokens, strict=False)]
+        else:
+            # After the total of intr and softirq come the single ones, which /proc/interrupts and softirqs name.
+            named = [(name, counter(token, at + 1)) for token in tokens[:1]] if not name.startswith("disk_io") else []
+        item = name if name.startswith("cpu") else ""
+        rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "stat", item, named))
+        at += 1
+    if at < len(lines) and re.match(r"cpu\S*[ \t]", lines.all[at]):
+        raise ParseError(at + 1, "a row of a processor", lines.all[at])
+    return at
+
+
+def read_load(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+    """Read loadavg at an index, into `load`."""
+    one, five, fifteen, tasks, _ = lines.all[at].split()
+    running, total = tasks.split("/")
+    if max(len(one), len(five), len(fifteen), len(running), len(total)) > 18:
+        raise ParseError(at + 1, "load averages", lines.all[at])
+    row = {
+        "tool": "proc", "run_queue": int(running), "tasks": int(total),
+        "load_1min": float(one), "load_5min": float(five), "load_15min": float(fifteen), **lines.stamp,
+    }  # fmt: skip
+    rows.setdefault("load", []).append(row)
+    return at + 1

@@ -1,0 +1,122 @@
+"""nginx: pages of ``stub_status`` into the table `server`.
+
+Seen: nginx 1.22 on Debian 12 (``curl http://server/stub_status``), pages of 0.7 to 1.27 and of Tengine in public
+repositories, with and without the blanks that nginx writes at the ends of lines, indented, or on one line.
+
+What nginx itself does (``src/http/modules/ngx_http_stub_status_module.c``): five counters since its start and four
+states now, all of the worker processes together.  ``Active connections`` counts idle ones too.  The page itself is one
+connection (writing) and one request.  Tengine adds the sum of all request times in milliseconds as a fourth number.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.plain_lines import Lines, counter_rows
+
+_B = r"[ \t#/*>;|]*"  # blanks, and the signs that stand before a line of a comment
+_S = rf"(?:{_B}\n)*{_B}"
+_N = r"([0-9]{1,18})"
+_PAGE = re.compile(
+    rf"Active connections:[ \t]*{_N}[ \t]*{_S}server accepts handled requests[ \t]*(request_time)?[ \t]*{_S}"
+    rf"{_N}[ \t]+{_N}[ \t]+{_N}(?:[ \t]+{_N})?[ \t]*{_S}Reading:[ \t]*{_N}[ \t]*Writing:[ \t]*{_N}[ \t]*Waiting:[ \t]*"
+    rf"{_N}(?![0-9\w.])"
+)
+_START = re.compile(r"Active connections:")
+_SERVER = re.compile(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
+_HEADER = re.compile(
+    r"(?:[<>*] ?)?(?:HTTP/[0-9.]+ [0-9]+.*|[A-Za-z-]+: .*)|% Total.*|Dload .*|[0-9]+ +[0-9]+ +[0-9]+ .*:.*"
+)
+
+
+def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Table `server` of one or several pages of ``stub_status``.
+
+    Parameters
+    ----------
+    text : str
+        The pages, each perhaps after a line with its time or the headers of the response.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        A row for each page; of Tengine also a row of `counters` with its sum of request times.
+
+    Raises
+    ------
+    ParseError
+        Where a page is garbled; where the first is cut there is nothing, of a later one a warning.
+
+    Examples
+    --------
+    >>> page = "Active connections: 2 \nserver accepts handled requests\n 9 9 40 \nReading: 0 Writing: 1 Waiting: 1 \n"
+    >>> parse_stub_status(page).tables["server"][["connections", "requests", "waiting"]].values.tolist()
+    [[2, 40, 1]]
+    """
+    lines = Lines(text, "stub_status", timezone)
+    starts = [match.start() for match in _START.finditer(text)]
+    rows: list[dict] = []
+    counters: list[dict] = []
+    version, end, read = "", 0, 0
+    for start in [*starts, len(text)]:
+        for at in range(read, text.count("\n", 0, start)):
+            if server := _SERVER.match(lines.all[at]):
+                version = server[1]
+            elif not lines.is_time(at) and not _HEADER.fullmatch(lines.all[at][:400]):
+                lines.stray(at)
+        if start == len(text):
+            break
+        page = _PAGE.match(text, start)
+        if page is None:
+            _refuse(text, start, lines, rows)
+            break
+        row, extra = _row(page, text, lines)
+        rows.append(row)
+        counters += extra
+        end = page.end()
+        read = text.count("\n", 0, end) + 1
+    tables = {"server": [row | ({"version": version} if version else {}) for row in rows]}
+    return Parsed("nginx", tables | ({"counters": counters} if counters else {}), lines.warnings, version)
+
+
+def _row(page: re.Match[str], text: str, lines: Lines) -> tuple[dict, list[dict]]:
+    number = text.count("\n", 0, page.start()) + 1
+    active, accepted, handled, requests, reading, writing, waiting = (int(page[i]) for i in (1, 3, 4, 5, 7, 8, 9))
+    if bool(page[2]) != bool(page[6]):
+        raise ParseError(text.count("\n", 0, page.start(3)) + 1, "as many counters as names", page[0].split("\n")[2])
+    if handled > accepted:
+        lines.warn(number, f"more connections handled ({handled}) than accepted ({accepted})")
+    row = {
+        "tool": "nginx", "connections": active, "accepted": accepted, "handled": handled, "requests": requests,
+        "reading": reading, "writing": writing, "waiting": waiting, **lines.stamp,
+    }  # fmt: skip
+    if page.end() == len(text) and reading + writing + waiting != active:
+        lines.warn(text.count("\n") + 1, f"the text ends right after 'Waiting: {waiting}', which may be cut")
+        del row["waiting"]
+    spent = [("request_time", int(page[6]) / 1000)] if page[6] else []
+    return row, counter_rows(lines, "nginx", "stub_status", "", spent, "s")
+
+
+def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
+    """Raise at the first line of a page that is not what nginx writes; the cut end of a series is a warning only."""
+    number = text.count("\n", 0, start) + 1
+    rest = text[start:].split("\n", 8)[:8]
+    wanted = (
+        ("'Active connections: N'", rf"Active connections:[ \t]*{_N}[ \t]*"),
+        ("'server accepts handled requests'", r"server accepts handled requests(?: request_time)?[ \t]*"),
+        ("three counters", rf"{_N}[ \t]+{_N}[ \t]+{_N}(?:[ \t]+{_N})?[ \t]*"),
+        ("'Reading: N Writing: N Waiting: N'", rf"Reading:[ \t]*{_N}[ \t]*Writing:[ \t]*{_N}[ \t]*Waiting:[ \t]*{_N}"),
+    )
+    filled = [(number + i, line.strip(" \t#/*>;|")) for i, line in enumerate(rest) if line.strip()]
+    for i, (expected, shape) in enumerate(wanted):
+        if i >= len(filled):
+            break
+        if not re.fullmatch(shape, filled[i][1]):
+            if rows and filled[i][0] == len(lines):
+                break
+            raise ParseError(filled[i][0], expected, filled[i][1])
+    if not rows:
+        raise ParseError(filled[-1][0], "the rest of a page of stub_status", filled[-1][1])
+    lines.warn(number, "the page from here on is cut by the end of the text, so left out")
