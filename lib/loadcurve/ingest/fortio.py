@@ -147,7 +147,7 @@ def _times(report: dict, line: str, number: int) -> dict:
 
 def _row(report: dict, line: str, number: int) -> None:
     if match := _TARGET.fullmatch(line):
-        quantile = real(match[1], number, "a percentile") / 100
+        quantile = round(real(match[1], number, "a percentile") / 100, 9)
         if quantile > 1:
             raise ParseError(number, "a percentile up to 100", match[1])
         report["latency"].append({"quantile": quantile, "latency_s": real(match[2], number)})

@@ -50,7 +50,7 @@ def parse_fortio_json(text: str) -> Parsed:
     for generator, result in enumerate(results):
         tables["runs"].append({"generator": generator, **_run(result, text)})
         for row in _list(result, "DurationHistogram.Percentiles", text):
-            quantile = number(row, "Percentile", text) / 100
+            quantile = round(number(row, "Percentile", text) / 100, 9)
             if not 0 <= quantile <= 1:
                 raise ParseError(line_of("Percentile", text), "a percentile up to 100", str(quantile * 100))
             row = {"quantile": quantile, "latency_s": number(row, "Value", text), "corrected": False}

@@ -103,7 +103,10 @@ def parse_h2load(text: str) -> Parsed:
             strays.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
         elif _HELLO.fullmatch(line):
             continue
-        elif match := _CLIENTS.fullmatch(line):
+        elif line.startswith("spawning thread"):
+            match = _CLIENTS.fullmatch(line)
+            if match is None:
+                raise ParseError(number, "'spawning thread #0: N total client(s). …'", line)
             _ask(asked, match, number)
         elif line.startswith("finished in"):
             match = _FINISHED.fullmatch(line)
@@ -268,7 +271,7 @@ def _times(report: dict, name: str, tokens: list[str], number: int) -> None:
 def _row(report: dict) -> dict:
     """Row of `runs`: the report, what was asked for, and what follows from both."""
     run, asked, line = report["run"], report["asked"], report["line"]
-    row = {"tool": "h2load", "status": "finished", **run, "latency_corrected": False, "latency_origin": "measured"}
+    row = {"tool": "h2load", **run, "latency_corrected": False, "latency_origin": "measured"}
     if asked["threads"]:
         row |= {"threads": asked["threads"], "connections": asked["clients"]}
     if "main" in asked:
@@ -279,6 +282,7 @@ def _row(report: dict) -> dict:
         report["notes"].append(f"line {line}: the report has no line 'requests:'")
         return row
     done, rate = row["requests"], row["throughput_rps"]
+    row["status"] = "finished"
     if not done:
         row["status"] = "failed"
         row["reason"] = f"{report['errored']} of {row['requests_failed']} failed requests errored, none was done"

@@ -123,6 +123,7 @@ def parse_hey(text: str) -> Parsed:
             report["notes"].append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
         elif not _take(report, block, line, number) and not line.startswith("Note:"):
             strays.add(number, line)
+    reports = [each for each in reports if each["fields"] or each.get("codes") or each.get("errors")]
     if not reports:
         if failure:
             row = {"generator": 0, "tool": "hey", "status": "failed", "reason": failure}
@@ -132,7 +133,7 @@ def parse_hey(text: str) -> Parsed:
     tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": [], "phases": []}
     warnings: list[str] = []
     for generator, each in enumerate(reports):
-        run, notes = _run(each)
+        run, notes = _run(each, generator == len(reports) - 1)
         corrected = run.get("latency_corrected")
         tables["runs"].append({"generator": generator, **run})
         tables["latency"] += [{"generator": generator, **r, "corrected": corrected} for r in each.get("latency", [])]
@@ -184,7 +185,7 @@ def _take(report: dict, block: str, line: str, number: int) -> bool:
         if quantile > 100:
             raise ParseError(number, "a percentile up to 100", match[1])
         if quantile > 0:  # 0% stands for a percentile that there were too few requests for
-            report[block].append({"quantile": quantile / 100, "latency_s": latency})
+            report[block].append({"quantile": round(quantile / 100, 9), "latency_s": latency})
     elif block == "phases":
         if match[1].lower() not in _PHASES:
             raise ParseError(number, f"one of {', '.join(_PHASES)}", match[1])
@@ -208,25 +209,32 @@ def _tool(report: dict) -> str:
     return "oha" if "success" in fields else "ghz" if "count" in fields else "hey"
 
 
-def _run(report: dict) -> tuple[dict, list[str]]:
-    """Row of `runs` of a report, and warnings."""
+def _run(report: dict, last: bool) -> tuple[dict, list[str]]:
+    """Row of `runs` of a report, and warnings; the last one of a text may be cut."""
     fields, tool, notes = report["fields"], _tool(report), []
-    run: dict = {"tool": tool, "status": "finished"}
+    run: dict = {"tool": tool}
     for name, column in (("total", "duration_s"), ("mean", "latency_mean_s"), ("min", "latency_min_s"),
                          ("max", "latency_max_s")):  # fmt: skip
         if name in fields:
             run[column] = _seconds(*fields[name])
     if "total" in fields and "rps" not in fields:
         notes.append(f"line {report['line']}: the report has no 'Requests/sec'")
-    if math.isnan(run.get("latency_mean_s", 0.0)):  # no response: what is printed as 0 was not measured
-        run |= {"latency_mean_s": math.nan, "latency_min_s": math.nan, "latency_max_s": math.nan}
+    nothing = not run.get("latency_max_s") and "latency_mean_s" not in run
+    if nothing or math.isnan(run.get("latency_mean_s", 0.0)):  # no response: what is printed as 0 was not measured
+        run |= dict.fromkeys(("latency_min_s", "latency_max_s"), math.nan)
     if "bytes" in fields:
         token, unit, number = fields["bytes"]
         if unit not in _SIZE:
             raise ParseError(number, f"a unit of size: {', '.join(_SIZE)}", unit or token)
         run["received_body_bytes"] = real(token, number, "a size") * _SIZE[unit]
     if "codes" in report or "errors" in report:
-        run |= _counts(report, tool)
+        counts = _counts(report, tool)
+        listed = counts.get("requests_started", counts["requests"])
+        if last and listed < (expected := _expected(report, run)):
+            notes.append(f"line {report['line']}: {listed} requests are listed of some {expected:.0f}, so they are cut off")
+            report.pop("codes", None)
+        else:
+            run |= {"status": "finished", **counts}
     if run.get("requests") == 0 or math.isnan(run.get("latency_mean_s", 0.0)):
         messages = [message for message, _ in report.get("errors", [])]
         run |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})
@@ -239,6 +247,20 @@ def _run(report: dict) -> tuple[dict, list[str]]:
         )
     corrected = {} if tool == "oha" else {"latency_corrected": False}  # oha: by an option that it does not print
     return run | {"percentile_estimator": _ESTIMATOR[tool], **corrected, "latency_origin": "measured"}, notes
+
+
+def _expected(report: dict, run: dict) -> float:
+    """Least number of requests that the rate and the time of a report, with their rounding, stand for."""
+    fields = report["fields"]
+    if "rps" not in fields or "total" not in fields:
+        return 0.0
+    duration = run["duration_s"] - 0.5001 * 10.0 ** -_decimals(fields["total"][0]) * SECONDS[fields["total"][1]]
+    least = (real(fields["rps"][0], fields["rps"][2], "a rate") - 0.5001 * 10.0 ** -_decimals(fields["rps"][0])) * duration
+    return least * (1 - 1e-9) if math.isfinite(least) else 0.0
+
+
+def _decimals(token: str) -> int:
+    return len(token.partition(".")[2])
 
 
 def _counts(report: dict, tool: str) -> dict:
@@ -270,7 +292,7 @@ def _rates(report: dict, run: dict, notes: list[str]) -> dict:
         return {"throughput_rps": rps}
     responses, duration = run["requests"], run["duration_s"]
     started = run.get("requests_started", responses)
-    half = [0.5 * 10.0 ** -len(fields[name][0].partition(".")[2]) for name in ("rps", "total")]
+    half = [0.5 * 10.0 ** -_decimals(fields[name][0]) for name in ("rps", "total")]
     slack = half[0] * duration + half[1] * SECONDS[fields["total"][1]] * rps + 1e-6 * started
     if abs(rps * duration - started) <= slack:
         throughput = rps * responses / started if started else 0.0

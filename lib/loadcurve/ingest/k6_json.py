@@ -105,7 +105,7 @@ def k6_rows(
         run[f"latency_{column}_s"] = times.get(statistic, math.nan) / 1000
     quantiles = []
     for name, value in times.items():
-        quantile = 0.5 if name == "med" else float(name[2:-1]) / 100 if name.startswith("p(") else math.nan
+        quantile = 0.5 if name == "med" else round(float(name[2:-1]) / 100, 9) if name.startswith("p(") else math.nan
         if not math.isnan(quantile):
             quantiles.append({"quantile": quantile, "latency_s": value / 1000, "corrected": False})
     quantiles.sort(key=lambda row: row["quantile"])

@@ -104,7 +104,7 @@ FORMS = (
     ),
     Form(
         "vegeta", "requests-json", "vegeta_requests:parse_vegeta_jsonl",
-        r'\A\s*\{(?=[^\n]{0,2000}?"attack"\s*:)(?=[^\n]{0,4000}?"latency"\s*:)',
+        r'\A\s*\{(?=[^\n]{0,4000}?"timestamp"\s*:)(?=[^\n]{0,4000}?"latency"\s*:\s*[0-9])',
     ),
     Form(
         "vegeta", "requests", "vegeta_requests:parse_vegeta_csv",

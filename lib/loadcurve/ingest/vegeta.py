@@ -149,7 +149,7 @@ def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict:
     good = sum(count for code, count in codes.items() if 200 <= code < 400)
     row = {
         "requests_started": requests, "requests": requests - codes.get(0, 0), "requests_succeeded": good,
-        "requests_failed": requests - good, **response_counts(codes), "errors_other": codes.get(0, 0),
+        "status": "finished", "requests_failed": requests - good, **response_counts(codes), "errors_other": codes.get(0, 0),
     }  # fmt: skip
     if codes.get(0, 0) == requests:
         row |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})
@@ -158,7 +158,7 @@ def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict:
 
 def _run(report: dict, notes: list[str]) -> tuple[dict, list[dict]]:
     """Row of `runs` and rows of `latency` of a report."""
-    run: dict = {"tool": "vegeta", "status": "finished", "latency_corrected": False, "latency_origin": "measured"}
+    run: dict = {"tool": "vegeta", "latency_corrected": False, "latency_origin": "measured"}
     values = {name: _values(*report["rows"][name]) for name in report["rows"] if name != "Status Codes"}
     request, duration = values.get("Requests", {}), values.get("Duration", {})
     if "total" in duration:
@@ -224,7 +224,7 @@ def _latencies(run: dict, values: dict[str, str], number: int) -> list[dict]:
         if name in ("min", "mean", "max"):
             run[f"latency_{name}_s"] = seconds
         else:
-            quantile = real(name, number, "a percentile") / 100
+            quantile = round(real(name, number, "a percentile") / 100, 9)
             if not 0 < quantile < 1:
                 raise ParseError(number, "percentiles between 0 and 100", name)
             quantiles.append({"quantile": quantile, "latency_s": seconds})
