@@ -149,8 +149,8 @@ FORMS = (
     ),
     Form(
         "sadf", "p", "sadf_p:parse_sadf_p",
-        r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?|[0-9]{9,11})[ \t]+"
-        r"(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )", local_time=True,
+        r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?|[0-9]{9,11})"
+        r"[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )", local_time=True,
     ),
     Form(
         "sadf", "json", "sadf_json:parse_sadf_json",
@@ -166,8 +166,37 @@ FORMS = (
         r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; |<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux ",
     ),
     Form(
+        "mpstat", "", "mpstat:parse_mpstat",
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?\S[^\n]{0,24}?[ \t](?:CPU|NODE)[ \t]+(?:CORE[ \t]+SOCK[ \t]+NODE[ \t]+)?"
+        r"(?:%us(?:er|r)[ \t]+%nice[ \t]+%sys(?:tem)?[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])"
+        r"|intr/s[ \t]*$|(?:[0-9]+|HI|NMI)/s[ \t])",
+        local_time=True,
+    ),
+    Form(
+        "mpstat", "json", "mpstat_json:parse_mpstat_json",
+        r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")"
+        r"(?=[\s\S]{0,2000}?\"(?:cpu-load|node-load|(?:sum|individual|soft)-interrupts)\")", local_time=True,
+    ),
+    Form(
+        "pidstat", "", "pidstat:parse_pidstat",
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|\S[^\n]{0,24}?)[ \t]+(?:UID|USER|PID|TGID)"
+        r"[ \t][^\n]*[ \t]Command[ \t]*$", local_time=True,
+    ),
+    Form(
+        "iostat", "", "iostat:parse_iostat",
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:avg-cpu:[ \t]+%user"
+        r"|Device:?[ \t]+(?:tps|r/s|rrqm/s|rsec/s)[ \t]|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
+        local_time=True,
+    ),
+    Form(
+        "iostat", "json", "iostat_json:parse_iostat_json",
+        r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")",
+        local_time=True,
+    ),
+    Form("vmstat", "statistics", "vmstat:parse_vmstat_statistics", r"[0-9]+ [kKmM] total memory[ \t]*$"),
+    Form(
         "vmstat", "", "vmstat:parse_vmstat",
-        r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]|r +b +(?:w +)?swpd +free |[0-9]+ [kKmM] total memory$|disk- -+reads-",
+        r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]|r +b +(?:w +)?swpd +free |disk- -+reads-",
         local_time=True,
     ),
     Form("sar", "", "sar:parse_sar", r"Linux \S+ \(.*\)\s", local_time=True),

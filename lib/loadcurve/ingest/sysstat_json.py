@@ -1,6 +1,7 @@
 """JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), whole or cut."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 
@@ -76,3 +77,29 @@ def _whole_intervals(text: str) -> str:
             break
         end = at
     return text[:end] + _END if end else ""
+
+
+def rate_in(value: object, name: str, number: int) -> float:
+    """Return a number of the JSON, NaN for null.
+
+    Raises
+    ------
+    ParseError
+        Where it is no finite number of at least 0.
+    """
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+        raise ParseError(number, f"a number of at least 0 for {name}", str(value))
+    return float(value)
+
+
+def ratio_in(value: object, name: str, number: int) -> float:
+    """Ratio of a percentage of the JSON.
+
+    Raises
+    ------
+    ParseError
+        Where it is no finite number of at least 0.
+    """
+    return rate_in(value, name, number) / 100

@@ -47,7 +47,6 @@ _NO_FIRST = re.compile(r" (?:-[A-Za-z]*y|--no-first)")
 _GROUPS = re.compile(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _STATISTIC = re.compile(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
-_TOTAL = re.compile(r"[0-9]{1,18} [kKmM] total memory")
 _OTHERS = re.compile(
     r"disk- -+reads-+.*|Cache +Num +Total +Size +Pages|procs +memory +page +(?:disks?|faults)\b.*"
     r"|System configuration: .*"
@@ -88,9 +87,6 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     (0.2, [2, 3], 11)
     """
     lines = text.split("\n")
-    start = next((i for i, line in enumerate(lines) if _TOTAL.fullmatch(line.strip())), -1)
-    if start >= 0:
-        return _statistics(lines, start)
     warnings: list[str] = []
     instants = Instants(zone_named(timezone), warnings)
     rows: dict[str, list[dict]] = {name: [] for name in ("cpu", "load", "memory", "counters", "averages")}
@@ -225,23 +221,36 @@ def _row(
     return values, None
 
 
-def _statistics(lines: list[str], start: int) -> Parsed:
-    """What ``vmstat -s`` printed, from the line at index `start` on."""
+def parse_vmstat_statistics(text: str) -> Parsed:
+    """Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not what vmstat prints, and where there is none.
+
+    Examples
+    --------
+    >>> tables = parse_vmstat_statistics("     24682416 K total memory\\n       125744 forks\\n").tables
+    >>> tables["counters"][["counter", "value", "unit"]].values.tolist()
+    [['total memory', 25274793984.0, 'bytes'], ['forks', 125744.0, '']]
+    """
+    lines = text.split("\n")
     rows: list[dict] = []
     warnings: list[str] = []
-    for number, raw in enumerate(lines[start:], start + 1):
+    for number, raw in enumerate(lines, 1):
         line = raw.strip()
         match = _STATISTIC.fullmatch(line)
         if number == len(lines) and line:
             warnings.append(f"line {number}: the text ends inside a line, which is left out")
         elif match:
             factor, unit = (_UNIT[match[2]], "bytes") if match[2] else (1.0, "")
-            rows.append({"tool": "vmstat", "group": "vmstat -s", "counter": match[3],
-                         "value": int(match[1]) * factor, "unit": unit})  # fmt: skip
+            counter = {"counter": match[3], "value": int(match[1]) * factor, "unit": unit}
+            rows.append({"tool": "vmstat", "group": "vmstat -s", **counter})
         elif line[:1].isdigit():
             raise ParseError(number, "a line such as '24682416 K total memory'", line)
         elif not is_noise(line):
             warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
     if not rows:
-        raise ParseError(start + 1, "a whole line of vmstat -s", lines[start].strip())
+        raise ParseError(1, "lines of vmstat -s", lines[0].strip())
     return Parsed("vmstat", {"counters": rows}, tuple(warnings))

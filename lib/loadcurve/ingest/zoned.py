@@ -61,11 +61,12 @@ class Instants:
         if len(words) != 2 or not DAY.fullmatch(words[0]) or not CLOCK.fullmatch(words[1]):
             raise ParseError(number, "a time such as 2026-11-20 22:33:26 UTC", text)
         try:
-            return self._utc(datetime.fromisoformat(f"{words[0]}T{words[1]}"), name, number)
+            return self.utc(datetime.fromisoformat(f"{words[0]}T{words[1]}"), name, number)
         except (ValueError, OverflowError):
             raise ParseError(number, "a date and a time that exist", text) from None
 
-    def _utc(self, local: datetime, name: str, number: int) -> datetime:
+    def utc(self, local: datetime, name: str, number: int) -> datetime:
+        """UTC of a local time; the abbreviation of its zone counts where it can mean one thing only."""
         if name in ("UTC", "GMT"):
             return local.replace(tzinfo=UTC)
         if name[:1] in ("+", "-") and name:
