@@ -261,10 +261,12 @@ class _Reader:
 
     def _unknown(self, line: str, report: Report | None) -> bool:
         """Whether a line that ab does not print may be passed over without a word; a number never is."""
-        if is_noise(line[:2000]) or line.startswith(words.COMMENT):
-            return True
+        known = is_noise(line[:2000]) or line.startswith(words.COMMENT) or words.COMMAND.fullmatch(line)
         if report and report.region in ("head", "times", "percentages"):
-            if re.search(r"[0-9]", line):
+            # A garbled percentage looks like the prompt of csh.
+            if re.search(r"[0-9]", line) and (not known or re.match(r"\w{1,3}%", line)):
                 raise ParseError(self.at, f"a line of ab's report ({report.region})", line)
-            return False
+            return bool(known)
+        if known:
+            return True
         return bool(report and report.verbose and report.stage < 3)

@@ -254,7 +254,10 @@ def _mean(measured: float, period: float, rounding: tuple[float, float]) -> tupl
 
 def _status(report: Report, numbers: dict, rows: Rows) -> None:
     run, warnings = rows.run, rows.warnings
-    reason = "; ".join(dict.fromkeys(text for text, _ in report.fatal[:3]))
+    # "Test aborted after 10 failures" stands before the failure itself, and alone only in 1.3 or before the total.
+    causes = [text for text, _ in report.fatal if not text.startswith("Test aborted")]
+    alone = report.total_of is not None or report.version.startswith("1.")
+    reason = causes[0] if causes else report.fatal[0][0] if report.fatal and alone else ""
     asked, done = run.get("requests_asked"), run.get("requests")
     if report.refusals:
         more = f" and {len(report.refusals) - 1} more such" if len(report.refusals) > 1 else ""
@@ -273,7 +276,7 @@ def _status(report: Report, numbers: dict, rows: Rows) -> None:
             run |= {"status": "interrupted", "reason": "^C"}
     elif report.fatal:
         run["status"] = "failed"
-        if not report.reason_cut:
+        if reason and not report.reason_cut:
             run["reason"] = reason
     elif report.stage < 3 and report.finished:
         run |= {"status": "finished", "requests": report.progress[0]}

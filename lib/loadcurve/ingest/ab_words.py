@@ -68,3 +68,4 @@ VERBOSE = re.compile(r"(?:LOG|INFO): .*|WARNING: Response code not 2xx.*|SSL/TLS
 COMMENT = ("#", "//", "--", "<!--")
 CELL = re.compile(r"<t[hd][^<>]*>([^<]*)</t[hd]>")
 MARKUP = re.compile(r"(?:</?(?:p|table|html|body|pre|br)\b[^<>]*>|\s)*")
+COMMAND = re.compile(r".{0,80}\babs?(?:\.exe)? -\w.*")

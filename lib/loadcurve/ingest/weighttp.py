@@ -39,6 +39,7 @@ _RESULT = {
 _STARTS = ("finished in", "requests:", "status codes:", "traffic:")
 _FINISHED = re.compile(r"finished in [0-9.]+ sec,")
 _ERROR = re.compile(r"error: .{1,300}")
+_CLOSED = re.compile(r".*(?:_count| > 0| files| refused| peer| timed out| arguments|[^:] \([0-9]+\))")  # ends of errors
 _USAGE = re.compile(r"weighttp <options> <ur[il]>", re.IGNORECASE)
 _CALL = re.compile(r"error: (socket|connect|read|write)\(\) failed")
 _COLUMN = {"socket": "errors_connect", "connect": "errors_connect", "read": "errors_read", "write": "errors_write"}
@@ -121,7 +122,8 @@ def _read(text: str) -> tuple[list[Run], list[str]]:
             _take_result(runs, line, at, at == len(lines), warnings)
         elif _ERROR.fullmatch(line):
             run = _current(runs, at, runs and runs[-1].ended and not runs[-1].errors)
-            run.errors.append((line, at))
+            whole = at < len(lines) or _CLOSED.fullmatch(line)
+            run.errors.append((line if whole else "", at))
         elif _USAGE.fullmatch(line):
             usage = True
             run = _current(runs, at, runs and runs[-1].result)
@@ -175,7 +177,7 @@ def _row(run: Run, warnings: list[str]) -> dict:
         if run.result:
             warnings.append(f"line {run.errors[0][1]}: {run.errors[0][0]}{more}")
         else:
-            return row | {"status": "failed", "reason": run.errors[0][0]}
+            return row | {"status": "failed"} | ({"reason": run.errors[0][0]} if run.errors[0][0] else {})
     if "requests" not in run.result:
         warnings.append(f"line {run.line}: no result follows; the error is elsewhere or cut off")
         return row
