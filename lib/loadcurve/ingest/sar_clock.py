@@ -1,68 +1,22 @@
 """sar's clock: which instant a row means, from the day in the heading, the time before the row and a zone.
 
-Seen: sysstat 12.6.1 on Debian 12 with the 24-hour clock of ``LC_ALL=C``, the 12-hour clock of en_US and
-S_TIME_FORMAT=ISO.
-
 What sysstat itself does (12.6, ``sar.c`` and ``common.c``):
 
 - The date stands only in the heading, so a clock that falls by half a day is the next day.
 - Every section starts again at the heading's day, even where another one has passed midnight.
-- The heading names no zone, and its date has the form of the language: mm/dd/yy in C, mm/dd/yyyy in en_US.
+- The heading names no zone; ``-t`` prints the times of the machine, else they are those of the reader.
 """
 
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from loadcurve.errors import ParseError, ValueRuleError
+import numpy as np
 
-CLOCK = re.compile(r"([0-9]{2}):([0-5][0-9]):([0-5][0-9])")
-_HEADING = re.compile(r"Linux \S+ \(.*\)\s+(\S+)(?:\s+\S+\s*\([0-9]+ CPU\))?")
-_AMERICAN = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{4}|[0-9]{2})")
-_ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+from loadcurve.errors import ValueRuleError
+
 _HALF_DAY_S = 12 * 3600
-
-
-class RunClock:
-    """The clock of one run of sar, from its heading on.
-
-    Parameters
-    ----------
-    heading : str
-        The line that starts with ``Linux``.
-    number : int
-        Its line number.
-
-    Raises
-    ------
-    ParseError
-        Where the line is not a heading with a date.
-    """
-
-    def __init__(self, heading: str, number: int) -> None:
-        self._midnight, self._doubt = _midnight(heading, number)
-        self._twelve: bool | None = None  # whether the times carry AM or PM; not known before the first
-        self._last: dict[object, tuple[int, int]] = {}  # section → days since the heading, second of the day
-
-    def read(self, line: str, number: int, warnings: list[str]) -> tuple[int, list[str]]:
-        """Second of the day at the start of a line, and the line's cells after it.
-
-        A date that can be read in two ways gets its warning here: only the first time shows which language it was.
-        """
-        second, cells, with_half = _second(line.split(), number)
-        if self._twelve is None and not with_half:
-            warnings += self._doubt
-        if with_half != (with_half if self._twelve is None else self._twelve):
-            raise ParseError(number, f"a {'12' if self._twelve else '24'}-hour time as in the rows before", line)
-        self._twelve = with_half
-        return second, cells
-
-    def local(self, section: object, second: int) -> datetime:
-        """Local time of the next row of a section; each section counts its own midnights since the heading."""
-        days, before = self._last.get(section, (0, second))
-        days += before - second > _HALF_DAY_S
-        self._last[section] = (days, second)
-        return self._midnight + timedelta(days, second)
+_DAY_S = 24 * 3600
+_QUARTER_S = 900  # no zone changes its clock between two quarters of an hour
 
 
 def zone_named(timezone: str) -> ZoneInfo:
@@ -81,30 +35,44 @@ def instant(local: datetime, zone: ZoneInfo, number: int, warnings: list[str]) -
     return first.astimezone(UTC)
 
 
-def _second(tokens: list[str], number: int) -> tuple[int, list[str], bool]:
-    """Second of the day, the tokens after the time, and whether the time carries AM or PM."""
-    match = CLOCK.fullmatch(tokens[0])
-    half = tokens[1] if tokens[1:] and tokens[1] in ("AM", "PM") else ""
-    if match is None or not (1 <= int(match[1]) <= 12 if half else int(match[1]) < 24):
-        raise ParseError(number, "a time such as 22:33:25 or 10:33:25 PM", " ".join(tokens[:2]) if half else tokens[0])
-    hour = int(match[1]) % 12 + 12 * (half == "PM") if half else int(match[1])
-    return hour * 3600 + int(match[2]) * 60 + int(match[3]), tokens[1 + bool(half) :], bool(half)
+def days(seconds: np.ndarray, runs: np.ndarray) -> np.ndarray:
+    """Midnights passed since the heading, for the times of one section in their order.
+
+    Parameters
+    ----------
+    seconds : array of int
+        Second of the day.
+    runs : array of int
+        Number of the heading above; with a new one the count starts again.
+
+    Examples
+    --------
+    >>> days(np.array([86399, 0, 86399, 86398, 5]), np.array([0, 0, 0, 0, 1])).tolist()
+    [0, 1, 1, 1, 0]
+    """
+    if not len(seconds):
+        return np.zeros(0, np.int64)
+    same = runs[1:] == runs[:-1]
+    passed = np.concatenate([[0], np.cumsum(same & (seconds[:-1] - seconds[1:] > _HALF_DAY_S))])
+    starts = np.flatnonzero(np.concatenate([[True], ~same]))
+    return passed - np.repeat(passed[starts], np.diff(np.append(starts, len(seconds))))
 
 
-def _midnight(line: str, number: int) -> tuple[datetime, list[str]]:
-    """Return the start of the heading's day, and a warning for when its rows turn out to have a 24-hour clock."""
-    heading = _HEADING.fullmatch(line)
-    if heading is None:
-        raise ParseError(number, "a heading such as 'Linux 6.1.0 (srv1) 11/20/26 _x86_64_ (2 CPU)'", line)
-    american, iso = _AMERICAN.fullmatch(heading[1]), _ISO.fullmatch(heading[1])
-    try:
-        if iso:
-            return datetime(int(iso[1]), int(iso[2]), int(iso[3])), []
-        month, day, year = (int(american[i]) for i in (1, 2, 3))
-        midnight = datetime(year + 2000 * (year < 100), month, day)
-    except (TypeError, ValueError):
-        raise ParseError(number, "a date mm/dd/yy, mm/dd/yyyy or yyyy-mm-dd", heading[1]) from None
-    # LC_ALL=C prints two digits of the year; four digits without AM and PM can also be a language with dd/mm/yyyy.
-    if year >= 1000 and day <= 12 and day != month:
-        return midnight, [f"line {number}: {heading[1]} is read as month/day/year; nothing in the text proves it"]
-    return midnight, []
+def to_utc(local: np.ndarray, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:
+    """UTC of local times (seconds since 1970), and whether each occurs twice, or never, on that zone's clocks.
+
+    Examples
+    --------
+    >>> utc, doubtful = to_utc(np.array([1792895400, 1792900000]), ZoneInfo("Europe/Berlin"))  # 2026-10-25 02:30
+    >>> (1792895400 - utc[0], doubtful.tolist())
+    (np.int64(7200), [True, False])
+    """
+    if zone.key == "UTC":
+        return local, np.zeros(len(local), bool)
+    quarters, place = np.unique(local // _QUARTER_S, return_inverse=True)
+    offsets, later = np.zeros((2, len(quarters)), np.int64)
+    for i, quarter in enumerate(quarters.tolist()):
+        naive = datetime.fromtimestamp(quarter * _QUARTER_S, UTC).replace(tzinfo=zone)
+        offsets[i] = naive.utcoffset().total_seconds()
+        later[i] = naive.replace(fold=1).utcoffset().total_seconds()
+    return local - offsets[place], (offsets != later)[place]

@@ -91,6 +91,8 @@ class Section:
         >>> section_of(["proc/s", "cswch/s"]).column("cswch/s")
         Column(table='counters', name='cswch/s', times=1.0, per=1.0, unit='per_s')
         """
+        if self.table == "interrupts" and re.fullmatch(rf"all|CPU[0-9]+|{PER_INTERRUPT.pattern}", printed):
+            return self.columns["intr/s"]
         return self.columns.get(printed) or Column("counters", printed, 1.0, 1.0, "")
 
     def group(self, tool: str) -> str:
