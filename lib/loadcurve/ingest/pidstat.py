@@ -132,7 +132,7 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
             numbers[printed] = value_of(cell, printed, row.number)
         elif printed in _COLUMNS:
             _, factor, divisor = _COLUMNS[printed]
-            value = value_of(cell, printed, row.number, factor) / divisor
+            value = round(value_of(cell, printed, row.number, factor) / divisor, 9)
             numbers[printed] = math.nan if value < 0 else value  # -1.00: not known
         else:
             raise ParseError(row.number, "columns of pidstat", printed)

@@ -59,9 +59,9 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
 
     Examples
     --------
-    >>> text = "vm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%user\t20.83\nvm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%idle\t7.29\n"
+    >>> text = "vm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%user\t20.25\nvm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%idle\t7.29\n"
     >>> parse_sadf_p(text).tables["cpu"][["cpu", "cpu_user_ratio", "cpu_idle_ratio"]].values.tolist()
-    [['0', 0.2083, 0.0729]]
+    [['0', 0.2025, 0.0729]]
     """
     lines = text.split("\n")
     warnings: list[str] = []

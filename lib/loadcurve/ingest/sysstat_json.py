@@ -102,4 +102,4 @@ def ratio_in(value: object, name: str, number: int) -> float:
     ParseError
         Where it is no finite number of at least 0.
     """
-    return rate_in(value, name, number) / 100
+    return round(rate_in(value, name, number) / 100, 9)  # the nearest number to what was printed

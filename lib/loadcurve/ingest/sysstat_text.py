@@ -255,7 +255,7 @@ def ratio_of(cell: str, printed: str, number: int) -> float:
     ParseError
         Where the cell is no number.
     """
-    return value_of(cell, printed, number) / 100
+    return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
 
 
 def ends_in_decimals(text: str) -> bool:

@@ -96,8 +96,9 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
         if not 97 <= sum(values[name] for name in _CPU if name in values) <= 103:
             warnings.append(f"line {number}: the percentages do not add up to 100")
     if not rows["load"]:
-        got = next((line for line in lines if line.strip()), "")
-        raise ParseError(1, "a header and rows of vmstat", got.strip())
+        first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        at = next((i for i, line in enumerate(lines) if _OTHERS.fullmatch(line.strip())), first)
+        raise ParseError(at + 1, "a header and rows of vmstat or vmstat -s on Linux", lines[at].strip())
     return Parsed("vmstat", {name: table for name, table in rows.items() if table}, tuple(warnings))
 
 
@@ -150,10 +151,11 @@ def _reports(
         elif (found := _COMMAND.search(line)) and not tokens[0].isdigit():
             command, columns, foreign = f"{found[1]} ", [], True
         elif _OTHERS.fullmatch(line):
-            raise ParseError(number, "output of vmstat or vmstat -s on Linux", line)
+            columns, foreign = [], True
+            warnings.append(f"line {number}: not of vmstat or vmstat -s on Linux, left out: {line[:60]!r}")
         elif not columns or not _is_row(tokens, columns):
             foreign = True
-            if not is_noise(line):
+            if columns and not is_noise(line):
                 warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
         elif number == len(lines) and not _is_whole(tokens, columns):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
@@ -222,7 +224,7 @@ def _row(
 
 
 def parse_vmstat_statistics(text: str) -> Parsed:
-    """Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
+    r"""Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
 
     Raises
     ------
@@ -231,7 +233,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
 
     Examples
     --------
-    >>> tables = parse_vmstat_statistics("     24682416 K total memory\\n       125744 forks\\n").tables
+    >>> tables = parse_vmstat_statistics("     24682416 K total memory\n       125744 forks\n").tables
     >>> tables["counters"][["counter", "value", "unit"]].values.tolist()
     [['total memory', 25274793984.0, 'bytes'], ['forks', 125744.0, '']]
     """
