@@ -199,7 +199,21 @@ FORMS = (
         r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]|r +b +(?:w +)?swpd +free |disk- -+reads-",
         local_time=True,
     ),
-    Form("sar", "", "sar:parse_sar", r"Linux \S+ \(.*\)\s", local_time=True),
+    Form(
+        "sar", "", "sar:parse_sar",
+        r"Linux +\S+ +\([^)\n]*\)[ \t]"
+        # Rows without a heading, under a header row that only sar prints.
+        r"|\S[^\n]{0,30}?[ \t](?:CPU[ \t]+(?:%user[ \t]+%nice[ \t]+%system[ \t]+(?:%idle|%iowait[ \t]+(?:%steal|%idle[ \t]*$))"
+        r"|%usr[ \t]+%nice[ \t]+%sys(?:tem)?[ \t]+%iowait[ \t]+%steal|MHz|wghMHz|i[0-9]{3}/s|total/s[ \t])"
+        r"|(?:IFACE[ \t]+)?rx(?:pck|err)/s[ \t]|(?:DEV[ \t]+)?tps[ \t]+(?:rtps|rkB/s|rd_sec/s|sect/s)|INTR[ \t]+(?:intr/s|all)"
+        r"|(?:proc|cswch|frmpg)/s(?:[ \t]|$)|pswpin/s[ \t]|pgpgin/s[ \t]|kbmemfree[ \t]|kbswpfree[ \t]|kbhugfree[ \t]"
+        r"|runq-sz[ \t]|%s(?:cpu|io|mem)-10[ \t]|dentunusd[ \t]|TTY[ \t]+rcvin/s|(?:active|atmptf|irec|ihdrerr|imsg|ierr)/s[ \t]"
+        r"|(?:totsck|tcp6sck)[ \t]|s?call/s[ \t]|idgm6?/s[ \t]|MBfsfree[ \t]|(?:FCHOST[ \t]+)?fch_rxf/s|LINUX RESTART)"
+        r"|(?:SunOS|AIX|HP-UX|Darwin) [^\n]{1,100}? [0-9]{2}/[0-9]{2}/[0-9]{2,4}[ \t]*$"
+        r"|(?:\S+: )?Cannot open \S*/sa[r0-9]\S*: |Requested activities not available|Invalid system activity file"
+        r"|Usage: sar |(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
+        local_time=True,
+    ),
     # --- sockets
     Form(
         "ss", "summary", "ss:parse_ss",

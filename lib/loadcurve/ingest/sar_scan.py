@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +COM 
 _SPECIAL = re.compile(r".{8}(?: [AP]M)?(?: \S{2,5})? +(?:LINUX RESTART|COM |up .*load average:)")
 _ZONE = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
 _NUMBER = re.compile(r"[+-]?[0-9.,]+")
-_ELSEWHERE = re.compile(r"(SunOS|AIX|HP-UX|Darwin|FreeBSD|OSF1|IRIX64) \S+ ")
+_ELSEWHERE = re.compile(r"(SunOS|AIX|HP-UX|Darwin) .* [0-9]{2}/[0-9]{2}/[0-9]{2,4}")
 _ERRORS = re.compile(
     r"(?:\S+: )?(?:Cannot (?:open|find) .*|Requested activities not available.*|Invalid system activity file.*"
     r"|Please check if data collecting is enabled.*|End of (?:system activity file|data collecting) unexpected.*"
@@ -279,7 +279,7 @@ class Scan:
         return True
 
     def _strange(self, text: str, number: int) -> None:
-        if found := _ELSEWHERE.match(text):
+        if found := _ELSEWHERE.fullmatch(text[:500]):
             raise ParseError(number + 1, "output of sysstat's sar, on Linux", f"that of {found[1]}: {text}")
         if _ERRORS.fullmatch(text[:500]):
             self.error = self.error or (number + 1, text)
