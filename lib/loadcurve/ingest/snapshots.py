@@ -1,49 +1,136 @@
-"""A series of snapshots in one text: whole lines, and the lines that say when each was taken.
+"""A series of snapshots in one text: the lines that say when each was taken.
 
-ss prints no time, so whoever calls it in a loop writes one before each snapshot.  Seen, both in UTC: a line such as
-``## 2026-11-20T23:40:00.123456789Z``, and an epoch such as ``1795214067.320213382``.
+ss prints no time, so whoever calls it in a loop writes one before each snapshot.  Read are, alone on a line or after
+``##``, between ``===`` or in brackets:
 
-ss ends every line with a newline: a last line without one was cut and is left out, whatever is left of it.
+- ISO 8601 with a zone (``2026-11-20T23:40:00.123456789Z``, ``date -Ins``) or without one, which is a local time;
+- an epoch in seconds, ``date +%s.%N``, in milliseconds (13 digits) or nanoseconds (19 digits);
+- what ``date`` prints in the C and the American locale (``Sat Nov 21 02:44:46 UTC 2026``);
+- the heading of watch, whose time is local: ``Every 2.0s: ss -s     host: Sat Nov 21 02:44:46 2026``.
 """
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
 
-_ISO_TIME = re.compile(r"## ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?Z")
-_EPOCH_TIME = re.compile(r"([0-9]{9,10})(?:\.([0-9]{1,9}))?")
+_DECORATION = r"[#=*+~\-\[<(]{0,40}[ \t]*(?:(?:[Dd]ate|[Tt]ime(?:stamp)?|TIME(?:STAMP)?|DATE)[:=]?[ \t]*)?"
+_CLOCK = r"([0-9]{2}:[0-9]{2}:[0-9]{2})"
+_ISO = re.compile(
+    rf"{_DECORATION}([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[T ]{_CLOCK}(?:[.,]([0-9]{{1,9}}))?[ \t]*"
+    r"(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?[ \t]*[\])>:#=*+~\-]{0,40}"
+)
+_EPOCH = re.compile(
+    rf"{_DECORATION}([0-9]{{9,10}}|[0-9]{{13}}|[0-9]{{19}})(?:\.([0-9]{{1,9}}))?[ \t]*[\])>:#=*+~\-]{{0,40}}"
+)
+_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_ZONE = r"(?:[ \t]+(?P<zone>[A-Z]{1,5}|[+-][0-9]{2,4}))?"
+_DATE = re.compile(
+    rf"(?:Every [0-9.]+s:.{{0,400}}?[ \t]|{_DECORATION})(?:{_DAYS}),?[ \t]+"
+    rf"(?:(?P<month>{_MONTHS})[ \t]+(?P<day>[0-9]{{1,2}})[ \t]+{_CLOCK.replace('(', '(?P<clock>', 1)}"
+    rf"(?:[ \t]+(?P<half>[AP]M))?{_ZONE}[ \t]+(?P<year>[0-9]{{4}})"
+    rf"|(?P<day2>[0-9]{{1,2}})[ \t]+(?P<month2>{_MONTHS})[ \t]+(?P<year2>[0-9]{{4}})[ \t]+"
+    rf"{_CLOCK.replace('(', '(?P<clock2>', 1)}(?:[ \t]+(?P<half2>[AP]M))?{_ZONE.replace('zone', 'zone2')})"
+    r"[ \t]*[\])>:#=*+~\-]{0,40}"
+)
+# What begins like a time must be one: a snapshot would get the time of the one before.
+_LIKE_A_TIME = re.compile(
+    rf"(?:#+[ \t]*)?[0-9]{{4}}-[0-9]{{2}}|##[ \t]*[0-9]|(?:#+[ \t]*)?(?:{_DAYS})[ \t,]+(?:{_MONTHS}|[0-9])"
+)
 
 
-def whole_lines(text: str) -> tuple[list[str], str, list[str]]:
-    """Return the lines that have their newline, what follows the last of them, and a warning if that is not blank."""
-    *lines, cut = [line.strip() for line in text.removeprefix("\ufeff").split("\n")]
-    warning = f"line {len(lines) + 1}: the text ends inside a line, which is left out: {cut!r}"
-    return lines, cut, [warning] if cut else []
+def instant(line: str, number: int, timezone: str = "UTC", warnings: list[str] | None = None) -> np.datetime64 | None:
+    """Instant of a line with a time, cut to whole microseconds; None for any other line.
 
+    Parameters
+    ----------
+    line : str
+        Without blanks at its ends.
+    number : int
+        Where it stands, for an error or a warning.
+    timezone : str
+        IANA name of the zone of a time that names none.
+    warnings : list of str, optional
+        Gets a sentence where the line names a zone that is not known; the instant is then missing (NaT).
 
-def instant(line: str, number: int) -> np.datetime64 | None:
-    """Instant of a line with a time, cut to whole microseconds; None for any other line."""
-    if iso := _ISO_TIME.fullmatch(line):
-        try:
-            seconds = int(datetime.fromisoformat(iso[1]).replace(tzinfo=UTC).timestamp())
-        except ValueError:
-            raise ParseError(number, "a time such as ## 2026-11-20T23:40:00.123456789Z", line) from None
-        fraction = iso[2]
-    elif epoch := _EPOCH_TIME.fullmatch(line):
-        seconds, fraction = int(epoch[1]), epoch[2]
-    elif line.startswith("##"):
-        raise ParseError(number, "a time such as ## 2026-11-20T23:40:00.123456789Z", line)
-    else:
+    Raises
+    ------
+    ParseError
+        Where the line begins like a time and is none.
+
+    Examples
+    --------
+    >>> print(instant("## 2026-11-20T23:40:00.123456789Z", 1), instant("1795214067.32", 1))
+    2026-11-20T23:40:00.123456 2026-11-20T22:34:27.320000
+    >>> print(instant("Every 2.0s: ss -s      lb1: Sat Nov 21 02:44:46 2026", 1, "Europe/Berlin"))
+    2026-11-21T01:44:46.000000
+    """
+    if len(line) > 500:
         return None
+    try:
+        if found := _ISO.fullmatch(line):
+            zone = _offset(found[4]) if found[4] else ZoneInfo(timezone)
+            return _instant(datetime.fromisoformat(f"{found[1]}T{found[2]}").replace(tzinfo=zone), found[3])
+        if found := _EPOCH.fullmatch(line):
+            digits = len(found[1])
+            seconds, fraction = (found[1][:10], found[1][10:]) if digits > 10 else (found[1], found[2])
+            return np.datetime64(int(seconds) * 1_000_000 + int((fraction or "").ljust(6, "0")[:6]), "us")
+        if found := _DATE.fullmatch(line):
+            return _date(found, number, timezone, warnings)
+    except (ValueError, OverflowError):
+        pass
+    if _LIKE_A_TIME.match(line):
+        raise ParseError(number, "a time such as ## 2026-11-20T23:40:00.123456789Z", line)
+    return None
+
+
+def is_instant(line: str) -> bool:
+    """Whether a line tells a time, however it is garbled.
+
+    Examples
+    --------
+    >>> is_instant("## 2026-11-20T23:40:00Z"), is_instant("Total: 5")
+    (True, False)
+    """
+    try:
+        return instant(line.strip(), 0) is not None
+    except ParseError:
+        return True
+
+
+def _date(found: re.Match, number: int, timezone: str, warnings: list[str] | None) -> np.datetime64:
+    part = {name.rstrip("2"): value for name, value in found.groupdict().items() if value}
+    clock, form = (f"{part['clock']} {part['half']}", "%I:%M:%S %p") if "half" in part else (part["clock"], "%H:%M:%S")
+    naive = datetime.strptime(f"{part['year']} {part['month']} {part['day']} {clock}", f"%Y %b %d {form}")
+    zone, named = ZoneInfo(timezone), part.get("zone", "")
+    if named in ("UTC", "GMT", "Z") or named[:1] in ("+", "-"):
+        zone = _offset(named)
+    elif named and naive.replace(tzinfo=zone).tzname() != named:
+        if warnings is not None:
+            warnings.append(f"line {number}: time zone {named!r} is not that of {timezone}, so the time is missing")
+        return np.datetime64("NaT", "us")
+    return _instant(naive.replace(tzinfo=zone), None)
+
+
+def _offset(text: str) -> tzinfo:
+    if text[0] not in "+-":
+        return UTC
+    return datetime.strptime(text if len(text) > 3 else f"{text}00", "%z").tzinfo
+
+
+def _instant(moment: datetime, fraction: str | None) -> np.datetime64:
+    seconds = (moment.astimezone(UTC).replace(tzinfo=None) - datetime(1970, 1, 1)) // timedelta(seconds=1)
     return np.datetime64(seconds * 1_000_000 + int((fraction or "").ljust(6, "0")[:6]), "us")
 
 
 def utc(times: Iterable[np.datetime64 | None]) -> pd.DatetimeIndex:
     """Instants as a table holds them: in UTC, missing where a snapshot has no time."""
     missing = np.datetime64("NaT", "us")
-    return pd.DatetimeIndex(np.array([missing if time is None else time for time in times]), tz="UTC")
+    found = [missing if time is None else time for time in times]
+    return pd.DatetimeIndex(np.array(found, dtype="datetime64[us]"), tz="UTC")
