@@ -5,6 +5,7 @@ words by the machine's own sadf.
 """
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,14 +110,23 @@ def read_named(name: str, tool: str | None = None, timezone: str = "UTC") -> Ite
         yield from read_each(name, tool, timezone)
         return
     try:
-        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", tool, timezone))
+        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", tool, timezone, _recording_text))
     except LoadcurveError as error:
         yield Reading("-", None, None, str(error))
 
 
 def read_file(path: Path, tool: str | None = None, timezone: str = "UTC") -> Parsed:
     """Read one file into the tables that its text gives, as its parser made them."""
-    return parse_bytes(content(path), str(path), tool, timezone)
+    return parse_bytes(content(path), str(path), tool, timezone, _recording_text)
+
+
+def _recording_text(raw: bytes) -> str:
+    from loadcurve.lab.sadf import text_of
+
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
+        recording = Path(folder) / "recording"  # sadf wants a file, and the one that was named may be packed
+        recording.write_bytes(raw)
+        return text_of(recording)
 
 
 def _run_id(file: Path, folder: Path) -> str:

@@ -1,16 +1,27 @@
 """Bytes of a raw file into tables, and which files a folder holds."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sadf_binary import is_sa
 from loadcurve.ingest.sniff import parse
 
 
-def parse_bytes(raw: bytes, source: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+def parse_bytes(
+    raw: bytes,
+    source: str,
+    tool: str | None = None,
+    timezone: str = "UTC",
+    recording_text: Callable[[bytes], str] | None = None,
+) -> Parsed:
     """Parse the bytes of one file, packed or not; an error names `source`.
+
+    `recording_text` puts a binary recording of sysstat into the words of ``sadf -j``, times in UTC: that takes a tool,
+    which nothing here may start, so a caller that may hands the function over.
 
     Raises
     ------
@@ -19,7 +30,12 @@ def parse_bytes(raw: bytes, source: str, tool: str | None = None, timezone: str 
     """
     try:
         raw, torn = unpack(raw)
-        text, encoding = decode(raw)
+        if is_sa(raw):
+            if recording_text is None:
+                raise ParseError(0, "text (loadcurve ingest reads binary recordings too, by sadf)", "a recording")
+            text, encoding, timezone = recording_text(raw), "", "UTC"
+        else:
+            text, encoding = decode(raw)
         parsed = parse(text, tool, timezone)
     except ParseError as error:
         raise error.at(source) from None
