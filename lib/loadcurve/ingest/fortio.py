@@ -65,8 +65,11 @@ def parse_fortio(text: str) -> Parsed:
         elif match := _HEADING.fullmatch(line):
             report = _new(runs, number)
             _head(report, match, number)
-        elif line.startswith("Starting at ") and (match := _THREADS.fullmatch(line)) and report:
-            report["run"] |= {"threads": int(match[1]), "connections": int(match[1])}
+        elif line.startswith("Starting at ") and report:
+            if match := _THREADS.fullmatch(line):
+                report["run"] |= {"threads": int(match[1]), "connections": int(match[1])}
+            else:
+                warnings.append(f"line {number}: the number of threads is not understood: {line[:60]!r}")
         elif line.startswith("Ended after") or line.startswith("Aggregated Function"):
             report = _times(report if report and "done" not in report else _new(runs, number), line, number)
         elif line.startswith((">", "# target")) and report.get("block") == "times":

@@ -24,6 +24,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import response_counts
 
 ESTIMATOR = "linear interpolation inside the class of the histogram"
+_CODE = re.compile(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 _GOOD_WORDS = ("OK", "SERVING")
 
 
@@ -87,6 +88,8 @@ def _run(result: object, text: str) -> dict:
     codes = member(result, "RetCodes", text, required=False) or {}
     if not isinstance(codes, Mapping) or not all(isinstance(n, int) and 0 <= n < 1e18 for n in codes.values()):
         raise ParseError(line_of("RetCodes", text), "codes and their counts", str(codes))
+    if odd := [code for code in codes if not _CODE.fullmatch(code)]:
+        raise ParseError(line_of("RetCodes", text), "status codes or words", odd[0])
     run: dict = {"tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration}
     for name, key in (("mean", "Avg"), ("stdev", "StdDev"), ("min", "Min"), ("max", "Max")):
         value = number(result, f"DurationHistogram.{key}", text, required=False)
@@ -98,8 +101,10 @@ def _run(result: object, text: str) -> dict:
     if exactly := whole(result, "Exactly", text, required=False):
         run["requests_asked"] = exactly
     asked = member(result, "RequestedQPS", text, required=False)
-    if isinstance(asked, str) and re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", asked) and float(asked) > 0:
-        run["target_rate_rps"] = float(asked)
+    if isinstance(asked, str) and asked not in ("", "max", "-1"):
+        if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", asked):
+            raise ParseError(line_of("RequestedQPS", text), "a rate or 'max' for 'RequestedQPS'", asked)
+        run |= {"target_rate_rps": float(asked)} if float(asked) > 0 else {}
     for column, key in (("received_bytes", "BytesReceived"), ("sent_bytes", "BytesSent")):
         run[column] = number(result, key, text, required=False)
     started = member(result, "StartTime", text, required=False)

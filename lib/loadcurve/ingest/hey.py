@@ -121,6 +121,9 @@ def parse_hey(text: str) -> Parsed:
                 failure = failure or line
         elif number == len(lines) and not _whole_by_itself(line, block):
             report["notes"].append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
+        elif number == len(lines) and block == "errors" and (match := _ERROR.fullmatch(line)):
+            report[block].append(("", int(match[1])))  # its count is whole, its message may not be
+            report["notes"].append(f"line {number}: the text ends here, perhaps inside the message, which is left out")
         elif not _take(report, block, line, number) and not line.startswith("Note:"):
             strays.add(number, line)
     reports = [each for each in reports if each["fields"] or each.get("codes") or each.get("errors")]
@@ -148,7 +151,7 @@ def _whole_by_itself(line: str, block: str) -> bool:
     """Whether a last line without newline ends in its unit, so that no digit of it can be cut off."""
     if block in ("histogram", "codes"):
         return "]" in line and (block == "histogram" or line.endswith("responses"))
-    return block == "errors" or line.endswith(("secs", "bytes", "sec", "iB", "%"))
+    return (block == "errors" and line.startswith("[")) or line.endswith(("secs", "bytes", "sec", "iB", "%"))
 
 
 def _take(report: dict, block: str, line: str, number: int) -> bool:
@@ -231,12 +234,12 @@ def _run(report: dict, last: bool) -> tuple[dict, list[str]]:
         counts = _counts(report, tool)
         listed = counts.get("requests_started", counts["requests"])
         if last and listed < (expected := _expected(report, run)):
-            notes.append(f"line {report['line']}: {listed} requests are listed of some {expected:.0f}, so they are cut off")
+            notes.append(f"line {report['line']}: cut off, as {listed} requests are listed of some {expected:.0f}")
             report.pop("codes", None)
         else:
             run |= {"status": "finished", **counts}
     if run.get("requests") == 0 or math.isnan(run.get("latency_mean_s", 0.0)):
-        messages = [message for message, _ in report.get("errors", [])]
+        messages = [message for message, _ in report.get("errors", []) if message]
         run |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})
     run |= _rates(report, run, notes)
     if tool == "hey" and run.get("requests", 0) > _KEPT:
@@ -255,7 +258,8 @@ def _expected(report: dict, run: dict) -> float:
     if "rps" not in fields or "total" not in fields:
         return 0.0
     duration = run["duration_s"] - 0.5001 * 10.0 ** -_decimals(fields["total"][0]) * SECONDS[fields["total"][1]]
-    least = (real(fields["rps"][0], fields["rps"][2], "a rate") - 0.5001 * 10.0 ** -_decimals(fields["rps"][0])) * duration
+    rps = real(fields["rps"][0], fields["rps"][2], "a rate")
+    least = (rps - 0.5001 * 10.0 ** -_decimals(fields["rps"][0])) * duration
     return least * (1 - 1e-9) if math.isfinite(least) else 0.0
 
 
@@ -273,10 +277,15 @@ def _counts(report: dict, tool: str) -> dict:
     if tool == "ghz":  # an error of gRPC has a code too, and is in both blocks
         succeeded = sum(count for code, count in codes if code == "OK")
         counts |= {"requests_succeeded": succeeded, "requests_failed": responses - succeeded}
-        return counts | error_counts(failed)
+        # Without all their messages the kinds of the failures are not known.
+        return counts | (_kinds(failed) if sum(count for _, count in failed) == responses - succeeded else {})
     counts["requests_started"] = responses + late + sum(count for _, count in failed)
     counts["requests_failed"] = sum(count for _, count in failed)
-    return counts | response_counts({int(code): count for code, count in codes}) | error_counts(failed)
+    return counts | response_counts({int(code): count for code, count in codes}) | _kinds(failed)
+
+
+def _kinds(failed: list[tuple[str, int]]) -> dict[str, int]:
+    return error_counts(failed) if all(message for message, _ in failed) else {}
 
 
 def _rates(report: dict, run: dict, notes: list[str]) -> dict:

@@ -155,13 +155,13 @@ def _run(report: dict, strays: Strays) -> dict:
 
 def _phases(values: dict[str, list[float]]) -> list[dict]:
     rows = []
+    if "Connection time [ms]: min" in values:
+        least, mean, most, median, deviation = (value / 1000 for value in values["Connection time [ms]: min"])
+        times = {"mean_s": mean, "stdev_s": deviation, "min_s": least, "median_s": median, "max_s": most}
+        rows.append({"phase": "connection", **times})
     if "Connection time [ms]: connect" in values:
         rows.append({"phase": "connect", "mean_s": values["Connection time [ms]: connect"][0] / 1000})
     if "Reply time" in values:
         response, transfer = values["Reply time"]
         rows += [{"phase": "waiting", "mean_s": response / 1000}, {"phase": "read", "mean_s": transfer / 1000}]
-    if "Connection time [ms]: min" in values:
-        least, mean, most, median, deviation = (value / 1000 for value in values["Connection time [ms]: min"])
-        rows.append({"phase": "connection", "mean_s": mean, "stdev_s": deviation, "min_s": least, "median_s": median,
-                     "max_s": most})  # fmt: skip
     return rows

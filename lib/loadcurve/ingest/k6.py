@@ -5,9 +5,9 @@ numbers mean is in `k6_json`, which reads the same summary as JSON.
 
 What k6 itself does (``internal/js/summary.js``, before 1.0 ``js/summary.js``):
 
-- A name, dots, ``:`` and values.  Times are cut (not rounded) to two decimals of ns, µs, ms or s; from a minute on to
-  whole seconds (``1m1s``).  Sizes are in steps of 1000 (``kB``, ``MB``) with two digits or so.
-- ``http_req_failed`` before 1.0: ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; from 1.0 on ``12 out of 2100``.
+- A name, dots, ``:`` and values.  Times are cut (not rounded) to two decimals of ns, µs, ms or s; from a minute on
+  to whole seconds (``1m1s``).  Sizes are in steps of 1000 (``kB``, ``MB``) with two digits or so.
+- ``http_req_failed`` before 1.0: ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; then ``12 out of 2100``.
 - From 1.0 on the whole stands under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
   passed over, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
 """
@@ -24,7 +24,7 @@ from loadcurve.ingest.report_text import Strays, go_time_s, real, whole
 _METRIC = re.compile(r"(?:[✓✗] )?\s*([a-z][a-z0-9_]{1,60})\.{0,120}:\s+(\S.{0,2000})")
 _METRIC_LIKE = re.compile(
     r"(?:[✓✗] )?\s*"
-    r"(http_req(?:s|_[a-z]+)|data_received|data_sent|vus|vus_max|iterations|iteration_duration)\.{2,120}(:?)"
+    r"(http_req(?:s|_[a-z_]+)|data_received|data_sent|vus|vus_max|iterations|iteration_duration)\.{2,120}(:?)"
 )
 _TREND = re.compile(r"(avg|min|med|max|count|sum|p\([0-9.]{1,12}\))=\s*([^\s,=]{1,40}),?")
 _OLD_RATE = re.compile(r"(\S{1,12})%(?:\s+✓\s+([0-9]{1,18})\s+✗\s+([0-9]{1,18}))?")

@@ -43,7 +43,8 @@ def parse_k6_json(text: str) -> Parsed:
     Examples
     --------
     >>> text = '''{"metrics": {"http_reqs": {"count": 300, "rate": 10.0},
-    ...   "http_req_failed": {"passes": 30, "fails": 270, "value": 0.1}, "http_req_duration": {"avg": 2.5, "min": 1, "med": 2, "max": 9, "p(95)": 5}}}'''
+    ...   "http_req_failed": {"passes": 30, "fails": 270, "value": 0.1},
+    ...   "http_req_duration": {"avg": 2.5, "min": 1, "med": 2, "max": 9, "p(95)": 5}}}'''
     >>> parsed = parse_k6_json(text)
     >>> parsed.tables["runs"][["requests", "goodput_rps", "latency_mean_s"]].values.tolist()
     [[300.0, 9.0, 0.0025]]
@@ -110,10 +111,10 @@ def k6_rows(
             quantiles.append({"quantile": quantile, "latency_s": value / 1000, "corrected": False})
     quantiles.sort(key=lambda row: row["quantile"])
     phases = [
-        {"phase": phase}
-        | {_STATISTICS[name]: value / 1000 for name, value in metrics[metric].items() if name in _STATISTICS}
-        for metric, phase in PHASES.items()
-        if metric in metrics
+        {"phase": PHASES[metric]}
+        | {_STATISTICS[name]: value / 1000 for name, value in values.items() if name in _STATISTICS}
+        for metric, values in metrics.items()
+        if metric in PHASES
     ]
     run |= {"percentile_estimator": ESTIMATOR, "latency_corrected": False, "latency_origin": "measured"}
     return run, quantiles, phases

@@ -112,7 +112,7 @@ FORMS = (
     ),
     Form(
         "k6", "", "k6:parse_k6",
-        r"(?:[✓✗] )?\s*(?:http_req(?:s|_[a-z]+)|data_received|data_sent)\.{2,120}:|█ TOTAL RESULTS"
+        r"(?:[✓✗] )?\s*(?:http_req(?:s|_[a-z_]+)|data_received|data_sent)\.{2,120}:|█ TOTAL RESULTS"
         r"|execution: (?:local|cloud)[ \t]*$|.*\bk6: command not found",
     ),
     Form(

@@ -103,7 +103,7 @@ def _run(report: dict, failure: str, strays: Strays) -> dict:
         name: float(whole(token, line)) if name in _COUNTS else real(token, line)
         for name, (token, _, line) in fields.items()
     }
-    run: dict = {"tool": "siege", "status": "finished", "latency_corrected": False, "latency_origin": "measured"}
+    run: dict = {"tool": "siege", "status": "finished", "latency_corrected": False}
     for name, column in (("Transactions", "requests"), ("Successful transactions", "requests_succeeded"),
                          ("Failed transactions", "requests_failed")):  # fmt: skip
         if name in values:
@@ -126,8 +126,10 @@ def _run(report: dict, failure: str, strays: Strays) -> dict:
     for name, column in (("Response time", "mean"), ("Longest transaction", "max"), (_LAST, "min")):
         if name in values:
             run[f"latency_{column}_s"] = values[name] * scale
-    if run.get("latency_mean_s") == 0.0 and not math.isnan(by_little):
-        run |= {"latency_mean_s": by_little, "latency_origin": "derived (N/X)"}
+    if "Response time" in values:
+        mean = run["latency_mean_s"]
+        run |= {"latency_origin": "measured"} if mean > 0 else {"latency_mean_s": by_little}
+        run |= {"latency_origin": "derived (N/X)"} if not mean > 0 and not math.isnan(by_little) else {}
     _check(run, values, fields, strays)
     return run
 

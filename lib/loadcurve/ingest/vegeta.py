@@ -32,8 +32,10 @@ _HIST = re.compile(r"Bucket\s+#\s+%\s+Histogram")
 _CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
 _HDR = re.compile(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
 _HDR_ROW = re.compile(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
-_FAILURE = re.compile(r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: command not|"
-                      r"Error decoding|no targets|EOF$|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode).*).*")  # fmt: skip
+_FAILURE = re.compile(
+    r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: command not|Error decoding"
+    r"|no targets|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode)).*"
+)
 _HDR_UNIT = {"ms": 1e-3, "ns": 1e-9, "us": 1e-6, "s": 1.0}
 ESTIMATOR = "t-digest, or a quantile sketch before vegeta 12"
 
@@ -149,7 +151,8 @@ def counts(requests: int, codes: dict[int, int], messages: list[str]) -> dict:
     good = sum(count for code, count in codes.items() if 200 <= code < 400)
     row = {
         "requests_started": requests, "requests": requests - codes.get(0, 0), "requests_succeeded": good,
-        "status": "finished", "requests_failed": requests - good, **response_counts(codes), "errors_other": codes.get(0, 0),
+        "status": "finished", "requests_failed": requests - good, "errors_other": codes.get(0, 0),
+        **response_counts(codes),
     }  # fmt: skip
     if codes.get(0, 0) == requests:
         row |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})

@@ -48,8 +48,9 @@ def parse_vegeta_json(text: str) -> Parsed:
             if not name.removesuffix("th").replace(".", "", 1).isdigit() or not 0 < float(name[:-2]) < 100:
                 raise ParseError(line_of(f"latencies.{name}", text), "a percentile such as '99th'", name)
             value = _seconds(latencies, name, text)
-            row = {"generator": generator, "quantile": round(float(name[:-2]) / 100, 9), "latency_s": value, "corrected": False}
-            tables["latency"].append(row)
+            quantile = round(float(name[:-2]) / 100, 9)
+            row = {"quantile": quantile, "latency_s": value, "corrected": False}
+            tables["latency"].append({"generator": generator, **row})
         tables["histogram"] += [{"generator": generator, **row} for row in _classes(document, text)]
     return Parsed("vegeta", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
 
