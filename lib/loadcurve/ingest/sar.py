@@ -11,7 +11,8 @@ two decimals like all of them.
 """
 
 import re
-from datetime import UTC
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -25,11 +26,8 @@ from loadcurve.ingest.sar_scan import Doubts, Scan, looks_like_header
 from loadcurve.ingest.sar_tables import Instants, average_rows, make_tables
 
 _NEVER = np.datetime64("NaT", "us")
-# A last line that is whole though no newline ends it: its last number has two decimals, or it ends in a bracket.
-_WHOLE = re.compile(
-    r"[0-9]{2}:[0-9]{2}:[0-9]{2} .*\S +[0-9]+[.,][0-9]{2}|\S.{0,30}[:：] .* [0-9]+[.,][0-9]{2}|.*[0-9] CPU\)"
-)
 _OURS = re.compile(r"[0-9]|\S.{0,30}[:：]|Linux ")
+_TWO_DECIMALS = re.compile(r"[0-9]+[.,][0-9]{2}")
 
 
 def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
@@ -117,15 +115,19 @@ def _rows(scan: Scan) -> list[Rows]:
 def _without_cut(text: str, doubts: Doubts) -> str:
     """Leave out a last line that may have been cut."""
     start = text.rfind("\n") + 1
-    last = text[start:].strip()
-    if not last or (len(last) < 10000 and _WHOLE.fullmatch(last)) or not _OURS.match(last):
+    last = text[start : start + 100_000].strip()
+    if not last or not _OURS.match(last) or last.endswith(" CPU)"):
+        return text
+    cells, above = last.split(), text[max(0, start - 100_000) : start].rstrip().rpartition("\n")[2].split()
+    # Beside AM or PM the row above has a cell more than an average.
+    if len(cells) in (len(above), len(above) - (not last[0].isdigit())) and _TWO_DECIMALS.fullmatch(cells[-1]):
         return text
     doubts.add("cut", text.count("\n") + 1, f"the text ends inside a line, which is left out: {last[:100]!r}")
     return text[:start]
 
 
 def _instants(
-    scan: Scan, parts: list[Rows], lines: Lines, zone: object, doubts: Doubts
+    scan: Scan, parts: list[Rows], lines: Lines, zone: ZoneInfo, doubts: Doubts
 ) -> tuple[Instants, list[np.datetime64]]:
     """Time of each line, and of each heading's midnight."""
     headings = scan.headings
@@ -141,6 +143,7 @@ def _instants(
     local = midnights[above] + passed * 86400 + seconds
     dated = np.isfinite(local)
     times = np.full(len(lines), _NEVER)
+    zone = _zone(scan, local[dated], zone, doubts)
     utc, doubtful = to_utc(local[dated].astype(np.int64), zone)
     times[dated] = utc.astype("datetime64[s]").astype("datetime64[us]")
     used = np.zeros(len(lines), bool)
@@ -152,10 +155,6 @@ def _instants(
         said = np.datetime64(int(local[odd[0]]), "s").astype(object)
         sentence = f"{said} occurs twice, or never, in {zone}; read as {times[odd[0]].astype('datetime64[s]')} UTC"
         doubts.add("twice", int(odd[0]) + 1, sentence, len(odd))
-    zoned = [header for header in scan.headers.values() if header.zone]
-    if zoned:
-        sentence = f"the times carry a zone, {lines.text(zoned[0].line - 1)[:40]!r}, but are read as {zone}"
-        doubts.add("zone", zoned[0].line, sentence)
     names = list(dict.fromkeys(heading.host for heading in headings))
     place = np.array([-1, *(names.index(heading.host) for heading in headings)])[above]
     keys = (np.where(dated, local, above * 1e6 + passed * 86400 + seconds)).astype(np.int64) * (len(names) + 1) + place
@@ -163,7 +162,25 @@ def _instants(
     return Instants(times, keys, names if len(names) > 1 else [], place), starts
 
 
-def _utc_of(midnight: float, zone: object) -> np.datetime64:
+def _zone(scan: Scan, local: np.ndarray, zone: ZoneInfo, doubts: Doubts) -> ZoneInfo:
+    """Zone of the times, of which some languages print the abbreviation."""
+    zoned = [header for header in scan.headers.values() if header.zone]
+    if not zoned:
+        return zone
+    if all(header.zone in ("UTC", "GMT") for header in zoned):
+        return ZoneInfo("UTC")
+    known = (
+        {datetime.fromtimestamp(int(at), UTC).replace(tzinfo=zone).tzname() for at in local[[0, -1]]}
+        if len(local)
+        else {}
+    )
+    for header in zoned:
+        if header.zone not in known:
+            doubts.add("zone", header.line, f"the times are in {header.zone} but read as {zone}: name their zone")
+    return zone
+
+
+def _utc_of(midnight: float, zone: ZoneInfo) -> np.datetime64:
     if not np.isfinite(midnight):
         return _NEVER
     return to_utc(np.array([int(midnight)]), zone)[0].astype("datetime64[s]").astype("datetime64[us]")[0]

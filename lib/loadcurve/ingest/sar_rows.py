@@ -80,7 +80,7 @@ def read_cells(header: Header, text: str, line: int, average: bool = False) -> t
     --------
     >>> from loadcurve.ingest.sysstat_columns import section_of
     >>> columns = ("IFACE", "rxpck/s", "rxkB/s")
-    >>> read_cells(Header(columns, section_of(columns), False, False, 1, 0), "eth0 1,50 2.0M", 2)
+    >>> read_cells(Header(columns, section_of(columns), False, "", 1, 0), "eth0 1,50 2.0M", 2)
     ('eth0', [1.5, 2048.0])
     """
     section, columns = header.section, header.columns
@@ -191,7 +191,7 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     marked[marked == 9] = 32
     blank = marked == 32
     marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
-    before = 1 + header.half + header.zone
+    before = 1 + header.half + bool(header.zone)
     names = [f"c{i}" for i in range(before + len(header.columns))]
     places = [before + i for i in header.places]
     types: dict[str, pa.DataType] = {names[i]: pa.float64() for i in places}

@@ -64,8 +64,10 @@ class Header:
         As printed, without the time.
     section : Section
         What they are.
-    half, zone : bool
-        Whether the time has AM or PM, or the abbreviation of a zone, after it.
+    half : bool
+        Whether the time has AM or PM after it.
+    zone : str
+        Abbreviation of a zone after the time; empty without.
     line : int
         Line of the first such header row, from 1.
     item : int
@@ -79,7 +81,7 @@ class Header:
     columns: tuple[str, ...]
     section: Section
     half: bool
-    zone: bool
+    zone: str
     line: int
     item: int
     at: list[int] = field(default_factory=list)
@@ -186,8 +188,8 @@ class Scan:
         words = raw[:LONGEST].decode("utf-8", "replace").replace("\t", " ").split()
         half = bool(words) and words[0] in ("AM", "PM")
         del words[: int(half)]
-        zone = len(words) > 1 and bool(_ZONE.fullmatch(words[0])) and words[0] not in _KNOWN and words[1] in _KNOWN
-        del words[: int(zone)]
+        zoned = len(words) > 1 and _ZONE.fullmatch(words[0]) and words[0] not in _KNOWN and words[1] in _KNOWN
+        zone = words.pop(0) if zoned else ""
         if not words or any(_NUMBER.fullmatch(word) or word[0].isdigit() for word in words):
             return None
         section = section_of(words)
@@ -226,10 +228,12 @@ class Scan:
         """Rows after an empty line, without a header row."""
         text = self.lines.text(number)
         if self._current is None:
-            if not self.headings:
-                return  # another program's log before the output
-            raise ParseError(number + 1, "a header row before this row", text)
-        self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
+            if self.headings:
+                raise ParseError(number + 1, "a header row before this row", text)
+            self.doubts.add("headless", number + 1, f"no header row above, so it is left out: {text[:80]!r}")
+            return
+        if number and self.lines.ends[number - 1] == self.lines.starts[number - 1]:
+            self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
         self._current.blocks.append((number, end))
 
     def _other(self, number: int) -> None:
@@ -262,7 +266,7 @@ class Scan:
         if words and looks_like_header(words):
             section = section_of(words)
             half = self._current.half if self._current else False
-            key = (tuple(words), half, False)
+            key = (tuple(words), half, "")
             if key not in self.headers:
                 self.headers[key] = self._new(key, section, number + 1)
             self._current = self.headers[key]
@@ -286,7 +290,8 @@ class Scan:
         if not self.headings and not self.headers:
             return  # a prompt or a banner
         words = text[:LONGEST].split()[1:]
-        if re.match(r"[0-9]{1,2}[^0-9\s-]|[^0-9\s]{1,2}[0-9]?:", text) and (self._current or looks_like_header(words)):
+        columns = len(self._current.columns) if self._current else 0
+        if looks_like_header(words) or (columns and len(words) in (columns, columns + 1) and _NUMBER.match(words[-1])):
             raise ParseError(number + 1, "a row that begins with a time such as 22:33:25", text)
         self.doubts.add("strange", number + 1, f"not understood: {text[:80]!r}")
 
