@@ -18,8 +18,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ipvsadm_fields import time_of
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.ipvsadm_fields import is_chatter, time_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
 
@@ -96,11 +95,14 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
                 warnings.append(f"line {number}: {summary[2]} entries announced, {listed} stand before")
             listed = 0
             continue
-        if number == len(lines) and "\n" in text and not _FLAG.fullmatch(line.split()[-1]):
-            warnings.append(f"line {number}: the text ends inside this line, which is left out")
-            continue
+        if number == len(lines) and not _FLAG.fullmatch(line.split()[-1]) and (_HEAD.match(line) or "=" in line):
+            warnings.append(f"line {number}: the text ends inside this line; what may be cut is left out")
+            line = line[: -len(line.split()[-1])].rstrip()
+            if not (_CPU.fullmatch(line) or len(re.findall(r"(?:src|dst|dport|code)=\S", line)) >= 6):
+                continue
         if _HEAD.match(line):
-            flows.append(_flow(line, number, time))
+            flow = _flow(line, number, time)
+            flows.append((*flow[:-1], None) if number == len(lines) else flow)
             listed += 1
         elif (found := _CPU.fullmatch(line)) or _OLD_COUNT.fullmatch(line):
             counters += _counts(line, number, found, time)
@@ -110,7 +112,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
             errors.append((number, line))
         elif re.match(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s", line):
             raise ParseError(number, "an entry of conntrack", line)
-        elif not is_noise(line):
+        elif not is_chatter(line):
             warnings.append(f"line {number}: passed over: {line[:60]!r}")
     if not flows and not counters and not summaries:
         number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))

@@ -20,8 +20,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ipvsadm_fields import time_of
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.ipvsadm_fields import is_chatter, time_of
 from loadcurve.ingest.parsed import Parsed
 
 _COUNTS = {
@@ -33,9 +32,17 @@ _COUNTS = {
 }  # fmt: skip
 _NAMES = {"status": "health", "mode": "protocol", "algo": "scheduler"}
 _KINDS = {"0": "service", "1": "backend", "2": "server", "3": "listener"}
-_OTHER_COUNTS = set(
-    ["qmax", "smax", "slim", "dreq", "dresp", "act", "bck", "chkfail", "chkdown", "lastchg", "downtime", "qlimit", "pid", "iid", "sid", "lbtot", "type", "rate_lim", "rate_max", "check_code", "check_duration", "hrsp_other", "hanafail", "req_rate_max", "cli_abrt", "srv_abrt", "comp_in", "comp_out", "comp_byp", "comp_rsp", "lastsess", "qtime", "ctime", "rtime", "agent_code", "agent_duration", "check_rise", "check_fall", "check_health", "agent_rise", "agent_fall", "agent_health", "conn_rate", "conn_rate_max", "conn_tot", "intercepted", "dcon", "dses", "wrew", "connect", "reuse", "cache_lookups", "cache_hits", "srv_icur", "src_ilim", "qtime_max", "ctime_max", "rtime_max", "ttime_max", "eint", "idle_conn_cur", "safe_conn_cur", "used_conn_cur", "need_conn_est", "uweight"]
-)
+_OTHER_COUNTS = {
+    "qmax", "smax", "slim", "dreq", "dresp", "act", "bck", "chkfail", "chkdown", "lastchg", "downtime",
+    "qlimit", "pid", "iid", "sid", "lbtot", "type", "rate_lim", "rate_max", "check_code", "check_duration",
+    "hrsp_other", "hanafail", "req_rate_max", "cli_abrt", "srv_abrt", "comp_in", "comp_out", "comp_byp",
+    "comp_rsp", "lastsess", "qtime", "ctime", "rtime", "agent_code", "agent_duration", "check_rise",
+    "check_fall", "check_health", "agent_rise", "agent_fall", "agent_health", "conn_rate", "conn_rate_max",
+    "conn_tot", "intercepted", "dcon", "dses", "wrew", "connect", "reuse", "cache_lookups", "cache_hits",
+    "srv_icur", "src_ilim", "qtime_max", "ctime_max", "rtime_max", "ttime_max", "eint", "idle_conn_cur",
+    "safe_conn_cur", "used_conn_cur", "need_conn_est", "uweight", "agg_server_status",
+    "agg_server_check_status", "agg_check_status",
+}  # fmt: skip
 _HEADING = re.compile(r"(?:#\s*)?pxname,svname,")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z_]\w*|-|")
@@ -84,7 +91,7 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
         elif "," not in line or not heading:
             if (instant := time_of(line, number, timezone, warnings)) is not None:
                 time = instant
-            elif heading and not is_noise(line):
+            elif heading and not is_chatter(line):
                 warnings.append(f"line {number}: passed over: {line[:60]!r}")
         else:
             fields = _fields(line, number)

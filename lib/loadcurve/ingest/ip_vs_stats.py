@@ -10,8 +10,7 @@ counters were zeroed; rates are estimates over the last seconds.
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ipvsadm_fields import time_of
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.ipvsadm_fields import is_chatter, time_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
 
@@ -80,7 +79,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
                     {"tool": "proc", "group": group, **item, "counter": name, "value": int(value, 16), "unit": unit}
                     | ({} if time is None else {"time": time})
                 )
-        elif names and not is_noise(line):
+        elif names and not is_chatter(line):
             raise ParseError(number, "five numbers in hexadecimal", line)
     if not rows:
         raise ParseError(len(lines), "a line of numbers of ip_vs_stats", lines[-1].strip())

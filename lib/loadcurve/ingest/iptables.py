@@ -16,8 +16,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ipvsadm_fields import scaled, time_of
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.ipvsadm_fields import is_chatter, scaled, time_of
 from loadcurve.ingest.parsed import Parsed
 
 _NUMBER = r"([0-9]{1,18}[KMGT]?)"
@@ -83,7 +82,7 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
                 read.time = {"time": pd.Timestamp(instant, tz="UTC")}
             elif _ERROR.fullmatch(line):
                 errors.append((number, line))
-            elif read.chain and not is_noise(line) and not line.startswith("#") and line != "COMMIT":
+            elif read.chain and not is_chatter(line) and not line.startswith("#") and line != "COMMIT":
                 read.warnings.append(f"line {number}: passed over: {line[:60]!r}")
     if not read.chains:
         number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
@@ -111,7 +110,7 @@ class _Rules:
     def take_cut(self, line: str, number: int) -> bool:
         """Whether the end of the text may cut a number of this line; the rest of a rule is only its name."""
         if not line.endswith(")") and (line.startswith(("Chain ", ":", "[")) or self.counted or "-A " in line):
-            if self.chains and line != "COMMIT" and not is_noise(line):
+            if self.chains and line != "COMMIT" and not is_chatter(line):
                 self.warnings.append(f"line {number}: the text ends inside this line, which is left out")
             return bool(self.chains)
         return False
@@ -138,9 +137,9 @@ class _Rules:
             self.chain = match[3]
             if match[1]:
                 self._count(match[4] or "", match[1], match[2], number)
-        elif line.startswith("[") and self.table:
-            raise ParseError(number, "[packets:bytes] -A CHAIN …", line)
-        elif self.counted and not is_noise(line):
+        elif line.startswith(("[", ":")) and self.table:
+            raise ParseError(number, "[packets:bytes] -A CHAIN … or :CHAIN POLICY [packets:bytes]", line)
+        elif self.counted and not is_chatter(line):
             rule = re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line
             match = _RULE.fullmatch(rule)
             if match is None:

@@ -21,10 +21,9 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ipvsadm_connections import Flows
-from loadcurve.ingest.ipvsadm_fields import is_hexadecimal, time_of
+from loadcurve.ingest.ipvsadm_fields import is_chatter, is_kernels, time_of
 from loadcurve.ingest.ipvsadm_rules import daemon, local_address, rule, timeouts
-from loadcurve.ingest.ipvsadm_table import Listing, is_kernels
-from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.ipvsadm_table import Listing, is_kernels_list
 from loadcurve.ingest.parsed import Parsed
 
 _KIND = re.compile(
@@ -161,11 +160,11 @@ class _Reader:
         if (time := time_of(line, number, self.timezone, self.warnings)) is not None:
             self._end_list()
             self.listing.time = self.flows.time = time
-        elif self.mode == "local" and self.open and line and not is_noise(line) and not _PROMPT.match(line):
+        elif self.mode == "local" and self.open and line and not is_chatter(line) and not _PROMPT.match(line):
             self._local_row(line, number)
         elif line not in _OPEN and not line.startswith("```"):
-            self.unknown = (0, "") if is_noise(line) else (number, line)
-            if self.open and not is_noise(line) and not _PROMPT.match(line):
+            self.unknown = (0, "") if is_chatter(line) else (number, line)
+            if self.open and not is_chatter(line) and not _PROMPT.match(line):
                 self.warnings.append(f"line {number}: passed over: {line[:60]!r}")
             self._end_list()
 
@@ -213,7 +212,7 @@ class _Reader:
             if not self.empty or self.mode != "list":
                 self._begin("list", "balancer", number)
             self.listing.begin(names, number)
-            self.listing.hexadecimal = is_kernels(self.lines[number:], "RemoteAddress:Port  " in raw)
+            self.listing.hexadecimal = is_kernels_list(self.lines[number:], "RemoteAddress:Port  " in raw)
             self.headings.append(("proc" if self.listing.hexadecimal else "ipvsadm", *names))
 
     def _connections(self, line: str, number: int, raw: str) -> None:
@@ -248,7 +247,7 @@ class _Reader:
 
     def _list_row(self, add, line: str, number: int, name: str) -> None:
         if not self.open:  # without a heading only what is certainly a row
-            self.listing.hexadecimal = is_hexadecimal(name)
+            self.listing.hexadecimal = is_kernels(name)
             if self.mode != "list":
                 self.listing.begin(["Forward", "Weight", "ActiveConn", "InActConn"], number)
         before = len(self.listing.rows), self.listing.service

@@ -14,11 +14,12 @@ import re
 import numpy as np
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.snapshots import instant
 
 _CUT_AT = 28
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_NUMBER = re.compile(r"([0-9]{1,18})([KMGT]?)")
+_NUMBER = re.compile(r"([0-9]{1,19})([KMGT]?)")
 _PORT = re.compile(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
 _HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
 
@@ -33,6 +34,17 @@ def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.da
     except ParseError:
         warnings.append(f"line {number}: not a time, so what follows has none: {line[:60]!r}")
         return np.datetime64("NaT", "us")
+
+
+def is_chatter(line: str) -> bool:
+    """Whether a line is certainly not part of a list: noise, which is never longer than a terminal is wide.
+
+    Examples
+    --------
+    >>> is_chatter("[root@lb1 ~]# ipvsadm -ln"), is_chatter("9" * 5000)
+    (True, False)
+    """
+    return len(line) <= 500 and is_noise(line)
 
 
 def scaled(token: str, line: int) -> tuple[int, bool]:
@@ -50,7 +62,7 @@ def scaled(token: str, line: int) -> tuple[int, bool]:
 
 
 def is_hexadecimal(token: str) -> bool:
-    """Whether an address with its port is as the kernel prints it.
+    """Whether an address with its port can be as the kernel prints it.
 
     Examples
     --------
@@ -58,6 +70,20 @@ def is_hexadecimal(token: str) -> bool:
     (True, False)
     """
     return _HEX_PLACE.fullmatch(token) is not None
+
+
+def is_kernels(token: str) -> bool:
+    """Whether only the kernel prints such an address: ipvsadm leaves zeros in front of an IPv6 group out.
+
+    Examples
+    --------
+    >>> groups = "2001:1db8:1111:2222:3333:4444:5555"
+    >>> is_kernels("C6120009:0050"), is_kernels(f"[{groups}:0001]:1000"), is_kernels(f"[{groups}:1001]:1000")
+    (True, True, False)
+    """
+    return is_hexadecimal(token) and (
+        not token.startswith("[") or re.search(r"[\[:]0[0-9a-f]{3}[:\]]", token) is not None
+    )
 
 
 def hex_address(token: str, line: int) -> str:
@@ -90,7 +116,9 @@ def hex_port(token: str, line: int) -> str:
     return str(int(token, 16))
 
 
-def place(token: str, line: int, warnings: list[str], cut: bool = True) -> tuple[str | None, str | None]:
+def place(
+    token: str, line: int, warnings: list[str], cut: bool = True, hexadecimal: bool = False
+) -> tuple[str | None, str | None]:
     """Return address and port of ``address:port``; None for what is missing there.
 
     Parameters
@@ -103,15 +131,17 @@ def place(token: str, line: int, warnings: list[str], cut: bool = True) -> tuple
         Gets a sentence where a name has lost its port.
     cut : bool
         Whether this list cuts names at 28 characters (the connections do not).
+    hexadecimal : bool
+        Whether the kernel printed it.
 
     Examples
     --------
-    >>> place("[2001:db8::1]:80", 1, []), place("C6120009:0050", 1, [])
+    >>> place("[2001:db8::1]:80", 1, []), place("C6120009:0050", 1, [], hexadecimal=True)
     (('2001:db8::1', '80'), ('198.18.0.9', '80'))
     >>> place("ip-192-168-144-101.ap-southe", 1, said := []), said
     (('ip-192-168-144-101.ap-southe', None), ["line 1: 'ip-192-168-144-101.ap-southe' is cut: its port is missing"])
     """
-    if is_hexadecimal(token):
+    if hexadecimal:
         address, _, port = token.rpartition(":")
         return hex_address(address, line), hex_port(port, line)
     address, colon, port = token.rpartition(":")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.ipvsadm_fields import is_hexadecimal, place, scaled
+from loadcurve.ingest.ipvsadm_fields import is_hexadecimal, is_kernels, place, scaled
 
 _COLUMNS = {
     "Forward": "forward", "TunnelInfo": "other", "Weight": "weight", "PersistConn": "persistent",
@@ -69,8 +69,7 @@ class Listing:
         elif protocol == "MATCH":  # of DPVS: whatever fits protocol, ranges and interfaces
             row["protocol"], row["service"] = name.split(",")[0].upper(), name
         else:
-            self._check_base(name, number)
-            row["virtual_address"], row["virtual_port"] = place(name, number, self.warnings)
+            row["virtual_address"], row["virtual_port"] = self._place(name, number)
         flags = []
         if protocol == "FWM" and rest[:1] == ["IPv6"]:
             flags.append(rest.pop(0))
@@ -101,8 +100,7 @@ class Listing:
         if self.service is not None:
             shared = ("protocol", "service", "virtual_address", "virtual_port", "scheduler")
             row |= {column: self.service[column] for column in shared if column in self.service}
-        self._check_base(name, number)
-        row["server_address"], row["server_port"] = place(name, number, self.warnings)
+        row["server_address"], row["server_port"] = self._place(name, number)
         row |= self._numbers(rest[: len(self.columns)], number)
         flags = rest[len(self.columns) :]
         if number == self.last:
@@ -113,10 +111,11 @@ class Listing:
         self.servers.append(row)
         self._append(row)
 
-    def _check_base(self, name: str, number: int) -> None:
-        if self.hexadecimal != is_hexadecimal(name):
-            expected = "C6120009:0050, as in this list" if self.hexadecimal else "198.18.0.9:80, as in this list"
-            raise ParseError(number, f"an address such as {expected}", name)
+    def _place(self, name: str, number: int) -> tuple[str | None, str | None]:
+        if is_kernels(name) if not self.hexadecimal else not is_hexadecimal(name):
+            expected = "C6120009:0050" if self.hexadecimal else "198.18.0.9:80"
+            raise ParseError(number, f"an address such as {expected}, as in the rest of this list", name)
+        return place(name, number, self.warnings, hexadecimal=self.hexadecimal)
 
     def _append(self, row: dict) -> None:
         if self.time is not None:
@@ -147,7 +146,7 @@ class Listing:
         return row
 
 
-def is_kernels(lines: list[str], spaced: bool) -> bool:
+def is_kernels_list(lines: list[str], spaced: bool) -> bool:
     """Whether a list is that of /proc/net/ip_vs: by its addresses or, where it has none, by its heading's blanks.
 
     Parameters
@@ -161,6 +160,7 @@ def is_kernels(lines: list[str], spaced: bool) -> bool:
         words = line.split(maxsplit=2)
         if words[:1] == ["Prot"]:
             break
-        if len(words) > 1 and words[0] in {"TCP", "UDP", "SCTP", "->"} and ":" in words[1]:
-            return is_hexadecimal(words[1])
+        is_row = len(words) > 1 and words[0] in {"TCP", "UDP", "SCTP", "->"} and ":" in words[1]
+        if is_row and (is_kernels(words[1]) or not is_hexadecimal(words[1])):
+            return is_kernels(words[1])
     return not spaced

@@ -23,11 +23,12 @@ _BLOCK = re.compile(
     r"(chain|set|map|counter|quota|limit|meter|flowtable|ct helper|ct timeout|secmark|synproxy) (\S+) \{.*"
 )
 _COUNTER = re.compile(r"\bcounter packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
-_OBJECT = re.compile(r"packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?: \})?")
+_OBJECT = re.compile(r"packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
 _COUNTED = re.compile(r"counter packets\b")
 _QUOTED = re.compile(r'"[^"]*"')
 _TO = re.compile(
-    r"\bdnat (?:ip6? )?to (?:(\[[0-9A-Fa-f:.]{2,45}\]|[0-9.]{7,15}|[0-9A-Fa-f:]{2,45}(?=\s|$))(?::([0-9]{1,5}))?(?=\s|$)|(\S))"
+    r"\bdnat (?:ip6? )?to (?:(\[[0-9A-Fa-f:.]{2,45}\]|[0-9.]{7,15}|[0-9A-Fa-f:]{2,45}(?=\s|$))"
+    r"(?::([0-9]{1,5}))?(?=\s|$)|(\S))"
 )
 _ADDRESS = re.compile(r"\bip6? daddr ([0-9A-Fa-f:.]{2,45})(?=\s)")
 _PORT = re.compile(r"\b(tcp|udp|sctp) dport (\w+)(?=\s)")

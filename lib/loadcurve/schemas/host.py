@@ -183,7 +183,7 @@ PROCESSES = pa.DataFrameSchema(
 )
 
 _COUNTER = {
-    "tool": name("Whose counter it is: sar, nstat, netstat, ethtool, proc, ip."),
+    "tool": name("Whose counter it is: sar, nstat, netstat, ethtool, proc, ip, ipvsadm, nft, iptables, conntrack."),
     "group": name("Where it stands: the section, the protocol or the file, such as IpExt or sar -B."),
     "item": name("What it belongs to: a device, a processor, a filesystem; missing where there is one only."),
     "counter": name("Name exactly as printed."),
