@@ -69,8 +69,8 @@ FORMS = (
         r"|(?:<tr [^<>\n]*><th [^<>\n]*>)Server Software:|Requests per second:[ \t]+[0-9.]+ \[#/sec\]"
         r"|apr_\w+(?:\(\))?(?: \w[^:\n]*)?: .*\([0-9]+\)[ \t]*$|socket: .*\([0-9]+\)[ \t]*$|Total of [0-9]+ requests completed"
         r"|Completed [0-9]+ requests[ \t]*$|Finished [0-9]+ requests[ \t]*$|Test aborted after 10 failures"
-        r"|Usage: \S*\babs?(?:\.exe)? \[options\]|\S*\babs?(?:\.exe)?: (?:Cannot|could not|[iI]nvalid |wrong |option |illegal )"
-        r"|.*command not found: abs?$|\S*: (?:line [0-9]+: )?abs?: (?:command )?not found|'abs?' is not recognized ",
+        r"|Usage: \S{0,200}\babs?(?:\.exe)? \[options\]|(?:\S{0,200}/)?abs?(?:\.exe)?: (?:Cannot|could not|[iI]nvalid |wrong |option |illegal )"
+        r"|\S{1,80}: command not found: abs?$|\S{1,80}: (?:line [0-9]+: )?abs?: (?:command )?not found|'abs?' is not recognized ",
     ),
     Form("ab", "percentiles", "ab_percentiles:parse_ab_percentiles", r"Percentage served ?, ?Time in ms[ \t]*$"),
     Form("ab", "requests", "ab_requests:parse_ab_requests", r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime"),

@@ -34,6 +34,7 @@ _ESTIMATOR = {
     "wrk2": "highest value of an HdrHistogram bin, 3 digits",  # hdr_value_at_percentile in src/hdr_histogram.c
 }
 _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status")
+_SHORTER = 0.9  # wrk2 starts its clock when all threads are created, and they have begun to send (src/wrk.c)
 _OVER_RATE = 1.1  # a generator that holds a rate does not exceed it by a tenth: the command is of another run
 
 
@@ -100,8 +101,8 @@ def _parse(text: str, default: str) -> Parsed:
             version = {"tool_version": reader.version} if reader.version else {}
             runs.append({"generator": generator, **version, **row})
             latency += [{"generator": generator, **quantile} for quantile in quantiles]
-    if not runs and reader.killed_at[0]:
-        runs.append({"generator": 0, "tool": default, "status": "failed", "reason": reader.killed_at[1]})
+    if not runs and reader.otherwise:
+        runs.append({"generator": 0, "tool": default, "status": "failed", "reason": reader.otherwise})
     if not runs:
         lines = [(at, line.strip()) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
         raise ParseError(*((lines[0][0], "a wrk report", lines[0][1]) if lines else (1, "a wrk report", "")))
@@ -137,6 +138,11 @@ def _row(heading: Heading | None, report: Report | None, default: str, warnings:
     if tool:
         corrected = report.third != "99%" and "requests_asked" not in heading.facts
         row |= {"tool": tool, "percentile_estimator": _ESTIMATOR[tool], "latency_corrected": corrected}
+    if tool == "wrk2" and report.facts.get("duration_s", math.inf) < _SHORTER * heading.option_s:
+        warnings.append(
+            f"line {report.last}: measured {row['duration_s']:g} s of the {heading.option_s:g} s asked for: "
+            "interrupted, or wrk2 took that long to start its threads, and its rates are too high"
+        )
     quantiles = _latencies(report, row, warnings)
     if report.throughput[0]:
         row = dict.fromkeys(_ERRORS, 0) | row  # wrk prints these lines before, unless they are all 0
@@ -153,7 +159,12 @@ def _row(heading: Heading | None, report: Report | None, default: str, warnings:
 def _latencies(report: Report, row: dict, warnings: list[str]) -> list[dict]:
     """Rows of `latency`; what the line 'Latency' lacks is taken from the spectrum's footer."""
     quantiles = [quantile for block in report.blocks for quantile in block.rows()]
-    tail = report.third == "99%" and report.latency_line and all(q["quantile"] != 0.99 for q in quantiles)
+    tail = (
+        report.third == "99%"
+        and report.latency_line
+        and report.total[0]
+        and all(q["quantile"] != 0.99 for q in quantiles)
+    )
     if tail:
         quantiles.append({"quantile": 0.99, "latency_s": report.tail_s, "corrected": False})
     for quantile in quantiles:

@@ -26,15 +26,15 @@ class Around:
         What is odd, each with its line.
     version : str
         As ``wrk -v`` prints it; empty where it does not stand in the text.
-    killed_at : tuple[int, str]
-        A line that says that a process was killed, outside every report.
+    otherwise : str
+        Why a text holds no run at all: a process was killed, or only the version was asked for.
     """
 
     def __init__(self) -> None:
         self.events: list[Heading | Report | Failure] = []
         self.warnings: list[str] = []
         self.version = ""
-        self.killed_at: tuple[int, str] = (0, "")
+        self.otherwise = ""
         self._heading: Heading | None = None
         self._report: Report | None = None
         self._failure: Failure | None = None
@@ -43,6 +43,7 @@ class Around:
         self._rates: set[float] = set()
         self._wrk2 = False
         self._tail = False
+        self._asked_version = False
 
     def _mine(self, at: int) -> None:
         """Note that a line belongs to the report or to the heading; what stood between is worth a word."""
@@ -74,8 +75,13 @@ class Around:
         """A line that is not of a report: what it says of a run that failed, of the command, of the version."""
         if "Overall Statistics" in line and self._report is not None:
             self._begin(Report(at, tool="wrk2", overall=True, last=at))
+            self.warnings.append(f"line {at}: the report from here on sums those of all URLs before it")
             return
         reason = startup_failure(line)
+        if reason == USAGE and self._asked_version:
+            self.otherwise = USAGE  # wrk -v prints it too
+            return
+        self._asked_version = False
         if reason:
             self._failed(reason, at)
             return
@@ -88,6 +94,7 @@ class Around:
         match = _VERSION.fullmatch(line)
         if match:
             self.version = self.version or match[1]
+            self._asked_version = True
             return
         if "wrk" in line and is_command(line):
             rate = rate_of_command(line)
@@ -129,4 +136,4 @@ class Around:
             self._heading.closed = True
             self._heading = None
         else:
-            self.killed_at = self.killed_at if self.killed_at[0] else (at, line)
+            self.otherwise = self.otherwise or line

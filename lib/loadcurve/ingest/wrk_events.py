@@ -15,6 +15,7 @@ class Heading:
     line: int
     facts: dict = field(default_factory=dict)
     tool: str = ""
+    option_s: float = 0.0  # the duration asked for, cut to whole units
     closed: bool = False  # something else was printed since
     last: int = 0
 

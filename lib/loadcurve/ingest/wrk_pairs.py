@@ -37,23 +37,29 @@ def _group(headings: list[Heading], reports: list[Report], warnings: list[str]) 
         yield headings[0], reports[0]
         return
     shared = _shared(headings)
-    left = list(headings)
+    by_url: dict[str, list[Heading]] = {}
+    for heading in reversed(headings):
+        by_url.setdefault(heading.facts.get("url", ""), []).append(heading)
+    taken: set[int] = set()
     rest = []
     for report in reports:
-        own = next((h for h in left if report.url and h.facts.get("url") == report.url), None)
-        if own is not None:
-            left.remove(own)
+        if report.url and by_url.get(report.url):
+            own = by_url[report.url].pop()
+            taken.add(own.line)
             yield own, report
         elif report.overall or report.url:  # DeathStarBench's wrk2, whose URLs have the same threads and connections
             facts = {k: v for k, v in shared.items() if k != "url"} | ({"url": report.url} if report.url else {})
-            left = [] if report.overall or len(headings) == 1 else left
+            if report.overall or len(headings) == 1:
+                taken.update(h.line for h in headings)
             yield Heading(report.line, facts, "wrk2", last=report.line), report
         else:
             rest.append(report)
+    left = [h for h in headings if h.line not in taken]
     waiting = [h for h in left if not h.closed]
     if len(rest) > len(waiting):
         waiting = left
-    yield from ((h, None) for h in left if h not in waiting)
+    else:
+        yield from ((h, None) for h in left if h.closed)
     if len(waiting) > 1:
         warnings.append(
             f"line {waiting[0].line}: {len(waiting)} headings in a row, {len(rest)} reports after them; which is whose "

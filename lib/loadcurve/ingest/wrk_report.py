@@ -75,7 +75,9 @@ class Reader(Around):
             raise ParseError(at, "a line's end after the URL", line)
         heading = Heading(at, last=at)
         if requests is None:
-            if not _DURATION.fullmatch(duration):
+            if _DURATION.fullmatch(duration):
+                heading.option_s = int(duration[:-1]) * TIME[duration[-1]]
+            else:
                 self.warnings.append(f"line {at}: {duration!r} is not a duration such as 10s")
         else:
             heading.facts["requests_asked"] = whole(requests, at, self.warnings)
@@ -117,7 +119,7 @@ class Reader(Around):
     def _threads(self, line: str, at: int) -> bool:
         if line.startswith("Thread calibration:"):
             for event in reversed(self.events):  # with several URLs or in the background, headings stand in a row
-                if not isinstance(event, Heading) or event.closed:
+                if not isinstance(event, Heading) or event.closed or event.tool:
                     break
                 event.tool = "wrk2"
             if self._heading is not None:

@@ -32,6 +32,7 @@ class Distribution:
     spectrum: list[tuple[float, float, int]] = field(default_factory=list)
     footer: dict[str, float] = field(default_factory=dict)
     detailed: bool = False
+    longest: float = 0.0
     lines: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -85,9 +86,10 @@ class Distribution:
         before = self.quantiles[-1][0] if self.quantiles else 0.0
         if not before < quantile <= 1:
             raise ParseError(at, f"a percentile over {before:.3%}, up to 100%", rank)
-        if latency < max((t for _, t in self.quantiles if t == t), default=0.0) and latency > 0:
+        if 0 < latency < self.longest:
             raise ParseError(at, "a time not below that of the percentile before", value)
         self.quantiles.append((quantile, latency or math.nan))  # no response takes 0 us: the counter was empty
+        self.longest = max(self.longest, latency) if latency > 0 else self.longest
         self.lines["quantiles"] = at
         if rest:
             warnings.append(f"line {at}: {rest[0]!r} after the time is passed over")
@@ -118,12 +120,12 @@ class Distribution:
             self.lines[name] = at
 
     def rows(self) -> Iterator[dict]:
-        """Rows of `latency`: the spectrum, which is finer, and the quantiles that it does not hold."""
-        detailed = {quantile for quantile, _, _ in self.spectrum}
+        """Rows of `latency`: each quantile once, the printed line before the spectrum, whose count it takes over."""
+        counts = {quantile: responses for quantile, _, responses in self.spectrum}
+        printed = {quantile for quantile, _ in self.quantiles}
         for quantile, latency in self.quantiles:
-            if quantile not in detailed:
-                yield {"quantile": quantile, "latency_s": latency, "corrected": self.corrected}
+            count = {"responses": counts[quantile]} if quantile in counts else {}
+            yield {"quantile": quantile, "latency_s": latency, "corrected": self.corrected, **count}
         for quantile, latency, responses in self.spectrum:
-            yield {
-                "quantile": quantile, "latency_s": latency, "corrected": self.corrected, "responses": responses,
-            }  # fmt: skip
+            if quantile not in printed:
+                yield {"quantile": quantile, "latency_s": latency, "corrected": self.corrected, "responses": responses}
