@@ -89,7 +89,7 @@ def read_date(heading: Heading, american: bool, foreign: bool) -> tuple[float, s
         first, second, third = (int(found[i]) for i in (1, 3, 4))
         if len(found[1]) > 2:
             year, month, day = first, second, third
-        elif found[2] != "/" or foreign or first > 12:
+        elif found[2] != "/" or first > 12 or (foreign and second <= 12):
             year, month, day = third, second, first
         else:
             year, month, day = third, first, second

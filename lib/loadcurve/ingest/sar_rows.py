@@ -191,6 +191,8 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     marked[marked == 9] = 32
     blank = marked == 32
     marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
+    if any(odd in joined for odd in (b".\x1f", b". ", b".\n", b"\x1f.", b",\x1f", b", ", b",\n", b"\x1f,")):
+        return None  # numbers to Arrow, but not to sysstat
     before = 1 + header.half + bool(header.zone)
     names = [f"c{i}" for i in range(before + len(header.columns))]
     places = [before + i for i in header.places]
