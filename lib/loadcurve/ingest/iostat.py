@@ -19,9 +19,8 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.iostat_columns import scale_of, split
 from loadcurve.ingest.mpstat import CPU_COLUMNS, check_ratios
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat_text import STAMP, Reader, ends_in_decimals, ratio_of, value_of
+from loadcurve.ingest.sysstat_text import STAMP, Reader, ends_in_decimals, is_chatter, ratio_of, value_of
 
 _CPU = "avg-cpu:"
 _DEVICE = re.compile(r"(?:Device|Filesystem):?")
@@ -69,7 +68,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
         if not cells:
             continue
         last = number == len(reader.lines)
-        if line.startswith("Linux "):
+        if line.startswith("Linux ") and not last:
             reader.heading(line, number)
             columns, sample, first = [], {"host": reader.host}, 0
         elif cells[0] == _CPU or _is_header(cells):
@@ -78,7 +77,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
         elif match := STAMP.fullmatch(line):
             time = reader.stamped(match, number)
             sample = {**({"host": reader.host} if reader.host else {}), **({"time": time} if time else {})}
-        elif last and not (ends_in_decimals(line) and len(cells) >= len(columns) - 1):
+        elif last and not (ends_in_decimals(line) and len(cells) == len(columns) - (columns[:1] == [_CPU])):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:
             ratios = {name: ratio_of(cell, name, number) for name, cell in zip(columns[1:], cells, strict=True)}
@@ -90,7 +89,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
             named, values = _device(columns, line, device, number)
             put_disk(tables, named, values, sample)
             device = ""
-        elif is_noise(line):
+        elif is_chatter(line):
             continue
         elif columns or _FOREIGN.fullmatch(line):
             raise ParseError(number, f"a row of iostat on Linux{' with ' if columns else ''}{' '.join(columns)}", line)

@@ -20,12 +20,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sadf_rows import Rows, number_of
 from loadcurve.ingest.sadf_wide import groups_of, sections_of
 from loadcurve.ingest.sar_clock import zone_named
 from loadcurve.ingest.sysstat_columns import ITEMS, section_of
+from loadcurve.ingest.sysstat_text import is_chatter
 from loadcurve.ingest.zoned import Instants
 
 HEADER = ("hostname", "interval", "timestamp")
@@ -80,7 +80,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
             time = instants.read(stamp, number)
             if not _event(rows, host, time, ";".join(cells)):
                 _row(rows, host, time, columns, [cell.strip() for cell in cells], cpus, number)
-        elif not is_noise(line):
+        elif not is_chatter(line):
             raise ParseError(number, "a row such as 'host;1;2026-11-20 22:33:26 UTC;…'", line)
     if not rows and not headers:
         raise ParseError(1, "rows of sadf -d", next((line for line in lines if line.strip()), "").strip())

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sadf import event_of
 from loadcurve.ingest.sadf_rows import Rows, number_of
 from loadcurve.ingest.sar_clock import zone_named
 from loadcurve.ingest.sysstat_columns import INTERRUPTS, SECTIONS, Section, section_of
+from loadcurve.ingest.sysstat_text import is_chatter
 from loadcurve.ingest.zoned import Instants
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
@@ -71,7 +71,7 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
         line = raw.strip()
         match = _ROW.fullmatch(line)
         if match is None:
-            if not is_noise(line) and number < len(lines):
+            if not is_chatter(line) and number < len(lines):
                 raise ParseError(
                     number, "a line such as 'host\\t1\\t2026-11-20 22:33:26 UTC\\tall\\t%user\\t20.83'", line
                 )

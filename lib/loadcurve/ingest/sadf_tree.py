@@ -1,5 +1,6 @@
 """The tree of ``sadf -j`` and ``sadf -x``: both have the same elements, as objects and as markup."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from loadcurve.ingest.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat_columns import section_of
 from loadcurve.ingest.zoned import Instants
 
+_COUNT = re.compile(r"[0-9]{1,7}")
 Group = Mapping[str, object]
 """One element: values by attribute."""
 
@@ -77,8 +79,10 @@ def put_event(rows: Rows, event: str, group: Group, host: str, instants: Instant
     fields: dict = {"event": "restart"}
     if event == "comment":
         fields = {"event": "comment", "text": str(group.get("com", ""))}
-    elif str(group.get("cpu_count", "")).isdigit():
-        fields["cpus"] = int(str(group["cpu_count"])[:9])
+    elif cpus := str(group.get("cpu_count", "")):
+        if not _COUNT.fullmatch(cpus):
+            raise ParseError(number, "a number of processors", cpus)
+        fields["cpus"] = int(cpus)
     rows.add("events", {"host": host, "time": time_of(group, instants, number), "tool": "sadf", **fields})
 
 
@@ -89,8 +93,10 @@ def put_host(rows: Rows, facts: Mapping[str, str], instants: Instants, number: i
         "host": host, "tool": "sadf", "kernel": facts.get("release"), "system": facts.get("sysname"),
         "architecture": facts.get("machine"),
     }  # fmt: skip
-    if str(facts.get("number-of-cpus", "")).isdigit():
-        row["cpus"] = int(str(facts["number-of-cpus"])[:9])
+    cpus = facts.get("number-of-cpus", "")
+    if cpus and not _COUNT.fullmatch(cpus):
+        raise ParseError(number, "a number of processors", cpus)
+    row.update({"cpus": int(cpus)} if cpus else {})
     if facts.get("file-date"):
         row["date"] = instants.read(f"{facts['file-date']} 00:00:00", number)
     rows.add("hosts", row)

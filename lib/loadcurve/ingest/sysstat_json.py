@@ -35,14 +35,14 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
     ([[{'timestamp': '22:33:26'}]], ['line 1: the JSON ends inside an interval, which is left out'])
     """
     starts = [match.start() for match in _BEGINNING.finditer(text)]
+    if not starts:
+        raise ParseError(1, f"JSON of {tool}", text.strip()[:80])
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         number = text.count("\n", 0, start) + 1
         for host in _document(text[start:end], number, tool, warnings):
             if not isinstance(host, dict) or not isinstance(host.get("statistics", []), list):
                 raise ParseError(number, f"hosts with statistics in the JSON of {tool}", str(host))
             yield number, host
-    if not starts:
-        raise ParseError(1, f"JSON of {tool}", text.strip()[:80])
 
 
 def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:

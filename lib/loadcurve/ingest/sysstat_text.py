@@ -36,6 +36,7 @@ _LEGEND = re.compile(r"#[ \t]*Time(?=[ \t])")
 _NUMBER = re.compile(r"(-?[0-9]{1,18}(?:[.,][0-9]{1,6})?)([%BkMGTP]?)")
 _COMMA = re.compile(r"[0-9],[0-9]{2}(?![0-9,])")
 _STEP = {"": 1.0, "%": 1.0, "B": 1.0, "k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4, "P": 1024.0**5}
+_LONGEST = 400  # characters
 _DAY_S, _HALF_DAY_S = 24 * 3600, 12 * 3600
 
 
@@ -179,6 +180,10 @@ class Reader:
             line = raw.strip()
             if not line:
                 continue
+            last = number == len(self.lines)  # without a newline
+            if line.startswith("Linux ") and last:
+                self._warnings.append(f"line {number}: the text ends inside a heading, which is left out")
+                continue
             if line.startswith("Linux "):
                 self.heading(line, number)
                 columns = ()
@@ -190,12 +195,12 @@ class Reader:
                     self._last = second if self._last < 0 else self._last  # the first row may be after midnight
                 continue
             if rest is None or not (columns or second >= 0):
-                if not is_noise(line):
+                if not is_chatter(line):
                     self._warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
                 continue
             if not columns:
                 raise ParseError(number, f"a header row of {self._tool} before this row", line)
-            if number == len(self.lines) and not complete(rest):
+            if last and not (len(rest.split()) == len(columns) and complete(rest)):
                 self._warnings.append(f"line {number}: the text ends inside a row, which is left out")
                 continue
             time = None
@@ -223,6 +228,17 @@ class Reader:
         if match := _AVERAGE.match(line):
             return -1, line[match.end() :].strip(), True
         return -1, None, False
+
+
+def is_chatter(line: str) -> bool:
+    """Whether a line is what a shell or a terminal writes around a report; a long line is not looked at.
+
+    Examples
+    --------
+    >>> is_chatter("$ mpstat 1 3"), is_chatter("22:33:26 all")
+    (True, False)
+    """
+    return len(line) <= _LONGEST and is_noise(line)
 
 
 def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:

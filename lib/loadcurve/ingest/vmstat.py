@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sar_clock import zone_named
+from loadcurve.ingest.sysstat_text import is_chatter
 from loadcurve.ingest.zoned import ABBREVIATION, CLOCK, DAY, Instants
 
 _LOAD = {"r": "run_queue", "b": "blocked"}
@@ -140,7 +140,7 @@ def _reports(
         tokens = line.split()
         if _GROUPS.fullmatch(line):
             continue
-        if tokens[:2] == ["r", "b"]:
+        if tokens[:2] == ["r", "b"] and number < len(lines):
             before = columns
             columns, zone_name = _columns(tokens, number, line)
             if foreign or columns != before or not _repeats(blocks):
@@ -155,7 +155,7 @@ def _reports(
             warnings.append(f"line {number}: not of vmstat or vmstat -s on Linux, left out: {line[:60]!r}")
         elif not columns or not _is_row(tokens, columns):
             foreign = True
-            if columns and not is_noise(line):
+            if columns and not is_chatter(line):
                 warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
         elif number == len(lines) and not _is_whole(tokens, columns):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
@@ -251,7 +251,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
             rows.append({"tool": "vmstat", "group": "vmstat -s", **counter})
         elif line[:1].isdigit():
             raise ParseError(number, "a line such as '24682416 K total memory'", line)
-        elif not is_noise(line):
+        elif not is_chatter(line):
             warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
     if not rows:
         raise ParseError(1, "lines of vmstat -s", lines[0].strip())
