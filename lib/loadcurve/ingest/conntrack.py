@@ -1,7 +1,7 @@
 """conntrack: tracked connections (``conntrack -L``) into `flows`, statistics (``conntrack -S``) into `counters`.
 
-Seen: conntrack-tools 1.4.7 on Debian 12 (samples of the tests); 1.4.2 to 1.4.8, ``-o extended``, ``-E``,
-/proc/net/nf_conntrack and /proc/net/ip_conntrack in public repositories.
+Seen: conntrack of Debian 12 (samples of the tests); 1.4.4 to 1.4.8 in public repositories.  Read but not seen as real
+output: ``-o extended``, ``-E``, /proc/net/nf_conntrack.
 
 What prints them (libnetfilter_conntrack, ``src/conntrack/snprintf_default.c``; conntrack-tools, ``src/conntrack.c``):
 
@@ -10,7 +10,7 @@ What prints them (libnetfilter_conntrack, ``src/conntrack/snprintf_default.c``; 
   translated back.  So the second ``src`` is the real server, and the second ``dst`` the address it answers to.
 - The time left is in whole seconds; an offloaded connection has none.  ``packets`` and ``bytes`` are there with
   ``nf_conntrack_acct`` only.
-- ``-S`` counts since boot, a line for each processor: ``found`` are lookups of existing entries that clashed.
+- ``-S`` counts since boot, a line for each processor.
 """
 
 import re

@@ -1,7 +1,7 @@
 """haproxy: statistics as CSV (``show stat``, ``/haproxy?stats;csv``) into the table `balancer`.
 
-Seen: haproxy 2.6 (samples of the tests; ``echo 'show stat' | socat stdio SOCKET``); 1.4 to 2.8 in public repositories:
-the columns differ by version, so the heading alone says which is which.
+Seen: haproxy of Debian 12 (sample of the tests; ``echo 'show stat' | socat stdio SOCKET``); the column sets of 1.4 and
+1.5 in public repositories: the columns differ by version, so the heading alone says which is which.
 
 What haproxy counts (its ``doc/management.txt``, "Statistics and monitoring"):
 

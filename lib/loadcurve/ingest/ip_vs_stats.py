@@ -1,6 +1,6 @@
 """/proc/net/ip_vs_stats and /proc/net/ip_vs_stats_percpu into the table `counters`.
 
-Seen: Linux 6.18 (samples of the tests); 2.6 to 6.x in public repositories.
+Seen: Linux 6.18 (samples of the tests).
 
 What the kernel prints (Linux, ``net/netfilter/ipvs/ip_vs_ctl.c``, ``ip_vs_stats_show``, ``ip_vs_stats_percpu_show``):
 every number in hexadecimal, the processor's number too; ``~`` is the sum over the processors.  Totals are since the

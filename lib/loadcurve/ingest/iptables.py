@@ -1,8 +1,9 @@
 """iptables: counters of the rules (``iptables -L -v``, ``iptables-save -c``) into `counters` and `balancer`.
 
-Seen: iptables 1.8.9 (samples of the tests; ``iptables -t nat -L -v -n``); 1.3 to 1.8 in public repositories.
+Seen: iptables of Debian 12, chains without rules (sample; ``iptables -t nat -L -v -n``); lists with rules, old and new,
+in public repositories, which mostly do not tell the version.
 
-What prints them (iptables 1.8, ``iptables/xshared.c``, ``xtables_print_num``; ``iptables-save.c``):
+What prints them (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_num``; ``iptables-save.c``):
 
 - Over 99999 a number is *rounded* to thousands and written with ``K``, over 9999K to ``M``, then ``G``, ``T``: steps of
   1000, half up; ``-x`` prints all digits, ``iptables-save -c`` always does: ``[packets:bytes]`` before each rule.

@@ -1,8 +1,8 @@
 """ipvsadm, and /proc/net/ip_vs with /proc/net/ip_vs_conn, into the tables `balancer`, `flows` and `counters`.
 
 Seen: ipvsadm 1.31 on Debian 12 (samples of the tests: ``ipvsadm -Ln`` alone and with ``--stats``, ``--rate``,
-``--exact``, ``--thresholds``, ``--persistent-conn``; ``-Lcn``, ``-Sn``, ``-L --timeout``); 1.24 to 1.31 and those of
-DPVS 1.7 to 1.10 in public repositories.
+``--exact``, ``--thresholds``, ``--persistent-conn``; ``-Lcn``, ``-Sn``, ``-L --timeout``); undated lists of other
+versions, and of DPVS that calls itself 0.0.0, 1.9.3 to 1.9.6 and 1.10.1, in public repositories.
 
 One function reads them all, since one text often holds several: a service and its servers, by numbers or by names,
 with numbers in decimal (ipvsadm) or hexadecimal (the kernel); the heading tells the columns.  What ipvsadm itself does

@@ -1,6 +1,6 @@
 """nft: counters of rules, sets and objects (``nft list ruleset``, ``nft -j list ruleset``) into `counters`, `balancer`.
 
-Seen: nftables 1.0.6 on Debian 12 (samples of the tests); 0.8 to 1.1 in public repositories.
+Seen: nftables 1.0.6 on Debian 12 (samples of the tests); rulesets without a version in public repositories.
 
 What nft prints (nftables, ``src/statement.c``, ``src/rule.c``, ``src/json.c``): exact numbers.  Only rules with
 ``counter`` are counted.  In a chain of type nat a rule sees the first packet of each connection only, so its packets

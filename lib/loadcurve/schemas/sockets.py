@@ -141,7 +141,7 @@ BALANCER = pa.DataFrameSchema(
     {
         **SAMPLE,
         "tool": name("ipvsadm, proc, haproxy, nft or iptables."),
-        "kind": name("service, a virtual service or frontend; server, a real server; of haproxy backend and listener too."),
+        "kind": name("service (a frontend too) or server; of haproxy also backend, listener."),
         "protocol": name("TCP, UDP, SCTP, or FWM for a firewall mark; for haproxy http or tcp."),
         "service": name("Name or firewall mark of the service, where it has one."),
         "virtual_address": name("Address of the virtual service."),
