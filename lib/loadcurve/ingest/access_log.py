@@ -127,7 +127,7 @@ class _Log:
             self._add(layout, found, numbers)
 
     def _first(self, chunk: str) -> Layout | None:
-        for line in chunk[:_LONGEST].split("\n")[:100]:
+        for line in chunk[:_LONGEST].split("\n")[:-1][:100]:
             if layout := layout_of_line(line):
                 self._readers[layout] = Reader(layout)
                 return layout
@@ -140,13 +140,17 @@ class _Log:
             if (match := layout.pattern().fullmatch(line)) and (whole or layout.ends_in_literal):
                 return layout, match.groups()
         layout = None if self._fixed or len(self._readers) >= _MOST_LAYOUTS else layout_of_line(line)
-        if layout is None or layout in self._readers or not (whole or layout.ends_in_literal):
+        if layout is None or layout in self._readers or not (whole or self._is_only_line(layout)):
             return None, ()
         match = layout.pattern().fullmatch(line)
         if match is None:
             return None, ()
         self._readers[layout] = Reader(layout)
         return layout, match.groups()
+
+    def _is_only_line(self, layout: Layout) -> bool:
+        """Whether a line without newline is the whole log and ends as the combined format does."""
+        return not self._readers and layout.ends_in_literal and layout.fields[-1].name == "http_user_agent"
 
     def _add(self, layout: Layout, groups: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> None:
         self.parts.add(self._readers[layout].read(groups), numbers, self.odd)

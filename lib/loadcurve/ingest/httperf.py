@@ -92,7 +92,7 @@ def parse_httperf(text: str) -> Parsed:
                     whole(token, number)
         elif _COMMAND.fullmatch(line):
             command = line
-        elif _FAILURE.fullmatch(line):
+        elif number < len(lines) and _FAILURE.fullmatch(line):
             failure = failure or line
         elif reports and line and not line.startswith(("httperf: warning", "Maximum connect burst", "Session ")):
             strays.add(number, line)

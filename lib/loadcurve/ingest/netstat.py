@@ -68,7 +68,7 @@ def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
         elif section and _HISTOGRAM.fullmatch(line):
             histogram, depth = line[:-1], len(raw[at]) - len(raw[at].lstrip())
         elif lines.is_open(at):
-            lines.closed(at, [line])
+            lines.warn(at + 1, f"the text ends inside this line, which is left out: {line[:60]!r}")
         elif not _IN_WORDS.fullmatch(line[:_LONGEST]):
             lines.stray(at)
     if not rows and not found:

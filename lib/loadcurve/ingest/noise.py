@@ -20,6 +20,8 @@ _NOISE = re.compile(
     r"|nohup: .*|logout|exit|Terminated"
 )
 
+_LONGEST = 500  # characters of a prompt with its command; some patterns above take quadratic time
+
 
 def is_noise(line: str) -> bool:
     """Whether a line, without the blanks around it, is empty or certainly not part of a tool's output.
@@ -29,4 +31,4 @@ def is_noise(line: str) -> bool:
     >>> [is_noise(s) for s in ("[root@lb1 ~]# ipvsadm -ln", "$ wrk -c1 URL", "```", "real  0m10.1s", "TCP: 5")]
     [True, True, True, True, False]
     """
-    return not line or _NOISE.fullmatch(line) is not None
+    return not line or (len(line) <= _LONGEST and _NOISE.fullmatch(line) is not None)

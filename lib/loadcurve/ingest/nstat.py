@@ -10,6 +10,8 @@ What nstat itself does (iproute2, ``misc/nstat.c``):
 - The third column is a rate per second, and only that of the daemon (``nstat -d``) is one: its heading names the
   sampling interval.  Elsewhere it is 0.0, and is not kept.
 - A name takes 32 columns; one of 32 or more touches its value.
+- As JSON it writes the lower 32 bits of each counter (``jsonw_uint_field``; the sample of the tests shows it beside its
+  text), so bytes start again at 0 after 4 GiB.  Where no value is larger than that, a warning says so.
 """
 
 import re
@@ -107,6 +109,8 @@ def parse_nstat_json(text: str) -> Parsed:
             if type(value) is not int or not 0 <= value < 2**64:
                 raise ParseError(line_of(name.replace(".", ""), text), f"a counter for {name!r}", str(value)[:80])
             rows += _rows(lines, name, float(value))
+        if max(counts.values(), default=0) < 2**32:
+            warnings.append(f"line {number}: nstat's JSON may hold the lower 32 bits of its counters only")
     return Parsed("nstat", {"counters": rows}, tuple(warnings))
 
 

@@ -42,7 +42,8 @@ class Lines:
         self._timezone = timezone
         self._strays = Strays(tool)
         self._said: list[str] = []
-        self._open = len(self.all) if self.all[-1] and text[-1].isalnum() else 0
+        self._open = len(self.all) if self.all[-1] else 0
+        self._inside = text[-1:].strip() != ""
 
     def __len__(self) -> int:
         return len(self.all)
@@ -76,12 +77,12 @@ class Lines:
             self._strays.add(at + 1, line)
 
     def is_open(self, at: int) -> bool:
-        """Whether the text ends right after the last character of this line, which may then be cut."""
+        """Whether the text ends in this line, without its newline, so that the line may be cut."""
         return at + 1 == self._open
 
     def closed(self, at: int, tokens: list[str]) -> list[str]:
-        """Tokens of a line without the last one if that may be cut, and a warning if so."""
-        if not self.is_open(at) or not tokens:
+        """Tokens of a line without the last one if the text ends right after it, and a warning if so."""
+        if not self.is_open(at) or not self._inside or not tokens:
             return tokens
         self.warn(at + 1, f"the text ends right after {tokens[-1]!r}, which may be cut and is left out")
         return tokens[:-1]

@@ -88,8 +88,8 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
             continue
         if match[1] in pages[-1]:
             pages.append({})
-        if lines.is_open(at) and match[1] != "Scoreboard":
-            lines.closed(at, [line])
+        if lines.is_open(at):
+            lines.warn(at + 1, f"the text ends inside this line, which is left out: {line[:60]!r}")
             continue
         pages[-1][match[1]] = (at + 1, match[2].strip())
     rows, counters = [], []
@@ -135,7 +135,7 @@ def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tupl
             others.append((name, amount * scale, unit))
     if "ServerVersion" in page:
         row["version"] = page["ServerVersion"][1]
-    if "Scoreboard" in page:
+    if page.get("Scoreboard", (0, ""))[1]:
         board = page["Scoreboard"][1]
         known = {name: value for name, value, _ in others}
         row |= {

@@ -41,7 +41,9 @@ def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
     """
     # Words are searched for faster than patterns, and a list may have a million sockets.
     if "TCP" not in text or not _SUMMARY.search(text):
-        return parse_ss_connections(text, timezone)
+        lists = parse_ss_connections(text, timezone)
+        # Times alone may be those of summaries.
+        return lists if _LIST.search(text) else Parsed("ss", {}, lists.warnings)
     if not _LIST.search(text):
         return parse_ss_summary(text, timezone)
     lines = text.split("\n")

@@ -25,7 +25,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest import ss_details, ss_rows
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
-from loadcurve.ingest.ss_lines import DETAIL, ROW, Journal, begins_details, kinds_of
+from loadcurve.ingest.ss_lines import DETAIL, HEADER, ROW, Journal, begins_details, kinds_of
 
 _PART = 1 << 22  # characters read at once; more are no faster
 _LONGEST = 1 << 20  # characters of a line; a socket of thousands of processes has fewer
@@ -38,7 +38,7 @@ _FIRST_WORD = re.compile(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
 _WHOLE_ROW = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
 _WHOLE_PORT = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
 _WHOLE_TOKEN = re.compile(r"\)$|bps$")
-_USER = r"\(\".*?\",(?:pid=)?[0-9]+,(?:[^()]*,)?(?:fd=)?[0-9]+(?:,[a-z_]+=[^()]*)?\)"
+_USER = r"\(\"(?:[^\"]|\"[^,])*\",(?:pid=)?[0-9]+,(?:[^()]*,)?(?:fd=)?[0-9]+(?:,[a-z_]+=[^()]*)?\)"
 _USERS = rf"(?P<users>users:\({_USER}(?:,{_USER})*\))(?:\s|$)"
 _NAMED = 5  # lines that a warning names one by one
 
@@ -86,7 +86,7 @@ def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
     if not journal.sockets and (journal.errors or not journal.last):
         number, line = (journal.errors or journal.unknown or [(1, cut)])[0]
         raise ParseError(number, "a list of sockets as ss prints it", line)
-    if cut and parts:
+    if parts and (cut or (journal.wrapped and not ss_details.has_last_tokens(parts[-1]))):
         ss_details.cut_texts(parts[-1])
     table = _table(parts, journal)
     _warn(journal, table)
@@ -106,14 +106,17 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
         kept = tail
     else:
         kept = re.sub(rf"(?:\b(?:{'|'.join(ss_details.SEPARATE)})\s+)?\S+\Z", "", tail)
-    if not (_WHOLE_ROW.match(f"{kept} ") if row else begins_details(kept)):
-        kept = ""
-    if kept == tail:
+    addresses = _WHOLE_ROW.match(f"{kept} ") if row else None
+    if re.fullmatch(HEADER, tail.strip()) or (kept == tail and addresses and addresses.end() >= len(tail.rstrip())):
         return end, tail, ""
+    if not (addresses if row else begins_details(kept)):
+        kept = ""
     cut = tail[len(kept) :].strip()
-    number = text.count("\n") + 1
-    warnings.append(f"line {number}: the text ends inside a line, of which is left out: {cut[-80:]!r}")
-    return end, kept, cut
+    said = (
+        f"inside a line, of which is left out: {cut[-80:]!r}" if cut else "without a newline: texts of it are left out"
+    )
+    warnings.append(f"line {text.count(chr(10)) + 1}: the text ends {said}")
+    return end, kept, cut or tail
 
 
 def _parts(text: str, end: int, kept: str) -> Iterator[str]:
@@ -146,6 +149,8 @@ def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Arr
     before = journal.sockets
     kinds = kinds_of(lines, first, sizes, has_users, raw, number, journal)
     at = np.flatnonzero(kinds == ROW)
+    detail = np.flatnonzero(kinds == DETAIL)
+    journal.wrapped = bool(len(detail)) and raw[int(detail[-1])].as_py()[0] not in " \t"
     if not len(at):
         return len(raw)
     rows = ss_rows.rows_of(texts, starts[at], sizes[at], number + at)

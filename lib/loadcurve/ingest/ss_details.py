@@ -2,12 +2,12 @@
 
 What ss itself does (iproute2 6.1, ``misc/ss.c``, ``tcp_stats_print``, ``sock_details_print``): blanks stand between
 the tokens; a token is a flag (``sack``), a name and a value (``rto:204``), or, for three rates, a name, a blank and a
-value (``send 62.3Mbps``); what is 0 is not printed.  Other versions have other tokens: those without a column are kept as
-they stand, in `other`.
+value (``send 62.3Mbps``); what is 0 is not printed.  Other versions have other tokens: those without a column are
+kept as they stand, in `other`.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +108,10 @@ _NOT_OTHER = (
     r"^(?:ESTAB|LISTEN|UNCONN|CLOSING|UNDEF|UNKNOWN|(?:TIME|CLOSE)-WAIT|LAST-ACK|FIN-WAIT-[12]|(?:NEW-)?SYN-(?:SENT|RECV)"
     r"|tcp|udp|u_str|u_dgr|u_seq|Netid|State|Recv-Q)$"
 )
+_BEHIND_THE_OPTIONS = (
+    "busy_s", "unacknowledged", "retransmits", "receive_rtt_s", "receive_space_bytes", "receive_ssthresh_bytes",
+    "unsent_bytes", "min_rtt_s", "send_window_bytes", "receive_window_bytes",
+)  # fmt: skip
 _LISTS = ("peers:", "filter", "via", "map_id:")  # what follows these words is a list of numbers
 
 
@@ -271,9 +275,14 @@ def _wrong(tokens: Tokens, at: int, expected: str) -> ParseError:
     return ParseError(int(tokens.lines[at]), expected, tokens.texts[int(at)].as_py())
 
 
-def cut_texts(columns: dict[str, pa.Array], names: Sequence[str] = ("options", "other", "app_limited")) -> None:
+def has_last_tokens(columns: dict[str, pa.Array]) -> bool:
+    """Whether the last socket has one of the tokens that ss prints behind all options."""
+    return any(name in columns and columns[name][-1].is_valid for name in _BEHIND_THE_OPTIONS)
+
+
+def cut_texts(columns: dict[str, pa.Array]) -> None:
     """Take out the texts of the last socket, whose tokens the end of the text cut."""
-    for name in names:
-        if name in columns and len(columns[name]):
+    for name in ("options", "other", "app_limited"):
+        if name in columns:
             column = columns[name]
             columns[name] = pa.concat_arrays([column.slice(0, len(column) - 1), pa.nulls(1, column.type)])

@@ -39,6 +39,7 @@ ERROR = (
 )
 """What ss, or the shell in its place, says when something is wrong."""
 _ERROR = re.compile(ERROR)
+_COMMAND = re.compile(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
 _DETAIL_WORD = re.compile(_DETAIL)
 _MOST = 10_000  # lines that are not understood; more of them are another program's output
 
@@ -61,6 +62,8 @@ class Journal:
         What was read last: ``row``, ``header``, ``time``; empty before all of them.
     time_line : int
         Where the last time stands.
+    wrapped : bool
+        Whether the last details begin in column 1: mail wraps them so, and the end of a text may lack a line of them.
     columns : int
         Which columns the first row of all has, as for a header; -1 before it.
     """
@@ -74,6 +77,7 @@ class Journal:
     sockets: int = 0
     last: str = ""
     time_line: int = 0
+    wrapped: bool = False
     columns: int = -1
 
     def note(self, line: str, number: int, sockets: int) -> str:
@@ -86,7 +90,7 @@ class Journal:
             self.times.append((sockets, time))
             self.time_line = number
             return "time"
-        if is_noise(line):
+        if is_around(line):
             return "noise"
         if _ERROR.fullmatch(line):
             self.errors.append((number, line))
@@ -99,6 +103,17 @@ class Journal:
         suspect = _ADDRESSES.search(line[:2000]) or _LIKE_A_TIME.fullmatch(line[:2000])
         if (begun and suspect) or len(self.unknown) > _MOST:
             raise ParseError(number, "a time, a header or a row of ss", line)
+
+
+def is_around(line: str) -> bool:
+    """Whether a line stands around ss's output and is not of it: a prompt with ss, or any noise.
+
+    Examples
+    --------
+    >>> is_around("[root@lb1:~/cmake] #ss -s"), is_around("Total: 5")
+    (True, False)
+    """
+    return is_noise(line) or _COMMAND.fullmatch(line) is not None
 
 
 def begins_details(line: str) -> bool:

@@ -16,10 +16,9 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import instant, utc
-from loadcurve.ingest.ss_lines import ERROR
+from loadcurve.ingest.ss_lines import ERROR, is_around
 
 _TRANSPORT = ("RAW", "UDP", "TCP", "INET", "FRAG")
 _N = r"\s+([0-9]{1,18})"
@@ -141,11 +140,11 @@ class _Reading:
             self.errors.append((number, line))
         elif open_end and any(name.startswith(line) for name in _SUMMARY):
             self.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line!r}")
-        elif self.counts and _ORDER.index(next(reversed(self.counts))) < _ORDER.index("INET") and not is_noise(line):
+        elif self.counts and _ORDER.index(next(reversed(self.counts))) < _ORDER.index("INET") and not is_around(line):
             raise ParseError(number, "the next line of the summary", line)
         elif self.counts and line[0].isdigit():
             raise ParseError(number, "a time or the line 'Total:' of the next snapshot", line)
-        elif not is_noise(line):
+        elif not is_around(line):
             self.unknown.append((number, line))
 
     def _add(self, word: str, counts: list[int | None], number: int, line: str) -> None:
@@ -176,7 +175,7 @@ class _Reading:
             names = ("tcp", "established", "closed", "orphaned", "synrecv", "time_wait", "ports")
             row |= {name: value for name, value in zip(names, counts["TCP:"], strict=True) if value is not None}
             if row["closed"] < 0:
-                shown = f"'closed {row.pop('closed')}'"
+                shown, row["closed"] = f"'closed {row['closed']}'", None
                 self.warnings.append(f"line {self.began}: {shown} is missing: ss subtracts counts that differ in scope")
         for word, name in (("RAW", "raw"), ("UDP", "udp"), ("FRAG", "fragments")):
             if word in counts:
