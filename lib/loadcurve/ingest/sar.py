@@ -83,6 +83,7 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     elif not scan.headings:
         doubts.add("no heading", 1, "no heading 'Linux …': the day of the rows is not known, so they have no time")
     instants, midnights = _instants(scan, parts, lines, zone, doubts)
+    del lines, scan.lines, text  # a long text's tables are as large as itself
     tables = make_tables(parts, instants, doubts)
     if averages := average_rows(scan.averages, doubts):
         tables["averages"] = averages
@@ -99,7 +100,7 @@ def _read(lines: Lines, doubts: Doubts) -> tuple[Scan, list[Rows]]:
         return scan, _rows(scan)
     except ParseError:
         # Header rows among the rows, where empty lines were lost; they are too many to look for when there are none.
-        rows = (i for header in scan.headers.values() for a, b in header.blocks for i in range(a, b))
+        rows = (i for header in scan.headers.values() for a, b in header.blocks.tolist() for i in range(a, b))
         more = [i for i in rows if looks_like_header(lines.text(i).split()[1:])]
         if not more:
             raise
@@ -108,7 +109,7 @@ def _read(lines: Lines, doubts: Doubts) -> tuple[Scan, list[Rows]]:
 
 
 def _rows(scan: Scan) -> list[Rows]:
-    parts = [rows for header in scan.headers.values() if header.blocks for rows in read_rows(header, scan.lines)]
+    parts = [rows for header in scan.headers.values() for rows in read_rows(header, scan.lines)]
     return [rows for rows in parts if len(rows.lines)]
 
 

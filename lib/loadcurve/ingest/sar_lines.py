@@ -35,7 +35,7 @@ def plain(text: str) -> str:
     >>> plain("  22时33分25秒     CPU"), plain("下午 10:33:25 CPU"), plain("15 时 05 分 29 秒 all")
     ('22:33:25     CPU', '10:33:25 PM CPU', '15:05:29 all')
     """
-    if "^C" in text or re.match(r"[ \t]", text) or re.search(r"\n[ \t]", text[:_HEAD]):
+    if ("^" in text and "^C" in text) or re.match(r"[ \t]", text) or re.search(r"\n[ \t]", text[:_HEAD]):
         text = dedented(text)
     head = text[:_HEAD]
     if not head.isascii():

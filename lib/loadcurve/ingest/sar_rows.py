@@ -60,7 +60,7 @@ def read_rows(header: Header, lines: Lines) -> list[Rows]:
     ParseError
         Where a row does not have the header's columns, or a cell is not what they hold.
     """
-    blocks = np.array(header.blocks, np.int64)
+    blocks = header.blocks
     if _size(blocks, lines) < _LEAST or header.section.texts:
         return [_by_line(header, lines, blocks)]
     return [part for batch in _batches(blocks, lines) for part in _at_once(header, lines, batch)]
@@ -182,9 +182,9 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     numbers = np.arange(counts.sum()) + np.repeat(blocks[:, 0] - np.cumsum(counts) + counts, counts)
     if (lines.seconds[numbers] < 0).any() or ((lines.halves[numbers] > 0) != header.half).any():
         return None
-    data = memoryview(lines.data)
+    data = lines.data
     starts, ends = lines.starts[blocks[:, 0]].tolist(), (lines.ends[blocks[:, 1] - 1] + 1).tolist()
-    joined = bytearray().join([data[a:b] for a, b in zip(starts, ends, strict=True)])
+    joined = bytearray(b"".join([data[a:b] for a, b in zip(starts, ends, strict=True)]))
     if _MARK in joined:
         return None
     marked = np.frombuffer(joined, np.uint8)

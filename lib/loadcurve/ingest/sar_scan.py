@@ -74,8 +74,8 @@ class Header:
         Which column names what a row is about; -1 where none does.
     at : list of int
         Lines of the header rows, from 0.
-    blocks : list of tuple
-        First line of rows and the line after the last, from 0.
+    starts, ends : list of int
+        First line of the rows below each, and the line after the last, from 0.
     """
 
     columns: tuple[str, ...]
@@ -85,7 +85,14 @@ class Header:
     line: int
     item: int
     at: list[int] = field(default_factory=list)
-    blocks: list[tuple[int, int]] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """First line of each block of rows and the line after its last; no empty blocks."""
+        blocks = np.column_stack([np.array(self.starts, np.int64), np.array(self.ends, np.int64)])
+        return blocks[blocks[:, 1] > blocks[:, 0]]
 
     @property
     def places(self) -> list[int]:
@@ -152,7 +159,7 @@ class Scan:
         self.error: tuple[int, str] | None = None
         self.foreign = self.american = False
         self._current: Header | None = None
-        self._read: dict[bytes, Header | None] = {}
+        self._read: dict[bytes, Header] = {}
         special = sorted({*lines.find(b"LINUX RESTART"), *lines.find(b"COM "), *lines.find(b"load average:")})
         rows = lines.timed.copy()
         rows[[i for i in special if _SPECIAL.match(lines.text(i))]] = False
@@ -165,7 +172,7 @@ class Scan:
         filled = self.lines.ends > self.lines.starts
         marks = np.flatnonzero(filled & (first | ~rows))
         after = breaks[np.searchsorted(breaks, marks, "right")]
-        starts, ends, data = self.lines.starts, self.lines.ends, self.lines.data
+        starts, ends, data, read = self.lines.starts, self.lines.ends, self.lines.data, self._read
         for number, end, is_row, a, b in zip(
             marks.tolist(), after.tolist(), rows[marks].tolist(), starts[marks].tolist(), ends[marks].tolist(),
             strict=True,
@@ -174,14 +181,14 @@ class Scan:
                 self._other(number)
                 continue
             words = data[a + 8 : b]
-            header = self._read[words] if words in self._read else self._header(words, number)
+            header = read.get(words) or self._header(words, number)
             if header is None:
                 self._rows(number, end)
                 continue
             self._current = header
             header.at.append(number)
-            if end > number + 1:
-                header.blocks.append((number + 1, end))
+            header.starts.append(number + 1)
+            header.ends.append(end)
 
     def _header(self, raw: bytes, number: int) -> Header | None:
         """Header of a line's words after the time; None where they are a row."""
@@ -234,7 +241,8 @@ class Scan:
             return
         if number and self.lines.ends[number - 1] == self.lines.starts[number - 1]:
             self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
-        self._current.blocks.append((number, end))
+        self._current.starts.append(number)
+        self._current.ends.append(end)
 
     def _other(self, number: int) -> None:
         text = self.lines.text(number)

@@ -35,17 +35,19 @@ class Instants:
         return named | {"time": pd.Series(pd.DatetimeIndex(self.times[lines]).tz_localize("UTC"))}
 
 
-def make_tables(parts: Sequence[Rows], instants: Instants, doubts: Doubts) -> dict[str, pd.DataFrame]:
-    """Return the tables that these rows fill."""
+def make_tables(parts: list[Rows], instants: Instants, doubts: Doubts) -> dict[str, pd.DataFrame]:
+    """Return the tables that these rows fill; the rows are taken out of `parts`, to hold each number once."""
     tables: dict[str, pd.DataFrame] = {}
-    for table in dict.fromkeys(
-        section.table for section in SECTIONS if section.table not in ("counters", "interrupts")
-    ):
-        if mine := [rows for rows in parts if rows.header.section.table == table]:
+    interrupts, counters = _interrupts(parts), _counters(parts)
+    sections = dict.fromkeys(section.table for section in SECTIONS)
+    for table in sections:
+        mine = [rows for rows in parts if rows.header.section.table == table]
+        parts[:] = [rows for rows in parts if rows.header.section.table != table]
+        if mine and table not in ("counters", "interrupts"):
             tables[table] = _wide(table, mine, instants, doubts)
-    if interrupts := _interrupts(parts, instants):
+    if interrupts:
         tables["interrupts"] = _long(interrupts, instants, ("kind", "interrupt", "cpu"), "interrupts_per_s", doubts)
-    if counters := _counters(parts):
+    if counters:
         tables["counters"] = _long(counters, instants, ("group", "item", "counter", "unit"), "value", doubts)
     return tables
 
@@ -81,7 +83,7 @@ def _si(printed: np.ndarray, column: Column) -> np.ndarray:
         # Hundredths are exact, so that 20.62 % is the nearest number to 0.2062.
         hundredths = np.rint(printed * 100)
         return np.where(hundredths / 100 == printed, hundredths / 1e4, printed / 100)
-    return printed * column.times / column.per
+    return printed if column.times == column.per == 1 else printed * column.times / column.per
 
 
 def _checked(values: np.ndarray, lines: np.ndarray, column: Column, doubts: Doubts) -> np.ndarray:
@@ -122,32 +124,33 @@ def _wide(table: str, parts: list[Rows], instants: Instants, doubts: Doubts) -> 
             columns[name] = frame.pop(name).to_numpy()
             if Column(table, name, 1, 1, "").whole:
                 columns[name] = pd.array(columns[name], dtype="Float64").astype("Int64")
-    return pd.DataFrame(columns)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _section(parts: list[Rows], names: dict[str, int], order: list[str], doubts: Doubts) -> pd.DataFrame:
     """Rows of one section in the order of the text: `line`, `item` and our columns."""
     lines = np.concatenate([rows.lines for rows in parts])
     items = np.concatenate([_place(rows, names) for rows in parts])
-    columns: dict[str, list[np.ndarray]] = {}
-    for name in order:
-        pieces = []
-        for rows in parts:
-            header = rows.header
-            places = [(i, _target(header, p)) for i, p in enumerate(header.places)]
-            mine = next(((i, c) for i, c in places if c.table != "counters" and c.name == name), None)
-            pieces.append(
-                np.full(len(rows.lines), np.nan)
-                if mine is None
-                else _checked(_si(rows.numbers[mine[0]], mine[1]), rows.lines, mine[1], doubts)
-            )
-            if mine is not None:
-                columns[name] = pieces
-    frame = pd.DataFrame({"line": lines, "item": items} | {name: np.concatenate(p) for name, p in columns.items()})
     for rows in parts:
         if rows.header.section.table == "cpu":
             _check_sum(rows, doubts)
+    columns = {"line": lines, "item": items}
+    for name in order:
+        found = [_column(rows, name, doubts) for rows in parts]
+        if any(column is not None for column in found):
+            filled = (np.full(len(r.lines), np.nan) if c is None else c for r, c in zip(parts, found, strict=True))
+            columns[name] = np.concatenate([*filled])
+    frame = pd.DataFrame(columns, copy=False)
     return frame if (np.diff(lines) > 0).all() else frame.sort_values("line", ignore_index=True)
+
+
+def _column(rows: Rows, name: str, doubts: Doubts) -> np.ndarray | None:
+    """Values of one of our columns; None where these rows do not have it."""
+    for i, place in enumerate(rows.header.places):
+        column = _target(rows.header, place)
+        if column.name == name and column.table != "counters":
+            return _checked(_si(rows.numbers[i], column), rows.lines, column, doubts)
+    return None
 
 
 def _check_sum(rows: Rows, doubts: Doubts) -> None:
@@ -203,7 +206,7 @@ def _counters(parts: Sequence[Rows]) -> list[_Long]:
         items = [rows.names[i] if i >= 0 else None for i in range(len(rows.names))]
         long = _Long(
             rows,
-            [_si(rows.numbers[i], column) for i, column in mine],
+            [rows.numbers[i] for i, _ in mine],
             {
                 "group": [header.section.group("sar")] * len(mine),
                 "item": [items, rows.items],
@@ -216,7 +219,7 @@ def _counters(parts: Sequence[Rows]) -> list[_Long]:
     return found
 
 
-def _interrupts(parts: Sequence[Rows], instants: Instants) -> list[_Long]:
+def _interrupts(parts: Sequence[Rows]) -> list[_Long]:
     found = []
     for rows in parts:
         header = rows.header
@@ -256,7 +259,7 @@ def _long(parts: list[_Long], instants: Instants, words: tuple[str, ...], value:
         by_row = {n: _codes(w[0], known[n])[w[1]] for n, w in part.words.items() if w and isinstance(w[0], list)}
         by_column = {n: _codes(w, known[n]) for n, w in part.words.items() if n not in by_row}
         for i, values in enumerate(part.values):
-            numbers[at + i] = _checked(values, part.lines, part.columns[i], doubts)
+            numbers[at + i] = _checked(_si(values, part.columns[i]), part.lines, part.columns[i], doubts)
             line_of[at + i] = part.lines
             for name in words:
                 codes[name][at + i] = by_row[name] if name in by_row else by_column[name][i]
@@ -266,15 +269,10 @@ def _long(parts: list[_Long], instants: Instants, words: tuple[str, ...], value:
         codes = {name: code[kept] for name, code in codes.items()}
     columns = {**instants.columns(line_of), "tool": _words(np.zeros(len(numbers), np.int64), ["sar"])}
     for name in words:
+        if name == "unit":
+            columns[value] = numbers
         columns[name] = _words(codes.pop(name), list(known[name]))
-    shown = [
-        name
-        for name in ("time", "host", "tool", "kind", "interrupt", "cpu", "group", "item", "counter")
-        if name in columns
-    ]
-    return pd.DataFrame(
-        {name: columns[name] for name in shown} | {value: numbers} | {n: columns[n] for n in columns if n not in shown}
-    )
+    return pd.DataFrame(columns | {value: numbers}, copy=False)
 
 
 def _codes(names: Sequence[str], known: dict[str, int]) -> np.ndarray:
