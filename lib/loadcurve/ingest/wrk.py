@@ -147,7 +147,7 @@ def _row(heading: Heading | None, report: Report | None, default: str, warnings:
     if report.throughput[0]:
         row = dict.fromkeys(_ERRORS, 0) | row  # wrk prints these lines before, unless they are all 0
     _check_rates(report, row, warnings)
-    if not any(k for k in row if k not in ("tool", "percentile_estimator", "latency_corrected")):
+    if not quantiles and row.keys() <= {"tool", "percentile_estimator", "latency_corrected"}:
         return {}, []
     for name in [
         k for k, v in row.items() if isinstance(v, float) and math.isnan(v) and not k.endswith(("_s", "_rps"))
@@ -195,8 +195,8 @@ def _check_footer(block: Distribution, report: Report, row: dict, warnings: list
         if column in row and abs(value - row[column]) > 0.007 * value + 1e-6:
             warnings.append(f"line {block.lines[name]}: {name} {footer[name]} ms is not that of the line 'Latency'")
         row.setdefault(column, value)
-    last = block.spectrum[-1][2] if block.spectrum else math.nan
-    if footer.get("Total count", last) != last:
+    last = block.spectrum[-1][2] if block.spectrum else 0
+    if block.spectrum and footer.get("Total count", last) != last:
         at = block.lines["Total count"]
         warnings.append(f"line {at}: the spectrum counts {last} responses, this line another number")
 

@@ -20,6 +20,7 @@ _FRACTION = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,9}")
 _FOOTER = re.compile(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
 _FOOTER_LIKE = re.compile(r"#?\[(?:Mean|Max|Buckets)\b")
 _NAN = ("nan", "-nan")
+_FINE = 1e5  # 1/(1-percentile) from which six decimals of the percentile tell rows apart no more
 
 
 @dataclass(slots=True)
@@ -102,8 +103,8 @@ class Distribution:
             raise ParseError(at, "1/(1-percentile)", inverse)
         latency, quantile, responses = float(value) / 1000, float(percentile), whole(count, at, [])
         before = self.spectrum[-1] if self.spectrum else (-1.0, -1.0, -1)
-        if inverse[-1] != "f" and float(inverse) > 1 and (quantile == 1 or quantile <= before[0]):
-            quantile = 1 - 1 / float(inverse)  # six decimals tell these rows apart no more
+        if inverse[-1] != "f" and float(inverse) > _FINE:
+            quantile = 1 - 1 / float(inverse)
         if not before[0] <= quantile <= 1 or latency < max(before[1], 0) or responses < before[2]:
             raise ParseError(at, "no number below that of the row before", " ".join(words))
         self.spectrum.append((quantile, latency if responses else math.nan, responses))

@@ -1,5 +1,6 @@
 """wrk: what its own C code says, as properties; what stands around a report; what is refused; every sample at hand."""
 
+import contextlib
 import json
 import math
 import random
@@ -18,6 +19,7 @@ from loadcurve.units import parse_bytes, parse_count, parse_time_s
 DATA = Path(__file__).parents[1] / "data/wrk"
 SAMPLES = Path(__file__).parents[3].parent / "shared/samples"
 PLAIN = (DATA / "plain.txt").read_text()
+VERSION = "wrk 4.0.2-2-g91655b5 [epoll] Copyright (C) 2012 Will Glozer\n"
 LATENCY = (DATA / "latency.txt").read_text()
 
 
@@ -55,7 +57,7 @@ def test_sizes_and_counts_come_back(n):
     assert parse_count(format_count(n)) == pytest.approx(n, rel=0.006, abs=0.006)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     requests=st.integers(0, 10**10),
     size=st.integers(1, 10**7),
@@ -131,7 +133,7 @@ def test_no_report(text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("unable to connect to 198.18.0.3:9999 Connection refused", "unable to connect to 198.18.0.3:9999 Connection refused"),
+        ("unable to connect to h:9999 Connection refused", "unable to connect to h:9999 Connection refused"),
         ("unable to connect to h:http Operation timed out\n", "unable to connect to h:http Operation timed out"),
         ("unable to create thread 419: Too many open files\n", "unable to create thread 419: Too many open files"),
         ("invalid URL: foo\nUsage: wrk <options> <url>   \n  Options: \n", "invalid URL: foo"),
@@ -142,7 +144,7 @@ def test_no_report(text):
         ("sh: 1: wrk: not found\n", "sh: 1: wrk: not found"),
         ("zsh: command not found: wrk\n", "zsh: command not found: wrk"),
         ("Killed by signal 2.\n", "Killed by signal 2."),
-        ("wrk 4.0.2-2-g91655b5 [epoll] Copyright (C) 2012 Will Glozer\nUsage: wrk <options> <url>\n", "Usage: wrk <options> <url>"),
+        (f"{VERSION}Usage: wrk <options> <url>\n", "Usage: wrk <options> <url>"),
     ],
 )  # fmt: skip
 def test_a_run_that_never_began_is_a_failed_run(text, reason):
@@ -319,10 +321,8 @@ def test_mutations_parse_or_raise_parse_errors(name):
             at = dice.randrange(len(changed[i]))
             changed[i] = changed[i][:at] + {"garble": dice.choice("x9 -%.")}.get(kind, "\0") + changed[i][at + 1 :]
         mutant = "\n".join(changed)
-        try:
+        with contextlib.suppress(ParseError):
             parse_wrk(mutant[: dice.randrange(len(mutant))] if kind == "cut" else mutant)
-        except ParseError:
-            pass
 
 
 LONG = (
@@ -335,10 +335,8 @@ LONG = (
 @pytest.mark.parametrize("text", LONG, ids=[text[:12] for text in LONG])
 def test_long_texts_take_no_longer_than_they_must(text):
     begin = time.monotonic()
-    try:
+    with contextlib.suppress(ParseError):
         parse_wrk(text)
-    except ParseError:
-        pass
     assert time.monotonic() - begin < 5
 
 
