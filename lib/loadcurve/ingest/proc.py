@@ -1,7 +1,7 @@
 """Files of Linux's /proc that count: interrupts, packets, protocols, sockets, memory; one text may hold several.
 
 Seen: kernel 6.18 on Debian 12 (``cat /proc/interrupts``), kernels from 2.6 on in public repositories.  Each file has a
-reader in `proc_interrupts`, `proc_net` or `proc_system`, whose docstring says what the kernel writes there.
+reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, whose docstring says what the kernel writes there.
 
 A collector that copies the files in a loop writes the time before each round; then every row has its `time`.
 """
@@ -15,6 +15,7 @@ from loadcurve.ingest.plain_lines import Lines
 from loadcurve.ingest.proc_interrupts import Interrupts, read_counts, read_counts_without_header
 from loadcurve.ingest.proc_net import read_devices, read_named, read_pairs, read_sockets, read_softnet
 from loadcurve.ingest.proc_system import read_load, read_memory, read_stat
+from loadcurve.ingest.proc_tcp import read_sockets_in_hexadecimal
 
 Rows = dict[str, list[dict]]
 _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, Rows, Interrupts], int]], ...] = tuple(
@@ -27,6 +28,7 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, Rows, Interrupts], in
         (r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]", read_pairs),
         (r"(?:Ip6InReceives|ifIndex)[ \t]+[0-9]+$", read_named),
         (r"sockets:[ \t]+used[ \t]|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?:[ \t]+inuse[ \t]", read_sockets),
+        (r"sl[ \t]+local_address[ \t]+rem", read_sockets_in_hexadecimal),
         (r"MemTotal:[ \t]", read_memory),
         (r"cpu[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]", read_stat),
         (r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+$", read_load),
@@ -35,7 +37,7 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, Rows, Interrupts], in
 
 
 def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables of files of /proc: `interrupts`, `counters`, `sockets`, `memory`, `load`.
+    r"""Tables of files of /proc: `interrupts`, `counters`, `sockets`, `connections`, `memory`, `load`.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
             lines.stray(at)
         at += 1
     tables = {"interrupts": interrupts.table()} if len(interrupts) else {}
-    tables |= {name: table for name, table in rows.items() if table}
+    tables |= {name: table for name, table in rows.items() if table or name == "connections"}  # no socket is an answer
     if not tables:
         at = next((i for i, line in enumerate(lines.all) if line), 0)
         raise ParseError(at + 1, "a whole file of /proc" if found else "a file of /proc that is read", lines.all[at])

@@ -308,7 +308,7 @@ FORMS = (
         "proc", "", "proc:parse_proc",
         r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*[ \t]*\n(?=[ \t]*[\w/]{1,12}:[ \t]+[0-9])"
         r"|[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)"
-        r"|[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}|Inter-\|[ \t]*Receive"
+        r"|sl[ \t]+local_address[ \t]+rem|[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}|Inter-\|[ \t]*Receive"
         r"|(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]"
         r"|Ip6InReceives[ \t]+[0-9]+[ \t]*$|sockets:[ \t]+used[ \t]+[0-9]|TCP6?:[ \t]+inuse[ \t]+[0-9]"
         r"|MemTotal:[ \t]+[0-9]+[ \t]+kB|cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+"
