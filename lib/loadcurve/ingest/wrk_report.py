@@ -57,7 +57,13 @@ class Reader(Around):
             if take is None or not take(self, line, at):
                 self._stranger(line, at)
         except ParseError as error:
-            self._cut(error)
+            if self._inside():
+                self._cut(error)
+            else:  # prose such as "Requests/sec: about 500"
+                self.warnings.append(f"line {at}: like a line of wrk, but outside a report, so left out: {error.got!r}")
+
+    def _inside(self) -> bool:
+        return self._heading is not None or (self._report is not None and not self._report.ended)
 
     def _cut(self, error: ParseError) -> None:
         if not self._tail:
@@ -157,9 +163,10 @@ class Reader(Around):
 
     def _latency(self, line: str, at: int) -> bool:
         if line.startswith("Latency Distribution"):
+            block = Distribution.of_heading(line, at)
             report = self._open(at)
-            self._block = Distribution.of_heading(line, at)
-            report.blocks.append(self._block)
+            self._block = block
+            report.blocks.append(block)
             report.tool = "wrk2" if self._block.hdr else report.tool or "wrk"
             self._mine(at)
             return True
@@ -234,8 +241,9 @@ class Reader(Around):
     def _status_errors(self, line: str, at: int) -> bool:
         if not line.startswith("Non-2xx or 3xx responses:"):
             return False
-        report = self._open(at)
         token = line.rpartition(":")[2].strip()
+        whole(token, at, [])
+        report = self._open(at)
         self._count(report, "errors_status", token, at)
         if self._tail:
             raise ParseError(at, "a newline after this number", report.facts.pop("errors_status") and line)
@@ -255,8 +263,10 @@ class Reader(Around):
         if self._tail and requests and len(token.rpartition(".")[2]) != 2:
             raise ParseError(at, "two decimals", line)
         value = number(PLAIN if requests else SIZE, token, at, self.warnings)
-        report = self._open(at)
         name = "throughput_rps" if requests else "received_bytes_per_s"
+        if not self._inside() and self._report is not None and self._report.facts.get(name) == value:
+            return True  # the report's own line again, as grep shows it
+        report = self._open(at)
         if name in report.facts:
             raise ParseError(at, "one such line in a report", line)
         report.facts[name] = value

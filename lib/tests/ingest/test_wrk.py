@@ -215,6 +215,14 @@ def test_lines_of_a_script_may_stand_inside():
     assert parsed.warnings
 
 
+def test_prose_with_the_words_of_wrk_is_no_report():
+    prose = "Latency is good\nRequests/sec: about 500\nThread Stats are great\nLatency Distribution is short\n"
+    again = "Requests/sec: 128408.94\nNon-2xx or 3xx responses: none\nSocket errors: none\nKilled\n"
+    parsed = parse(prose + PLAIN + again)
+    assert parsed.tables["runs"].equals(parse(PLAIN).tables["runs"])
+    assert all("outside a report" in warning for warning in parsed.warnings)
+
+
 BACKGROUND = """Running 2s test @ http://a/
   1 threads and 32 connections
 Running 2s test @ http://b/
