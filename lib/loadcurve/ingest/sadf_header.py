@@ -43,7 +43,7 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
         line = raw.strip()
         if found := _VERSION.fullmatch(line):
             version = found[1]
-        elif found := _HOST.fullmatch(line):
+        elif (found := _HOST.fullmatch(line)) and (found[5] or "CPU)" not in line):
             hosts.append({"host": found[3], "tool": "sadf", "kernel": found[2], "system": found[1]})
             hosts[-1].update({"architecture": found[4]} if found[4] else {})
             hosts[-1].update({"cpus": int(found[5])} if found[5] else {})

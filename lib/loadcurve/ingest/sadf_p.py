@@ -24,6 +24,7 @@ from loadcurve.ingest.zoned import Instants
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 _ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
 _PROCESSOR = re.compile(r"all|cpu[0-9]+")
+_NEVER = (INTERRUPTS.option, "-x")  # interrupts have lines of their own; sadf prints no processes
 _OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
 
 
@@ -115,16 +116,15 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _fitting(sections: tuple[Section, ...], column: str, item: str) -> tuple[Section, ...]:
-    return tuple(s for s in sections if s is not INTERRUPTS and column in s.columns and bool(s.items) == bool(item))
+    return tuple(s for s in sections if s.option not in _NEVER and column in s.columns and bool(s.items) == bool(item))
 
 
 def _end(rows: Rows, run: _Run) -> None:
-    """Hand a finished section over; only the header as a whole tells sections with common columns apart."""
+    """Hand a finished section over."""
     if run.key is None or not run.values:
         return
     host, time, item = run.key
-    likely = section_of([*run.values, *(name for name in (run.fitting[0].items if run.fitting else ())[:1])])
-    section = likely if likely in run.fitting or not run.fitting else run.fitting[0]
+    section = run.fitting[0] if run.fitting else section_of([*run.values])
     if "CPU" in section.items:
         item = item.removeprefix("cpu")
     elif "TTY" in section.items:

@@ -131,6 +131,7 @@ class Reader:
         release, host, date = (str(facts.get(name, "")) for name in ("release", "nodename", "date"))
         cpus = facts.get("number-of-cpus")
         whole = cpus if isinstance(cpus, int) and 0 <= cpus < 10**7 else None
+        number = next((i for i, line in enumerate(self.lines[number - 1 :], number) if '"date"' in line), number)
         self._heed(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict:
@@ -195,6 +196,9 @@ class Reader:
                     self._last = second if self._last < 0 else self._last  # the first row may be after midnight
                 continue
             if rest is None or not (columns or second >= 0):
+                cells = line.split()
+                if is_header(cells[1:]) or is_header(cells[2:]) or (columns and _is_row(cells, columns)):
+                    raise ParseError(number, "a time of day such as 22:33:25 at the beginning", line)
                 if not is_chatter(line):
                     self._warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
                 continue
@@ -228,6 +232,12 @@ class Reader:
         if match := _AVERAGE.match(line):
             return -1, line[match.end() :].strip(), True
         return -1, None, False
+
+
+def _is_row(cells: list[str], columns: tuple[str, ...]) -> bool:
+    """Whether a line is a row whose time is garbled."""
+    numbers = sum(_NUMBER.fullmatch(cell) is not None for cell in cells)
+    return len(columns) < len(cells) <= len(columns) + 2 and 2 * numbers > len(columns)
 
 
 def is_chatter(line: str) -> bool:
