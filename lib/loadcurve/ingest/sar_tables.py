@@ -113,21 +113,20 @@ def _wide(table: str, parts: list[Rows], instants: Instants, doubts: Doubts) -> 
     for option in dict.fromkeys(rows.header.section.option for rows in parts):
         mine = [rows for rows in parts if rows.header.section.option == option]
         frames.append(_section(mine, names, [*dict.fromkeys(order)], doubts))
-    frame = frames[0] if len(frames) == 1 else _joined(frames, instants)
-    lines = frame.pop("line").to_numpy()
-    items = frame.pop("item").to_numpy()
+    whole = frames[0] if len(frames) == 1 else _joined(frames, instants)
+    lines, items = whole.pop("line"), whole.pop("item")
     columns = {**instants.columns(lines), "tool": _words(np.zeros(len(lines), np.int64), ["sar"])}
     if item:
         columns[item] = _words(items, list(names))
     for name in dict.fromkeys(order):
-        if name in frame:
-            columns[name] = frame.pop(name).to_numpy()
+        if name in whole:
+            columns[name] = whole.pop(name)
             if Column(table, name, 1, 1, "").whole:
                 columns[name] = pd.array(columns[name], dtype="Float64").astype("Int64")
     return pd.DataFrame(columns, copy=False)
 
 
-def _section(parts: list[Rows], names: dict[str, int], order: list[str], doubts: Doubts) -> pd.DataFrame:
+def _section(parts: list[Rows], names: dict[str, int], order: list[str], doubts: Doubts) -> dict[str, np.ndarray]:
     """Rows of one section in the order of the text: `line`, `item` and our columns."""
     lines = np.concatenate([rows.lines for rows in parts])
     items = np.concatenate([_place(rows, names) for rows in parts])
@@ -140,8 +139,14 @@ def _section(parts: list[Rows], names: dict[str, int], order: list[str], doubts:
         if any(column is not None for column in found):
             filled = (np.full(len(r.lines), np.nan) if c is None else c for r, c in zip(parts, found, strict=True))
             columns[name] = np.concatenate([*filled])
-    frame = pd.DataFrame(columns, copy=False)
-    return frame if (np.diff(lines) > 0).all() else frame.sort_values("line", ignore_index=True)
+    return _sorted(columns)
+
+
+def _sorted(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    if (np.diff(columns["line"]) > 0).all():
+        return columns
+    order = np.argsort(columns["line"], kind="stable")
+    return {name: column[order] for name, column in columns.items()}
 
 
 def _column(rows: Rows, name: str, doubts: Doubts) -> np.ndarray | None:
@@ -168,23 +173,22 @@ def _check_sum(rows: Rows, doubts: Doubts) -> None:
         doubts.add("sum", int(rows.lines[first]) + 1, sentence, int(wrong.sum()))
 
 
-def _joined(frames: list[pd.DataFrame], instants: Instants) -> pd.DataFrame:
+def _joined(sections: list[dict[str, np.ndarray]], instants: Instants) -> dict[str, np.ndarray]:
     """Join sections of one table by instant and item; one that a clock set back shows twice stays apart."""
+    first, keys = sections[0], [instants.keys[section["line"]] for section in sections]
+    alike = all(
+        np.array_equal(key, keys[0]) and np.array_equal(section["item"], first["item"])
+        for key, section in zip(keys, sections, strict=True)
+    )
+    if alike and sum(len(section) - 2 for section in sections) == len(set().union(*sections)) - 2:
+        line = np.min([section["line"] for section in sections], axis=0)
+        return _sorted({name: column for section in sections for name, column in section.items()} | {"line": line})
+    frames = [pd.DataFrame(section).assign(key=key) for section, key in zip(sections, keys, strict=True)]
     for frame in frames:
-        frame["key"] = instants.keys[frame["line"].to_numpy()]
-    first = frames[0]
-    alike = all(len(f) == len(first) and (f["key"] == first["key"]).all() for f in frames[1:])
-    alike = alike and all((f["item"] == first["item"]).all() for f in frames[1:])
-    if alike and sum(len(f.columns) - 3 for f in frames) == len(set().union(*(f.columns for f in frames))) - 3:
-        line = np.min([f["line"].to_numpy() for f in frames], axis=0)
-        rest = [f.drop(columns=["line", "item", "key"]) for f in frames[1:]]
-        frame = pd.concat([first.drop(columns="key").assign(line=line), *rest], axis=1)
-    else:
-        for frame in frames:
-            frame["again"] = frame.groupby(["key", "item"]).cumcount()
-        whole = pd.concat(frames, ignore_index=True).sort_values("line", kind="stable")
-        frame = whole.groupby(["key", "item", "again"], sort=False).first().reset_index().drop(columns=["key", "again"])
-    return frame if (np.diff(frame["line"]) > 0).all() else frame.sort_values("line", ignore_index=True)
+        frame["again"] = frame.groupby(["key", "item"]).cumcount()
+    whole = pd.concat(frames, ignore_index=True).sort_values("line", kind="stable")
+    whole = whole.groupby(["key", "item", "again"], sort=False).first().reset_index().drop(columns=["key", "again"])
+    return _sorted({name: whole[name].to_numpy() for name in whole})
 
 
 class _Long:
