@@ -20,7 +20,7 @@ _COMMAND = re.compile(
 )
 _STANDARD = re.compile(r"Standard stats for (\S{1,64}):")
 _ROW = re.compile(r"(\S.{0,120}?)[ \t]?:[ \t]+(-?[0-9]+)(?:[ \t]+(?:<-|//|#|\().*)?")
-_STANDARD_ROW = re.compile(r"([a-z]+-[A-Za-z]\S{0,120}):[ \t]+([0-9]+)")
+_ROW_LIKE = re.compile(r"[^\s$#>][^$#>]{0,120}?:[ \t]+\S*[0-9]\S*$")
 _QUEUE = re.compile(r"[TR]x Queue#")
 _NOT_OF_QUEUE = re.compile(r"tx timeout count")
 _NONE = re.compile(r"no stats available|Cannot get stats strings information: .*|Cannot get stats: .*")
@@ -75,23 +75,14 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
         elif _NONE.fullmatch(line[:400]):
             lines.warn(at + 1, f"ethtool has no statistics of {named or 'the interface'}: {line}")
             found = True
-        elif (
-            inside
-            and line
-            and ":" in line
-            and lines.all[at - 1]
-            and re.match(r"\S.{0,120}?:[ \t]*\S*[0-9]", line[:400])
-        ):
-            if lines.is_open(at):
-                lines.closed(at, [line])
-                continue
+        elif lines.is_open(at):
+            lines.warn(at + 1, f"the text ends inside this line, which is left out: {line[:60]!r}")
+        elif inside and _ROW_LIKE.match(line[:400]) and not lines.is_time(at):
             raise ParseError(at + 1, "a name and a number", line)
         elif line:
             inside = inside and line.startswith("...")
-            if not lines.is_time(at) and not lines.is_open(at):
+            if not lines.is_time(at):
                 lines.stray(at)
-            elif lines.is_open(at):
-                lines.closed(at, [line])
     if not found:
         number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
         raise ParseError(number, "statistics of ethtool -S", lines.all[number - 1])

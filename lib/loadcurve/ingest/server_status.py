@@ -78,6 +78,7 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
     """
     lines = Lines(text, "server-status", timezone)
     pages: list[dict[str, tuple[int, str]]] = [{}]
+    times = [pd.NaT]  # of the line with a time before each page
     for at, line in enumerate(lines.all):
         if not line or lines.is_time(at):
             continue
@@ -88,21 +89,23 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
             continue
         if match[1] in pages[-1]:
             pages.append({})
+            times.append(pd.NaT)
+        if not pages[-1]:
+            times[-1] = lines.time
         if lines.is_open(at):
             lines.warn(at + 1, f"the text ends inside this line, which is left out: {line[:60]!r}")
             continue
         pages[-1][match[1]] = (at + 1, match[2].strip())
     rows, counters = [], []
     version = ""
-    for page in pages:
+    for page, lines.time in zip(pages, times, strict=True):
         if not _OF_A_PAGE.intersection(page):
             continue
         row, others = _page(page, lines, timezone)
         rows.append(row)
-        lines.time = row.get("time", pd.NaT)
-        counters += counter_rows(lines, "apache", "server-status", "", [(n, v) for n, v, u in others if not u])
+        lines.time = row.get("time", pd.NaT)  # the page's own is better than that of a line before it
         for name, value, unit in others:
-            counters += counter_rows(lines, "apache", "server-status", "", [(name, value)], unit) if unit else []
+            counters += counter_rows(lines, "apache", "server-status", "", [(name, value)], unit)
         version = row.get("version", version)
     if not rows:
         number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
