@@ -150,7 +150,8 @@ def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Arr
     kinds = kinds_of(lines, first, sizes, has_users, raw, number, journal)
     at = np.flatnonzero(kinds == ROW)
     detail = np.flatnonzero(kinds == DETAIL)
-    journal.wrapped = bool(len(detail)) and raw[int(detail[-1])].as_py()[0] not in " \t"
+    flush = pc.match_substring_regex(raw.take(pa.array(detail)), r"^[^ \t]")
+    journal.wrapped = bool(flush.true_count)
     if not len(at):
         return len(raw)
     rows = ss_rows.rows_of(texts, starts[at], sizes[at], number + at)

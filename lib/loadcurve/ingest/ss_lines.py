@@ -63,7 +63,7 @@ class Journal:
     time_line : int
         Where the last time stands.
     wrapped : bool
-        Whether the last details begin in column 1: mail wraps them so, and the end of a text may lack a line of them.
+        Whether details begin in column 1: mail wraps them so, and the end of a text may lack a line of them.
     columns : int
         Which columns the first row of all has, as for a header; -1 before it.
     """

@@ -83,7 +83,7 @@ def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if line and not line.isspace():
-            reading.take(line.strip(), number, number == len(lines) and not line[-1].isspace())
+            reading.take(line.strip(), number, number == len(lines), line[-1].isspace())
     reading.close()
     if not reading.rows:
         number, line = (reading.errors or reading.unknown or [(1, "")])[0]
@@ -118,12 +118,12 @@ class _Reading:
         self.errors: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
 
-    def take(self, line: str, number: int, open_end: bool) -> None:
-        """Take in a line that is not empty; one with an open end, the last of the text, may be cut."""
+    def take(self, line: str, number: int, open_end: bool, blank_end: bool) -> None:
+        """Take in a line; one with an open end, the last of the text, may be cut, unless a blank stands behind it."""
         word = line.split(None, 1)[0]
         if word in _SUMMARY:
             match = _SUMMARY[word].fullmatch(line)
-            if open_end and not (match and _is_whole(word, match)):
+            if open_end and not (match and (blank_end or _is_whole(word, match))):
                 self.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:80]!r}")
                 return
             if match is None:
