@@ -114,6 +114,8 @@ class _Reader:
 
     def _take_start(self, line: str) -> bool:
         if match := words.BANNER.match(line):
+            if len(line) > 500:
+                raise ParseError(self.at, "the banner of ab alone in its line; the line ends are lost", line)
             report = self._current(stage=1)
             report.version = "" if self.cut else match[1]
             report.is_html = line.endswith("<br>")
@@ -143,6 +145,8 @@ class _Reader:
         value = value.strip() if pattern is words.TEXT else " ".join(value.split())
         match = pattern.match(value)
         rest = value[match.end() :] if match else ""
+        if pattern is words.TEXT and any(f"{other}:" in value for other in words.LABELS):
+            raise ParseError(self.at, f"the value of {label!r} alone; line ends are lost", value)
         if match is None or (rest and ((rest[0].isascii() and rest[0] != " ") or rest.strip()[0] in "0123456789.-+")):
             raise ParseError(self.at, f"the value of {label!r}", value)
         if rest:

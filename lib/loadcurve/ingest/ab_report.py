@@ -122,7 +122,9 @@ def _duration(report: Report, numbers: dict, rows: Rows) -> tuple[float, float]:
         readings = readings[1:] + readings[:1]
     value, slack = readings[0]
     if requests and rate:
-        fits = [r for r in readings if abs(requests / rate - r[0]) <= 2 * r[1] + r[0] * (0.005 / rate + _FLOAT) + 1e-6]
+        fits = [
+            r for r in readings if _is_quotient(rate, requests, (max(r[0] - 2 * r[1], 0.0), r[0] + 2 * r[1]), cut=0)
+        ]
         if fits:
             value, slack = fits[0]
         else:
@@ -170,9 +172,9 @@ def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: R
         run["sent_bytes_per_s"] = float(report.sent_rate) * unit
 
 
-def _is_quotient(rate: float, total: float, duration: tuple[float, float]) -> bool:
-    """Whether a rate of two decimals is total / duration; 2.0 cuts the total to whole kB first."""
-    low = (total - 1) / duration[1] if duration[1] > 0 else 0.0
+def _is_quotient(rate: float, total: float, duration: tuple[float, float], cut: int = 1) -> bool:
+    """Whether a rate of two decimals is total / duration; 2.0 cuts a total of bytes to whole kB first."""
+    low = (total - cut) / duration[1] if duration[1] > 0 else 0.0
     high = total / duration[0] if duration[0] > 0 else math.inf
     return low * (1 - _FLOAT) - 0.006 <= rate <= high * (1 + _FLOAT) + 0.006
 
@@ -181,8 +183,8 @@ def _check_period(report: Report, numbers: dict, rate: float, rows: Rows) -> Non
     connections, period = numbers.get("Concurrency Level"), numbers.get("Time per request")
     if not (connections and period and rate):
         return
-    expected = 1e3 * connections / rate
-    if abs(period - expected) > 0.006 + expected * (0.006 / rate + _FLOAT):
+    low, high = rate * (1 - _FLOAT) - 0.0051, rate * (1 + _FLOAT) + 0.0051
+    if not 1e3 * connections / high - 0.0051 <= period <= (1e3 * connections / low + 0.0051 if low > 0 else math.inf):
         at = report.labels["Time per request"][1]
         rows.warnings.append(f"line {at}: Time per request is not Concurrency Level / Requests per second")
 

@@ -87,14 +87,15 @@ def _slowly(text: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
     rows: list[list[int]] = []
     files: list[int] = []
     for at, line in enumerate(text.split("\n"), 1):
-        fields = line[:400].split()
-        if fields == _HEADER.split():
+        fields = line[:400].split("\t") if "\t" in line else line[:400].split()
+        if [field.strip() for field in fields] == _HEADER.split():
             files.append(len(rows))
             continue
-        numbers = fields[-5:]
+        numbers = [field.strip() for field in fields[-5:]]
         if not files or is_noise(line[:400].strip()):
             continue
-        if len(fields) < 6 or len(line) > 400 or not all(map(_WHOLE.fullmatch, numbers)):
+        # Without tabs, the text of the time is five words: Fri Nov 20 22:26:36 2026.
+        if len(fields) != (6 if "\t" in line else 10) or len(line) > 400 or not all(map(_WHOLE.fullmatch, numbers)):
             raise ParseError(at, "a row of ab -g: a time, and the seconds, ctime, dtime, ttime and wait", line.strip())
         rows.append([int(number) for number in numbers])
         if not _is_instant(rows[-1][0]):

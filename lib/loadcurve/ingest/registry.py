@@ -77,13 +77,13 @@ FORMS = (
     Form(
         "h2load", "", "h2load:parse_h2load",
         r"spawning thread #[0-9]+: [0-9]+ (?:total client\(s\)|concurrent clients)|finished in [0-9.]+[mu]?s, \S+ req/s"
-        r"|finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s|Usage: h2load |.*\bh2load: command not found",
+        r"|finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s|Usage: h2load |(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
     ),
     Form("h2load", "requests", "h2load:parse_h2load_log", r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n"),
     Form(
         "hey", "", "hey:parse_hey",
         r"Summary:?[ \t]*\n\s*Total:|(?:Response time histogram|Latency distribution|Status code distribution):[ \t]*$"
-        r"|Details \(average, fastest, slowest\)|Error distribution:[ \t]*$|Usage: hey |.*\bhey: command not found",
+        r"|Details \(average, fastest, slowest\)|Error distribution:[ \t]*$|Usage: hey |(?:[\w./-]{1,40}: ){1,3}hey: (?:command )?not found",
     ),
     Form("oha", "", "hey:parse_hey", r"Summary:[ \t]*\n\s*Success rate:|Response time distribution:[ \t]*$"),
     Form("ghz", "", "hey:parse_hey", r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:"),
@@ -96,7 +96,7 @@ FORMS = (
     Form(
         "vegeta", "", "vegeta:parse_vegeta",
         r"Requests\s+\[total|Duration\s+\[total, attack|Latencies\s+\[m|Bucket\s+#\s+%\s+Histogram"
-        r"|Value\(ms\)\s+Percentile\s+TotalCount|Usage: vegeta |.*\bvegeta: command not found",
+        r"|Value\(ms\)\s+Percentile\s+TotalCount|Usage: vegeta |(?:[\w./-]{1,40}: ){1,3}vegeta: (?:command )?not found",
     ),
     Form(
         "vegeta", "json", "vegeta_json:parse_vegeta_json",
@@ -112,8 +112,8 @@ FORMS = (
     ),
     Form(
         "k6", "", "k6:parse_k6",
-        r"(?:[✓✗] )?\s*(?:http_req(?:s|_[a-z_]+)|data_received|data_sent)\.{2,120}:|█ TOTAL RESULTS"
-        r"|execution: (?:local|cloud)[ \t]*$|.*\bk6: command not found",
+        r"(?:[✓✗][ \t]{1,9})?(?:http_req(?:s|_[a-z_]+)|data_received|data_sent)\.{2,120}:|█ TOTAL RESULTS"
+        r"|execution: (?:local|cloud)[ \t]*$|(?:[\w./-]{1,40}: ){1,3}k6: (?:command )?not found",
     ),
     Form(
         "k6", "json", "k6_json:parse_k6_json",
@@ -125,20 +125,20 @@ FORMS = (
     ),
     Form(
         "fortio", "json", "fortio_json:parse_fortio_json",
-        r'\A(?:[^{\n]*\n){0,20}\s*\[?\s*\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',
+        r'\A(?:[^{\n]*\n){0,20}\s*(?:\[\s*)?\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',
     ),
     Form(
         "siege", "", "siege:parse_siege",
-        r'Transactions:\s+[0-9]+(?:\s+hits)?|\{?\s*"transactions":\s|\*\* SIEGE [0-9]|.*\bsiege: command not found',
+        r'Transactions:\s+[0-9]+(?:\s+hits)?|\{?\s*"transactions":\s|\*\* SIEGE [0-9]|(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found',
     ),
     Form(
         "httperf", "", "httperf:parse_httperf",
         r"httperf --|httperf: |Total: connections [0-9]+ requests [0-9]+ replies |Usage: httperf "
-        r"|.*\bhttperf: command not found",
+        r"|(?:[\w./-]{1,40}: ){1,3}httperf: (?:command )?not found",
     ),
     Form(
         "weighttp", "", "weighttp:parse_weighttp",
-        r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)|spawning thread #[0-9]+: [0-9]+ concurrent requests"
+        r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)|weighttp <options> |spawning thread #[0-9]+: [0-9]+ concurrent requests"
         r"|finished in [0-9]+ sec,|\{\s*\"reqs_per_sec\"|error: (?:socket|connect|read|write)\(\) failed: "
         r"|error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname|no ssl support)",
     ),
@@ -276,7 +276,7 @@ FORMS = (
         local_time=True,
     ),
     Form(
-        "nginx", "stub_status", "stub_status:parse_stub_status", r"Active connections:\s+[0-9]", local_time=True,
+        "nginx", "stub_status", "stub_status:parse_stub_status", r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]", local_time=True,
     ),
     Form(  # the lines of nginx's log are the same, so that without a virtual host before them only a name tells them apart
         "apache", "access", "access_log:parse_apache_log",
@@ -359,12 +359,3 @@ def form_of(tool: str, variant: str) -> Form | None:
 def forms_of(tool: str) -> tuple[Form, ...]:
     """Return the forms of a tool, or the one form that ``TOOL:VARIANT`` names; none where there is no such tool."""
     return tuple(form for form in FORMS if tool in (form.tool, form.name))
-
-
-@cache
-def signatures(forms: tuple[Form, ...] = FORMS) -> re.Pattern[str]:
-    """One pattern for the signatures of these forms: the group that matched, ``fN``, is form N of them."""
-    named = [(f.signature.startswith(r"\A"), f"(?P<f{i}>{f.signature})") for i, f in enumerate(forms)]
-    documents = [pattern for whole, pattern in named if whole]
-    lines = [pattern for whole, pattern in named if not whole]
-    return re.compile("|".join([*documents, rf"^[ \t]*(?:{'|'.join(lines)})"] if lines else documents), re.MULTILINE)

@@ -43,7 +43,7 @@ _CLOSED = re.compile(r".*(?:_count| > 0| files| refused| peer| timed out| argume
 _USAGE = re.compile(r"weighttp <options> <ur[il]>", re.IGNORECASE)
 _CALL = re.compile(r"error: (socket|connect|read|write)\(\) failed")
 _COLUMN = {"socket": "errors_connect", "connect": "errors_connect", "read": "errors_read", "write": "errors_write"}
-_CHATTER = re.compile(r"progress: *[0-9]{1,3}% done|starting benchmark\.*|build-date: .*|example: .*|weighttpd? -.*")
+_CHATTER = re.compile(r"progress: *[0-9]{1,3}% done|starting benchmark\.*|build-date: .*|example:.*|weighttpd? -.*")
 _COMMAND = re.compile(r"\bweighttp\b.{1,500}? -c *([0-9]{1,9})(?![0-9])")
 _EXACT = 1000  # from here on, a whole number of requests per second is exact to 0.1 %
 

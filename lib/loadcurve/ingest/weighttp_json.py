@@ -46,7 +46,7 @@ def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> 
     """Take the JSON that begins in the line at `start`; return the place after it."""
     start = text.index("{", start)
     try:
-        document, end = json.JSONDecoder().raw_decode(text, start)
+        document, end = json.JSONDecoder(parse_int=_whole).raw_decode(text, start)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
             warnings.append(f"line {at}: the text ends inside the JSON, which is left out")
@@ -61,6 +61,12 @@ def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> 
         raise ParseError(at + error.line - 1, error.expected, error.got) from None
     run.latest, run.ended = at, True
     return end
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20:  # 2**64 - 1 is printed as the least of no times
+        raise ValueError("a whole number of more than 64 bits")
+    return int(digits)
 
 
 def _take_document(run: Run, document: object, part: str) -> None:
