@@ -82,7 +82,7 @@ def test_topology_nodes_and_whole_percentages():
         f"{HEADING}\n\n"
         "03:38:12  CPU CORE SOCK NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
         "03:38:13  all                  98.01    0.00    1.99    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
-        "03:38:13    1    1    0    0     98       0       2       0       0       0       0       0       0       0\n\n"
+        "03:38:13   1    1    0    0     98       0       2       0       0       0       0       0       0       0\n\n"
         "03:38:12    NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
         "03:38:13       0   99.50    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
     )
