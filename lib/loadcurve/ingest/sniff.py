@@ -8,7 +8,8 @@ from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
 from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.registry import FORMS, Form, forms_of, signatures
+from loadcurve.ingest.registry import FORMS, Form, forms_of
+from loadcurve.ingest.signatures import beginnings
 
 _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
 _HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
@@ -85,11 +86,10 @@ def _find(text: str, forms: tuple[Form, ...]) -> tuple[list[tuple[Form, int]], s
 
 def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
     parser = ""
-    for match in signatures(forms).finditer(text):
-        form = forms[int(match.lastgroup[1:])]
+    for form, start in beginnings(text, forms):
         if form.parser != parser:
             parser = form.parser
-            yield form, match.start()
+            yield form, start
             if form.signature.startswith(r"\A"):
                 return  # a document is of one tool from end to end
 

@@ -1,11 +1,11 @@
 """Every tool that is read has its fixtures and its page."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from loadcurve.ingest.registry import FORMS
-from loadcurve.ingest.sniff import sniff
 
 DATA = Path(__file__).parents[1] / "data"
 TOOLS = sorted({form.tool for form in FORMS})
@@ -13,9 +13,8 @@ TOOLS = sorted({form.tool for form in FORMS})
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_has_a_fixture(form):
-    found = [p for p in (DATA / form.tool).glob("*.txt") if sniff(p.read_text("utf-8")) == form]
-    assert found, f"no fixture in tests/data/{form.tool} is told to be {form.name}"
-    assert all(p.with_suffix(".json").exists() for p in found)
+    expected = [json.loads(p.read_text("utf-8")) for p in (DATA / form.tool).glob("*.json")]
+    assert any(case.get("variant", "") == form.variant for case in expected), f"no fixture in tests/data/{form.tool}"
 
 
 @pytest.mark.parametrize("tool", TOOLS)

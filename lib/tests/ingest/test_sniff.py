@@ -1,5 +1,6 @@
 """A text says itself whose it is; parts of several tools are read each by its own parser."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,8 +8,8 @@ import pytest
 
 import loadcurve
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.registry import FORMS, form_of, forms_of, signatures
-from loadcurve.ingest.sniff import sniff
+from loadcurve.ingest.registry import FORMS, form_of, forms_of
+from loadcurve.ingest.signatures import beginnings, split
 
 DATA = Path(__file__).parents[1] / "data"
 WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
@@ -17,7 +18,7 @@ SUMMARY = (DATA / "ss" / "summary.txt").read_text("utf-8")
 
 @pytest.mark.parametrize("case", sorted(DATA.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_every_fixture_is_told_from_its_text(case):
-    assert sniff(case.read_text("utf-8")).tool == case.parent.name
+    assert loadcurve.parse(case.read_text("utf-8")).tool == case.parent.name
 
 
 def test_what_stands_around_does_not_matter():
@@ -40,10 +41,10 @@ def test_a_session_of_several_tools_is_read_whole():
     assert sorted(set(parsed.tables["latency"]["generator"])) == [0, 1]
     assert len(parsed.tables["sockets"]) == 1
     lines = text.split("\n")
-    begins = [lines.index("$ ss -s") + 1, len(lines) - 1 - lines[::-1].index("$ wrk -c64 URL") + 1]
+    begins = [lines.index("$ ss -s") + 1, len(lines) - lines[::-1].index("$ wrk -c64 URL")]
     assert [w for w in parsed.warnings if "begins here" in w] == [
-        f"line {begins[0] + 1}: output of ss:summary begins here",
-        f"line {begins[1] + 1}: output of wrk begins here",
+        f"line {begins[0]}: output of ss:summary begins here",
+        f"line {begins[1]}: output of wrk begins here",
     ]
 
 
@@ -77,7 +78,22 @@ def test_every_form_is_whole(form):
     assert callable(getattr(__import__(f"loadcurve.ingest.{module}", fromlist=[function]), function))
     assert form in forms_of(form.name) and form in forms_of(form.tool)
     assert form_of(form.tool, form.variant) is form
-    assert signatures((form,)).groups == 1
+    assert re.compile(form.signature).groups == 0
+    alternatives = split(form.signature)
+    assert "|".join(alternatives) == form.signature
+    assert all(re.compile(alternative) for alternative in alternatives)
+    assert len({alternative.startswith(r"\A") for alternative in alternatives}) == 1  # of documents or of lines
+
+
+@pytest.mark.parametrize("case", sorted(DATA.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_literals_only_make_it_faster(case):
+    """The same beginnings as by every signature on every line."""
+    text = case.read_text("utf-8")
+    documents = [f"(?P<f{i}>{f.signature})" for i, f in enumerate(FORMS) if f.signature.startswith(r"\A")]
+    lines = [f"(?P<f{i}>{f.signature})" for i, f in enumerate(FORMS) if not f.signature.startswith(r"\A")]
+    naive = re.compile("|".join([*documents, rf"^[ \t]*+(?:{'|'.join(lines)})"]), re.MULTILINE)
+    expected = [(FORMS[int(m.lastgroup[1:])], m.start()) for m in naive.finditer(text)]
+    assert list(beginnings(text)) == expected
 
 
 @pytest.mark.parametrize("unit", [" ", "a", "a ", "0 ", "Linux ", "{", "[", "Total: ", "\0", ",", "é", '{"a":', "#"])
