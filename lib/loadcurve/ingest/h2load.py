@@ -50,7 +50,7 @@ _CHATTER = re.compile(
     r"|Negotiated Group: .*|ALPN.*|Server does not support NPN.*|\. Stopping all clients\..*"
 )
 _FAILURE = re.compile(
-    r"(?:Usage: h2load |.*h2load: command not found|-[A-Za-z]: |--[a-z-]+: |invalid URI|no URI|URI .*not|"
+    r"(?:Usage: h2load |.*h2load: (?:command )?not found|-[A-Za-z]: |--[a-z-]+: |invalid URI|no URI|URI .*not|"
     r"Could not resolve|getaddrinfo|Test cannot be run|Options are incompatible|h2load: ).*",
     re.IGNORECASE,
 )

@@ -60,7 +60,7 @@ _ESTIMATOR = {
     "ghz": "first sorted time with i * 100 / n >= p",
 }
 _FAILURE = re.compile(
-    r"(?:Usage: hey |Get .* unsupported protocol|-n cannot be less than -c|.*: command not found|"
+    r"(?:Usage: hey |Get .* unsupported protocol|-n cannot be less than -c|.*: (?:command )?not found|"
     r"invalid (?:argument|url|duration)).*",
     re.IGNORECASE,
 )
@@ -209,7 +209,8 @@ def _seconds(token: str, unit: str, number: int) -> float:
 
 def _tool(report: dict) -> str:
     fields = report["fields"]
-    return "oha" if "success" in fields else "ghz" if "count" in fields else "hey"
+    words = any(code.isalpha() for code, _ in report.get("codes", []))  # codes of gRPC
+    return "ghz" if words or "count" in fields else "oha" if "success" in fields else "hey"
 
 
 def _run(report: dict, last: bool) -> tuple[dict, list[str]]:

@@ -47,7 +47,9 @@ _LINES = {
 }  # fmt: skip
 _COMMAND = re.compile(r"httperf --(?:.{1,2000})")
 _OPTION = re.compile(r"--(rate|num-calls|num-conns)[= ]([0-9.]{1,18})(?= |$)")
-_FAILURE = re.compile(r"httperf(?:\.\S+)?: (?!warning|maximum|\*\*).*|Usage: httperf.*|.*httperf: command not found.*")
+_FAILURE = re.compile(
+    r"httperf(?:\.\S+)?: (?!warning|maximum|\*\*).*|Usage: httperf.*|.*httperf: (?:command )?not found.*"
+)
 
 
 def parse_httperf(text: str) -> Parsed:

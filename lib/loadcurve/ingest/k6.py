@@ -35,7 +35,7 @@ _GAUGE = re.compile(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?
 _BLOCK = re.compile(r"█ ([A-Z][A-Za-z ]+)(?::.*)?\s*")
 _USERS = re.compile(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
 _FAILURE = re.compile(
-    r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: command not found.*)"
+    r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"
 )
 _SIZE = {"B": 1.0} | {f"{unit}B": 1000.0**power for power, unit in enumerate("kMGTP", 1)}
 _TRENDS = {*PHASES, "http_req_duration"}

@@ -129,7 +129,7 @@ FORMS = (
     ),
     Form(
         "siege", "", "siege:parse_siege",
-        r'Transactions:\s+[0-9]+(?:\s+hits)?|\{?\s*"transactions":\s|\*\* SIEGE [0-9]|(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found',
+        r'Transactions:\s+[0-9]+(?:\s+hits)?|(?:\{\s*)?"transactions":\s|\*\* SIEGE [0-9]|(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found',
     ),
     Form(
         "httperf", "", "httperf:parse_httperf",

@@ -36,7 +36,7 @@ _NAMES = {name: name for name in _TEXT} | {name.lower().replace(" ", "_"): name 
 _USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
 _VERSION = re.compile(r"\*\* SIEGE (\S{1,20})")
 _FAILURE = re.compile(
-    r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: command not found|Usage: siege|ERROR: ).*", re.IGNORECASE
+    r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: (?:command )?not found|Usage: siege|ERROR: ).*", re.IGNORECASE
 )
 _COUNTS = ("Transactions", "Successful transactions", "HTTP OK received", "Failed transactions")
 _LAST = "Shortest transaction"

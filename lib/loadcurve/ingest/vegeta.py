@@ -33,7 +33,7 @@ _CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#
 _HDR = re.compile(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
 _HDR_ROW = re.compile(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
 _FAILURE = re.compile(
-    r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: command not|Error decoding"
+    r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: (?:command )?not|Error decoding"
     r"|no targets|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode)).*"
 )
 _HDR_UNIT = {"ms": 1e-3, "ns": 1e-9, "us": 1e-6, "s": 1.0}
