@@ -20,6 +20,7 @@ What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ab_lines import reports
 from loadcurve.ingest.ab_report import rows_of
+from loadcurve.ingest.ab_wrapped import joined
 from loadcurve.ingest.parsed import Parsed
 
 
@@ -50,12 +51,22 @@ def parse_ab(text: str) -> Parsed:
     >>> parsed.tables["runs"][["status", "reason", "requests"]].values.tolist()
     [['failed', 'apr_socket_recv: Connection reset by peer (104)', 371]]
     """
-    found, strangers = reports(text)
+    warnings: list[str] = []
+    try:
+        found, strangers = reports(text)
+    except ParseError as error:
+        whole, changed = joined(text)
+        if not changed:
+            raise
+        try:
+            found, strangers = reports(whole)
+        except ParseError:
+            raise error from None
+        warnings += [f"line {at}: broken in parts, which were joined" for at in changed]
     if not found:
         at, line = strangers[0] if strangers else (1, "")
         raise ParseError(at, "a report of ab", line)
     tables: dict[str, list[dict]] = {"runs": [], "phases": [], "latency": []}
-    warnings: list[str] = []
     for generator, report in enumerate(found):
         rows = rows_of(report)
         tables["runs"].append({"generator": generator, **rows.run})

@@ -363,6 +363,20 @@ def test_prefixes(prefix):
     assert len(parsed.tables["latency"]) == 9
 
 
+def test_lines_that_a_web_page_broke():
+    text = SLEEP.replace("Server Port:            80", "Server  \nPort:             \n80")
+    text = text.replace("Transfer rate:          ", "Transfer rate:           \n").replace(
+        "[ms] (mean", "[ms]  \n(mean"
+    )
+    text = text.replace("Processing:   100  101", "Processing:   100  101  \n").replace(
+        "Total:        100", "Total:\n 100"
+    )
+    broken, whole = parse_ab(text), parse_ab(SLEEP)
+    for name, table in whole.tables.items():
+        pd.testing.assert_frame_equal(broken.tables[name], table)
+    assert all("joined" in warning for warning in broken.warnings)
+
+
 def test_part_of_a_report():
     parsed = parse(
         "...\nRequests per second:    6.44 [#/sec] (mean)\nTime per request:       310788.789 [ms] (mean)\n\n"
@@ -402,8 +416,8 @@ def test_lost_newlines_glue_no_numbers():
 
 @pytest.mark.parametrize(
     "line",
-    [" ", "1", "a ", "(", "Server Software: x", "Benchmarking (be patient)", "Percentage of ", "apr_", "50%", "<tr>", "<",
-     "ab: ", "Connect: 0, ", "\t0", "socket: (", "Total: 1 "],
+    [" ", "1", "a ", "(", "Server Software: x", "Benchmarking (be patient)", "Percentage of ", "apr_", "50%", "<tr>",
+     "<", "ab: ", "Connect: 0, ", "\t0", "socket: (", "Total: 1 ", "Connect:\n0\n", "Server\n", "Server Port:\n"],
 )  # fmt: skip
 def test_long_lines_take_linear_time(line):
     long = line * (2_000_000 // len(line))
