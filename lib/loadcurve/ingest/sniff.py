@@ -119,6 +119,6 @@ def _parts(text: str, found: list[tuple[Form, int]]) -> Iterator[tuple[Form, str
     if not found:
         return
     starts = [0, *(_with_heading(text, start) for _, start in found[1:]), len(text)]
-    for (form, _), start, end in zip(found, starts[:-1], starts[1:], strict=True):
-        before = text.count("\n", 0, start)
-        yield form, "\n" * before + text[start:end] if start or end < len(text) else text, before + 1
+    for (form, signature), start, end in zip(found, starts[:-1], starts[1:], strict=True):
+        part = "\n" * text.count("\n", 0, start) + text[start:end] if start or end < len(text) else text
+        yield form, part, text.count("\n", 0, signature) + 1

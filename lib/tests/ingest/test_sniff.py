@@ -41,7 +41,7 @@ def test_a_session_of_several_tools_is_read_whole():
     assert sorted(set(parsed.tables["latency"]["generator"])) == [0, 1]
     assert len(parsed.tables["sockets"]) == 1
     lines = text.split("\n")
-    begins = [lines.index("$ ss -s") + 1, len(lines) - lines[::-1].index("$ wrk -c64 URL")]
+    begins = [lines.index("$ ss -s") + 2, len(lines) - lines[::-1].index("$ wrk -c64 URL") + 1]
     assert [w for w in parsed.warnings if "begins here" in w] == [
         f"line {begins[0]}: output of ss:summary begins here",
         f"line {begins[1]}: output of wrk begins here",
