@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -73,15 +74,13 @@ def test_mutations_are_read_or_refused(case):
             case _:
                 changed[at] = changed[at][: draw.randrange(len(changed[at]) + 1)]
         for read in (form.parse, parse):
-            try:
+            with suppress(ParseError):
                 read("\n".join(changed)).tables.items()
-            except ParseError:
-                pass
 
 
 @pytest.mark.parametrize("form", MINE, ids=lambda form: form.name)
 def test_long_lines_and_rubbish_take_no_time(form):
-    heads = [""] + [load(case)[0].split("\n")[0] for case in CASES if case.parent.name == form.tool][:3]
+    heads = ["", *[load(case)[0].split("\n")[0] for case in CASES if case.parent.name == form.tool][:3]]
     begin = time.monotonic()
     for head in heads:
         for rubbish in (
@@ -93,10 +92,8 @@ def test_long_lines_and_rubbish_take_no_time(form):
             (head or "0,") * 9_000,
         ):
             for text in (head + rubbish, f"{head}\n{rubbish}\n"):
-                try:
+                with suppress(ParseError):
                     form.parse(text)
-                except ParseError:
-                    pass
     assert time.monotonic() - begin < 10
 
 
