@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
@@ -13,6 +13,8 @@ _MISSING = ("-", "")
 _TIMES = ("clf", "iso", "epoch")  # from the least to the most exact
 _REQUEST = re.compile(r"([A-Za-z][A-Za-z_-]{0,30}) (\S.*?)(?: (HTTP/[0-9.]{1,5}))?")
 _HOST_AND_PORT = re.compile(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
+_ADDRESS = re.compile(r"[.:]")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAT = np.datetime64("NaT", "us")
 
 
@@ -52,7 +54,7 @@ def _iso(value: str) -> np.datetime64:
 
 
 def _utc(time: datetime) -> np.datetime64:
-    return np.datetime64(round(time.timestamp()) * 1_000_000, "us")
+    return np.datetime64((time - _EPOCH) // timedelta(microseconds=1), "us")
 
 
 def _request(value: str) -> tuple[str | None, str | None, str | None, str | None]:
@@ -67,12 +69,18 @@ def _head(value: str) -> tuple[str | None, str | None, str | None]:
     """Client, user and virtual host of what stands before the time: ``[host:port ]client[ ident user]``."""
     tokens = value.split(" ")
     host = None
-    if len(tokens) >= 2 and _HOST_AND_PORT.fullmatch(tokens[0]) and tokens[1] != "-":
+    if len(tokens) >= 2 and tokens[1] != "-" and not tokens[0].endswith(",") and _is_host(tokens):
         host, *tokens = tokens
     clients = 1
     while clients < len(tokens) and tokens[clients - 1].endswith(","):  # a list of addresses: the first is the client's
         clients += 1
     return _text(tokens[0].rstrip(",")), _text(" ".join(tokens[clients + 1 :])), host and f"host={host}"
+
+
+def _is_host(tokens: list[str]) -> bool:
+    """Whether the first word is a virtual host: it has its port, or the four words are host, client, ``-``, user."""
+    alone = len(tokens) == 4 and tokens[2] == "-" and _ADDRESS.search(tokens[1])
+    return bool(_HOST_AND_PORT.fullmatch(tokens[0]) or alone)
 
 
 def _upstream(value: str) -> float:

@@ -9,7 +9,7 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.access_columns import Reader
-from loadcurve.ingest.access_layout import Layout, field_named
+from loadcurve.ingest.access_layout import TIME_KEYS, Layout, clock_of, field_named
 from loadcurve.ingest.access_rows import OddLines, Parts
 from loadcurve.ingest.parsed import Parsed
 
@@ -43,29 +43,34 @@ def parse_access_json(text: str) -> Parsed:
     [[200.0, 0.003]]
     """
     odd = OddLines()
-    by_layout: dict[tuple[str, ...], tuple[list[tuple[str, ...]], list[int]]] = {}
-    patterns: dict[tuple[str, ...], list[re.Pattern[str]]] = {}
+    by_layout: dict[Layout, tuple[list[tuple[str, ...]], list[int]]] = {}
+    patterns: dict[Layout, list[re.Pattern[str]]] = {}
+    layouts: dict[tuple[str, ...], Layout] = {}  # by the keys, and which clocks their times are of
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip().removesuffix(",")
         found = _object(line)
         if found is None:
             odd.note(line, number)
             continue
-        keys = tuple(found)
-        if keys not in patterns:
-            fields = [field_named(key) for key in keys]
-            patterns[keys] = [re.compile(field.pattern or r"[\s\S]*") for field in fields]
+        shape = (*found, *(clock_of(found[key]) for key in found if key in TIME_KEYS))
+        layout = layouts.get(shape) or layouts.setdefault(shape, _layout(found))
+        if not any(field.kind in ("status", "request") for field in layout.fields):
+            odd.note(line, number)  # an object of another program
+            continue
+        if layout not in patterns:
+            patterns[layout] = [re.compile(field.pattern or r"[\s\S]*") for field in layout.fields]
         values = tuple(found.values())
-        wrong = next((k for k, v, p in zip(keys, values, patterns[keys], strict=True) if not p.fullmatch(v)), None)
+        wrong = next((k for k, v, p in zip(found, values, patterns[layout], strict=True) if not p.fullmatch(v)), None)
         if wrong is not None:
             odd.note(f"{wrong}: {found[wrong]}", number)
             continue
-        rows, numbers = by_layout.setdefault(keys, ([], []))
+        if unread := next((f for f in layout.fields if f.name in TIME_KEYS and f.kind == "other"), None):
+            odd.say(f"line {number}: {unread.name!r} holds no time that is read")
+        rows, numbers = by_layout.setdefault(layout, ([], []))
         rows.append(values)
         numbers.append(number)
     parts = Parts()
-    for keys, (rows, numbers) in by_layout.items():
-        layout = Layout(tuple(field_named(key) for key in keys), ("",) * (len(keys) + 1))
+    for layout, (rows, numbers) in by_layout.items():
         parts.add(Reader(layout).read(rows), numbers, odd)
     if not parts.rows:
         number, line = next(((i, s) for i, s in enumerate(text.split("\n"), 1) if s.strip()), (1, ""))
@@ -81,7 +86,17 @@ def _object(line: str) -> dict[str, str] | None:
         found = _DECODER.decode(line)
     except (ValueError, RecursionError):
         return None
-    if not found or len(found) > _MOST_KEYS or any(isinstance(value, dict | list) for value in found.values()):
+    if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):
+        found = inner  # {"nginx": {…}}
+    if (
+        not isinstance(found, dict)
+        or not found
+        or len(found) > _MOST_KEYS
+        or any(isinstance(value, dict | list) for value in found.values())
+    ):
         return None
-    texts = {key: "" if value is None else str(value) for key, value in found.items()}
-    return texts if any(field_named(key).kind != "other" for key in texts) else None
+    return {key: "" if value is None else str(value) for key, value in found.items()}
+
+
+def _layout(found: dict[str, str]) -> Layout:
+    return Layout(tuple(map(field_named, found, found.values())), ("",) * (len(found) + 1))

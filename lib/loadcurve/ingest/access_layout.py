@@ -11,13 +11,13 @@ What the servers themselves do:
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from loadcurve.errors import ValueRuleError
 
 CLF_TIME = r"[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9]{2}:[0-9]{2}:[0-9]{2} [+-][0-9]{4}"
-_ISO_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[+-][0-9]{2}:?[0-9]{2}|Z)"
+_ISO_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:[+-][0-9]{2}:?[0-9]{2}|Z)"
 QUOTED = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
 _WHOLE = r"[0-9]{1,18}|-|"
 _SECONDS = r"[0-9]{1,12}\.[0-9]{3}|-|"
@@ -112,12 +112,29 @@ _KNOWN_NAMES = {
 }  # fmt: skip
 
 _JSON_KEYS = _KNOWN_NAMES | {
-    "@timestamp": "time_iso8601", "time_iso": "time_iso8601", "remote_ip": "remote_addr", "client_ip": "remote_addr",
-    "clientip": "remote_addr", "method": "request_method", "url": "request_uri", "protocol": "server_protocol",
-    "body_bytes": "body_bytes_sent", "referer": "http_referer", "referrer": "http_referer",
-    "http_referrer": "http_referer", "agent": "http_user_agent", "user_agent": "http_user_agent",
-    "http_method": "request_method",
+    "remote_ip": "remote_addr", "client_ip": "remote_addr", "clientip": "remote_addr", "lan_ip": "remote_addr",
+    "method": "request_method", "http_method": "request_method", "url": "request_uri", "protocol": "server_protocol",
+    "size": "body_bytes_sent", "body_bytes": "body_bytes_sent", "body_bytes_sents": "body_bytes_sent",
+    "bodybytessent": "body_bytes_sent", "http_status": "status", "http_code": "status", "status_code": "status",
+    "responsetime": "request_time", "response_time": "request_time", "requesttime": "request_time",
+    "upstreamtime": "upstream_response_time", "upstreamhost": "upstream_addr", "user_req": "request",
+    "referer": "http_referer", "referrer": "http_referer", "http_referrer": "http_referer",
+    "agent": "http_user_agent", "user_agent": "http_user_agent", "ua": "http_user_agent", "user_ua": "http_user_agent",
 }  # fmt: skip
+TIME_KEYS = {
+    "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "date",
+    "datetime",
+    "log_time",
+    "time_local",
+    "time_iso8601",
+    "msec",
+}
+"""Keys of a JSON log that hold the time of a request."""
+_CLOCKS = ("time_iso8601", "time_local", "msec")
 
 _NGINX_VARIABLE = re.compile(r"\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))", re.IGNORECASE)
 _APACHE_VARIABLE = re.compile(r"%(?:[<>]|!?[0-9]{3}(?:,[0-9]{3})*)*(\{[^}]*\})?[<>]?(\^?[a-zA-Z]{1,2}?)(?![a-z]{2})|%%")
@@ -199,10 +216,27 @@ def _nginx_field(name: str) -> Field:
     return Field(name, *_NGINX.get(name, ("other", "")))
 
 
-def field_named(key: str) -> Field:
-    """Variable that a key of a JSON log means: nginx's name for it, or a usual short one."""
-    found = _nginx_field(_JSON_KEYS.get(key.lower(), key))
-    return found._replace(name=re.sub(r"\s", "_", key))
+@lru_cache(4096)
+def _plain_field(key: str) -> Field:
+    return _nginx_field(_JSON_KEYS.get(key.lower(), key.lower()))._replace(name=re.sub(r"\s", "_", key))
+
+
+def field_named(key: str, value: str) -> Field:
+    """Variable that a key of a JSON log means: nginx's name for it, or a usual short one; a time by how it looks.
+
+    Examples
+    --------
+    >>> field_named("ts", "2026-11-20T22:34:32+00:00").kind, field_named("ts", "noon").kind
+    ('iso', 'other')
+    """
+    if key.lower() not in TIME_KEYS:
+        return _plain_field(key)
+    return _nginx_field(clock_of(value))._replace(name=key)
+
+
+def clock_of(value: str) -> str:
+    """Variable of nginx that writes a time so; empty where none does."""
+    return next((clock for clock in _CLOCKS if re.fullmatch(_NGINX[clock][1], value)), "")
 
 
 def _apache_field(match: re.Match[str]) -> Field:

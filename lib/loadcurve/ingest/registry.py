@@ -288,7 +288,8 @@ FORMS = (
     ),
     Form(
         "nginx", "access-json", "access_json:parse_access_json",
-        r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|http_user_agent)\")[^\n]{0,4000}?\"status\"",
+        r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent|clientip|body_bytes_sent)\"\s*:)"
+        r"[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]",
     ),
     Form(
         "nginx", "error", "error_log:parse_error_log",

@@ -98,9 +98,10 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
         pages[-1][match[1]] = (at + 1, match[2].strip())
     rows, counters = [], []
     version = ""
-    for page, lines.time in zip(pages, times, strict=True):
+    for page, time in zip(pages, times, strict=True):
         if not _OF_A_PAGE.intersection(page):
             continue
+        lines.time = time
         row, others = _page(page, lines, timezone)
         rows.append(row)
         lines.time = row.get("time", pd.NaT)  # the page's own is better than that of a line before it

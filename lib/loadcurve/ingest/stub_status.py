@@ -25,7 +25,7 @@ _PAGE = re.compile(
 _START = re.compile(r"Active connections:")
 _SERVER = re.compile(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
 _HEADER = re.compile(
-    r"(?:[<>*] ?)?(?:HTTP/[0-9.]+ [0-9]+.*|[A-Za-z-]+: .*)|% Total.*|Dload .*|[0-9]+ +[0-9]+ +[0-9]+ .*:.*"
+    r"(?:[<>*] ?)?(?:HTTP/[0-9.]+ [0-9]+.*|(?!Date: )[A-Za-z-]+: .*)|% Total.*|Dload .*|[0-9]+ +[0-9]+ +[0-9]+ .*:.*"
 )
 
 
