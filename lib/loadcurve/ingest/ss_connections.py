@@ -157,6 +157,12 @@ def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Arr
     rows = ss_rows.rows_of(texts, starts[at], sizes[at], number + at)
     _check_columns(rows, before, number + at, journal)
     columns = dict(rows.columns)
+    for name in ("receive_queue", "send_queue"):
+        negative = pc.fill_null(pc.less(columns[name], 0), False)
+        if negative.true_count:
+            line = number + int(at[pc.index(negative, True).as_py()])
+            journal.warnings.append(f"line {line}: a queue below 0 is missing, here and below")
+            columns[name] = pc.if_else(negative, pa.scalar(None, pa.int64()), columns[name])
     socket = np.cumsum(kinds == ROW) - 1
     skipped = np.where(kinds == DETAIL, 0, sizes)
     skipped[at] = rows.first

@@ -80,7 +80,7 @@ def rows_of(tokens: pa.Array, starts: np.ndarray, sizes: np.ndarray, lines: np.n
     state = is_in(token(at), _STATES)
     queues = at + state
     receive, send = token(queues), token(queues + 1)
-    queued = are_whole(receive) & are_whole(send)
+    queued = are_whole(receive) & are_whole(send) & (queues + 2 <= sizes)
     local = queues + 2 * queued
     names = token(zero)
     local_address, local_port, local_right = ss_addresses.split(token(local))
@@ -104,7 +104,7 @@ def rows_of(tokens: pa.Array, starts: np.ndarray, sizes: np.ndarray, lines: np.n
         others = np.flatnonzero(~right)
         read = [
             _other(
-                tokens.slice(int(starts[i] + local[i]), int(sizes[i] - local[i])).to_pylist(),
+                tokens.slice(int(starts[i] + local[i]), max(int(sizes[i] - local[i]), 0)).to_pylist(),
                 names[int(i)].as_py() if family[i] else "",
                 int(lines[i]),
             )

@@ -125,6 +125,12 @@ def test_processes(users):
         assert raised.value.line == 3
 
 
+def test_a_queue_below_0_is_missing():
+    parsed = parse_ss_connections(f"{HEADER}{ROW}ESTAB -1 0 10.0.0.1:80 10.0.0.2:4123\n")
+    assert parsed.tables["connections"]["receive_queue"].isna().tolist() == [False, True]
+    assert parsed.warnings == ("line 3: a queue below 0 is missing, here and below",)
+
+
 FAMILIES = """\
 Netid  State      Recv-Q Send-Q     Local Address:Port       Peer Address:Port
 u_str  ESTAB      0      0                      * 104741                * 104740
