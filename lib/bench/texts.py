@@ -1,6 +1,7 @@
 """Large raw texts in the tools' own formats: as long as a bench needs, the same on every machine (seeded)."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +97,32 @@ def sar_text(source: Path) -> str:
     return subprocess.run(
         ["sar", "-A", "-f", source], env=env, capture_output=True, text=True, check=True, timeout=300
     ).stdout
+
+
+def longer(sar: str, times: int) -> str:
+    """The text of a recording `times` as long: each section's rows again and again, the clock going on."""
+    blocks = sar.rstrip("\n").split("\n\n")
+    long = [blocks[0]]
+    for block in blocks[1:]:
+        lines = block.split("\n")
+        if lines[0].startswith("Average:"):
+            long.append(block)
+            continue
+        rows = [line for line in lines[1:] if line[2:3] == ":"]  # not Average: and Summary:
+        clocks = sorted({line[:8] for line in (lines[0], *rows)})
+        span = _second(clocks[-1]) - _second(clocks[0])
+        by_second = [(_second(line[:8]), line[8:]) for line in rows]
+        long.append("\n".join([lines[0], *(
+            f"{_clock(second + i * span)}{rest}" for i in range(times) for second, rest in by_second
+        ), *lines[1 + len(rows) :]]))  # fmt: skip
+    return "\n\n".join(long) + "\n"
+
+
+def _second(clock: str) -> int:
+    hours, minutes, seconds = clock.split(":")
+    return int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+
+
+@cache
+def _clock(second: int) -> str:
+    return f"{second // 3600 % 24:02d}:{second // 60 % 60:02d}:{second % 60:02d}"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 
+_MOST_BITS = 1000  # of a whole number that a float can hold
+
 
 def load_json(text: str, expected: str) -> object:
     """Return the first JSON value of a text; what is not finite is refused where it is read, not here.
@@ -64,8 +66,10 @@ def number(document: object, path: str, text: str, required: bool = True, least:
     value = member(document, path, text, required)
     if value is None:
         return math.nan
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
-        raise ParseError(line_of(path, text), f"a number of at least {least:g} for {path!r}", str(value))
+    counted = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < _MOST_BITS
+    if not (counted or (isinstance(value, float) and math.isfinite(value))) or value < least:
+        got = str(value) if counted or isinstance(value, bool | float | str) else "no number, or one too large"
+        raise ParseError(line_of(path, text), f"a number of at least {least:g} for {path!r}", got)
     return float(value)
 
 
