@@ -191,7 +191,9 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     marked[marked == 9] = 32
     blank = marked == 32
     marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
-    if any(odd in joined for odd in (b".\x1f", b". ", b".\n", b"\x1f.", b",\x1f", b", ", b",\n", b"\x1f,")):
+    sample = lines.text(int(blocks[0, 0]))
+    point = b"," if "," in sample else b"."
+    if any(odd in joined for odd in (point + b"\x1f", point + b" ", point + b"\n", b"\x1f" + point)):
         return None  # numbers to Arrow, but not to sysstat
     before = 1 + header.half + bool(header.zone)
     names = [f"c{i}" for i in range(before + len(header.columns))]
@@ -200,7 +202,6 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
     item = names[before + header.item] if header.item >= 0 else ""
     if item:
         types[item] = pa.dictionary(pa.int32(), pa.string())
-    sample = lines.text(int(blocks[0, 0]))
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(joined)),
@@ -210,7 +211,7 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
                 column_types=types,
                 include_columns=list(types),
                 null_values=[],
-                decimal_point="," if "," in sample else ".",
+                decimal_point=point.decode(),
             ),
         )
     except pa.ArrowInvalid:
