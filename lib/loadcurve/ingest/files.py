@@ -7,8 +7,8 @@ from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sadf_binary import is_sa
 from loadcurve.ingest.sniff import parse
+from loadcurve.ingest.sysstat.sadf_binary import is_sa
 
 
 def parse_bytes(

@@ -10,8 +10,9 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content, files_of, parse_bytes
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.registry import Form, form_of
+from loadcurve.ingest.registry import form_of
 from loadcurve.paths import shown
 from loadcurve.records import fingerprint, line_of, read_run, read_study
 from loadcurve.schemas import RAW, SCHEMAS

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
-from loadcurve.ingest.registry import Form
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from loadcurve.ingest.registry import FORMS, Form
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.registry import FORMS
 
 _LITERAL_ESCAPES = frozenset("()[]{}.*+?|^$\\/#-\"' ,;:<>=&~@!%")
 _OPTIONAL = frozenset("?*{")
@@ -34,9 +35,7 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
 @cache
 def _alternatives(forms: tuple[Form, ...]) -> tuple[tuple[int, str, str], ...]:
     """Index of the form, required literal and pattern of every alternative."""
-    return tuple(
-        (i, longest_literal(pattern), pattern) for i, form in enumerate(forms) for pattern in split(form.signature)
-    )
+    return tuple((i, longest_literal(pattern), pattern) for i, form in enumerate(forms) for pattern in form.signature)
 
 
 @lru_cache(256)
@@ -52,30 +51,6 @@ def _pattern(forms: tuple[Form, ...], present: tuple[int, ...]) -> re.Pattern[st
         # Possessive: five megabytes of blanks are passed over once.
         parts.append(rf"^[ \t]*+(?:{named})")
     return re.compile("|".join(parts), re.MULTILINE) if parts else None
-
-
-def split(signature: str) -> list[str]:
-    r"""Alternatives of a pattern, at its top level.
-
-    Examples
-    --------
-    >>> split(r"Total:[|]|(?:a|b)\|c")
-    ['Total:[|]', '(?:a|b)\\|c']
-    """
-    parts, start, depth, at = [], 0, 0, 0
-    while at < len(signature):
-        char = signature[at]
-        if char == "\\":
-            at += 1
-        elif char == "[":
-            at = _class_end(signature, at)
-        elif char == "|" and depth == 0:
-            parts.append(signature[start:at])
-            start = at + 1
-        else:
-            depth += (char == "(") - (char == ")")
-        at += 1
-    return [*parts, signature[start:]]
 
 
 def longest_literal(alternative: str) -> str:

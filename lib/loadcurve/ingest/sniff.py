@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.registry import FORMS, Form, forms_of
+from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.signatures import beginnings
 
 _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
@@ -90,7 +91,7 @@ def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]
         if form.parser != parser:
             parser = form.parser
             yield form, start
-            if form.signature.startswith(r"\A"):
+            if form.signature[0].startswith(r"\A"):
                 return  # a document is of one tool from end to end
 
 

@@ -24,7 +24,7 @@ _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
 # A changed parser makes other tables of the same raw files.
 _PARSERS = [
-    *Path(__file__).parent.glob("*.py"),
+    *Path(__file__).parent.rglob("*.py"),
     *(Path(__file__).parents[1] / "schemas").glob("*.py"),
     Path(__file__).parents[1] / "units.py",
 ]

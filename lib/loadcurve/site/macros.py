@@ -4,7 +4,6 @@ import html
 import re
 import sys
 from collections.abc import Callable
-from importlib import import_module
 
 import pandas as pd
 from mkdocs.utils import get_relative_url
@@ -104,9 +103,7 @@ def forms_markdown() -> str:
     """Every form that ingestion reads, as Markdown: its name, with a link to its page, and what its function says."""
     rows = ["| form | read as |", "|---|---|"]
     for form in FORMS:
-        module, function = form.parser.split(":")
-        parser = getattr(import_module(f"loadcurve.ingest.{module}"), function)
-        meaning = (parser.__doc__ or "").strip().split("\n")[0]
+        meaning = (form.function.__doc__ or "").strip().split("\n")[0]
         rows.append(f"| [`{form.name}`]({form.tool}.md) | {re.sub('``?', '`', meaning)} |")
     return "\n".join(rows)
 

@@ -9,7 +9,7 @@ import pytest
 import loadcurve
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.registry import FORMS, form_of, forms_of
-from loadcurve.ingest.signatures import beginnings, split
+from loadcurve.ingest.signatures import beginnings
 
 DATA = Path(__file__).parents[1] / "data"
 WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
@@ -74,23 +74,20 @@ def test_an_unknown_tool_and_an_unknown_text():
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_is_whole(form):
     """Its function is there, its name finds it, its signature compiles and captures nothing."""
-    module, function = form.parser.split(":")
-    assert callable(getattr(__import__(f"loadcurve.ingest.{module}", fromlist=[function]), function))
+    assert callable(form.function)
     assert form in forms_of(form.name) and form in forms_of(form.tool)
     assert form_of(form.tool, form.variant) is form
-    assert re.compile(form.signature).groups == 0
-    alternatives = split(form.signature)
-    assert "|".join(alternatives) == form.signature
-    assert all(re.compile(alternative) for alternative in alternatives)
-    assert len({alternative.startswith(r"\A") for alternative in alternatives}) == 1  # of documents or of lines
+    assert all(re.compile(pattern).groups == 0 for pattern in form.signature)
+    assert len({pattern.startswith(r"\A") for pattern in form.signature}) == 1  # of documents or of lines
 
 
 @pytest.mark.parametrize("case", sorted(DATA.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_literals_only_make_it_faster(case):
     """The same beginnings as by every signature on every line."""
     text = case.read_text("utf-8")
-    documents = [f"(?P<f{i}>{f.signature})" for i, f in enumerate(FORMS) if f.signature.startswith(r"\A")]
-    lines = [f"(?P<f{i}>{f.signature})" for i, f in enumerate(FORMS) if not f.signature.startswith(r"\A")]
+    named = [f"(?P<f{i}>{'|'.join(form.signature)})" for i, form in enumerate(FORMS)]
+    documents = [pattern for pattern, form in zip(named, FORMS, strict=True) if form.signature[0].startswith(r"\A")]
+    lines = [pattern for pattern in named if pattern not in documents]
     naive = re.compile("|".join([*documents, rf"^[ \t]*+(?:{'|'.join(lines)})"]), re.MULTILINE)
     expected = [(FORMS[int(m.lastgroup[1:])], m.start()) for m in naive.finditer(text)]
     assert list(beginnings(text)) == expected

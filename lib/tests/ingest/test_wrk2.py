@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.load.wrk import parse_wrk, parse_wrk2
 from loadcurve.ingest.sniff import parse
-from loadcurve.ingest.wrk import parse_wrk, parse_wrk2
 
 DATA = Path(__file__).parents[1] / "data"
 SPECTRUM = (DATA / "wrk2/uncorrected.txt").read_text()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.ingest.sadf_binary import is_sa
-from loadcurve.ingest.sadf_json import parse_sadf_json
-from loadcurve.ingest.sar import parse_sar
+from loadcurve.ingest.sysstat.sadf_binary import is_sa
+from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
+from loadcurve.ingest.sysstat.sar import parse_sar
 from loadcurve.lab import sadf
 from loadcurve.lab.tools import which
 

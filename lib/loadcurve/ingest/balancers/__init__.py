@@ -1,0 +1,1 @@
+"""Balancers and connection tracking."""

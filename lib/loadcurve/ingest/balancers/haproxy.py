@@ -1,0 +1,170 @@
+"""haproxy: statistics as CSV (``show stat``, ``/haproxy?stats;csv``) into the table `balancer`.
+
+Seen: haproxy of Debian 12 (sample of the tests; ``echo 'show stat' | socat stdio SOCKET``); the column sets of 1.4 and
+1.5 in public repositories: the columns differ by version, so the heading alone says which is which.
+
+What haproxy counts (its ``doc/management.txt``, "Statistics and monitoring"):
+
+- ``stot`` is sessions: of a frontend its connections, of a server under HTTP the requests that were sent to it; it goes
+  to `connections`.  ``req_tot`` goes to `requests`.  ``rate`` and ``req_rate`` are of the last second.
+- ``bin`` is what came from the clients, ``bout`` what went to them, of a server too.
+- ``ttime`` is the mean total time of the last 1024 requests in whole milliseconds: 0 is under 1 ms.
+- A backend is the sum of its servers, so its rows have a `kind` of their own.
+- An empty field is missing; -1 too.
+"""
+
+import csv
+import math
+import re
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.parsed import Parsed
+
+_COUNTS = {
+    "qcur": "queued", "scur": "active", "stot": "connections", "req_tot": "requests", "weight": "weight",
+    "bin": "received_bytes", "bout": "sent_bytes", "rate": "connections_per_s", "req_rate": "requests_rps",
+    "econ": "errors_connect", "eresp": "errors_response", "ereq": "errors_request", "wretr": "retries",
+    "wredis": "redispatches", "hrsp_1xx": "responses_1xx", "hrsp_2xx": "responses_2xx", "hrsp_3xx": "responses_3xx",
+    "hrsp_4xx": "responses_4xx", "hrsp_5xx": "responses_5xx",
+}  # fmt: skip
+_NAMES = {"status": "health", "mode": "protocol", "algo": "scheduler"}
+_KINDS = {"0": "service", "1": "backend", "2": "server", "3": "listener"}
+_OTHER_COUNTS = {
+    "qmax", "smax", "slim", "dreq", "dresp", "act", "bck", "chkfail", "chkdown", "lastchg", "downtime",
+    "qlimit", "pid", "iid", "sid", "lbtot", "type", "rate_lim", "rate_max", "check_code", "check_duration",
+    "hrsp_other", "hanafail", "req_rate_max", "cli_abrt", "srv_abrt", "comp_in", "comp_out", "comp_byp",
+    "comp_rsp", "lastsess", "qtime", "ctime", "rtime", "agent_code", "agent_duration", "check_rise",
+    "check_fall", "check_health", "agent_rise", "agent_fall", "agent_health", "conn_rate", "conn_rate_max",
+    "conn_tot", "intercepted", "dcon", "dses", "wrew", "connect", "reuse", "cache_lookups", "cache_hits",
+    "srv_icur", "src_ilim", "qtime_max", "ctime_max", "rtime_max", "ttime_max", "eint", "idle_conn_cur",
+    "safe_conn_cur", "used_conn_cur", "need_conn_est", "uweight", "agg_server_status",
+    "agg_server_check_status", "agg_check_status",
+}  # fmt: skip
+_HEADING = re.compile(r"(?:#\s*)?pxname,svname,")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NAME = re.compile(r"[A-Za-z_]\w*|-|")
+
+
+def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
+    """Table `balancer` of one or several ``show stat``.
+
+    Parameters
+    ----------
+    text : str
+        CSV with its heading, each snapshot perhaps after a line with its time.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        A row for each line; `service` is the proxy's name, `kind` service (a frontend), backend, server or listener.
+        Every column without one of its own stays in `other` as ``name=value``.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not what the heading says, or there is no heading.
+
+    Examples
+    --------
+    >>> text = '''# pxname,svname,qcur,scur,stot,status,type,ttime,
+    ... b,s1,0,3,75490,UP,2,12,
+    ... '''
+    >>> parse_haproxy(text).tables["balancer"][["service", "server", "connections", "latency_mean_s"]].values.tolist()
+    [['b', 's1', 75490, 0.012]]
+    """
+    lines = text.removeprefix("\ufeff").split("\n")
+    rows: list[dict] = []
+    warnings: list[str] = []
+    heading: list[str] = []
+    headed = time = None
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        if not line:
+            continue
+        if _HEADING.match(line):
+            heading, headed = _heading(line, number), number
+        elif "," not in line or not heading:
+            if (instant := time_of(line, number, timezone, warnings)) is not None:
+                time = instant
+            elif heading and not is_chatter(line):
+                warnings.append(f"line {number}: passed over: {line[:60]!r}")
+        else:
+            fields = _fields(line, number)
+            if number == len(lines) and (len(fields) < len(heading) or fields[-1]):
+                warnings.append(f"line {number}: the text ends inside this line, which is left out")
+                continue
+            if len(fields) > len(heading) and any(fields[len(heading) :]):
+                raise ParseError(number, f"{len(heading)} columns as in line {headed}", f"{len(fields)}: {line}")
+            if len(fields) < len(heading):
+                warnings.append(f"line {number}: {len(fields)} columns where the heading has {len(heading)}")
+            row = _row(dict(zip(heading, fields, strict=False)), number)
+            rows.append(row if time is None else row | {"time": pd.Timestamp(time, tz="UTC")})
+    if headed is None:
+        raise ParseError(1, "the heading # pxname,svname,… of haproxy", next((s for s in lines if s.strip()), ""))
+    if not rows:
+        warnings.append(f"line {headed}: the list is empty")
+    return Parsed("haproxy", {"balancer": rows}, tuple(warnings))
+
+
+def _heading(line: str, number: int) -> list[str]:
+    names = [name.strip() for name in line.lstrip("# ").split(",")]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ParseError(number, "names of columns", name)
+    if len({name for name in names if name not in ("", "-")}) < sum(name not in ("", "-") for name in names):
+        raise ParseError(number, "each column once", line)
+    return names
+
+
+def _fields(line: str, number: int) -> list[str]:
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise ParseError(number, f"a line of CSV: {error}", line) from None
+
+
+def _row(fields: dict[str, str], number: int) -> dict:
+    name = fields["svname"]
+    kind = {"FRONTEND": "service", "BACKEND": "backend"}.get(name) or _KINDS.get(fields.get("type", ""), "server")
+    row: dict = {"tool": "haproxy", "kind": kind, "service": fields["pxname"]}
+    if kind in ("server", "listener"):
+        row["server"] = name
+    others = []
+    for column, value in fields.items():
+        if column in ("pxname", "svname", "", "-") or value == "":
+            continue
+        if column in _COUNTS or column == "ttime":
+            if not _NUMBER.fullmatch(value):
+                raise ParseError(number, f"a whole number for {column}", value)
+            if int(value) < 0:
+                continue
+            row |= {"latency_mean_s": int(value) / 1000} if column == "ttime" else {_COUNTS[column]: int(value)}
+        elif column in _NAMES:
+            row[_NAMES[column]] = value
+        elif column == "addr":
+            row |= _place(value, kind)
+        elif column.startswith(("ssl_", "h1_", "h2_", "h3_", "quic_")) or column in _OTHER_COUNTS:
+            if not _NUMBER.fullmatch(value):
+                raise ParseError(number, f"a whole number for {column}", value)
+            others.append(f"{column}={value}")
+        else:
+            others.append(f"{column}={value}" if " " not in value else f'{column}="{value}"')
+    if not row.get("connections"):
+        row["latency_mean_s"] = math.nan  # the 0 of no request
+    row["other"] = " ".join(others) or None
+    return row
+
+
+def _place(value: str, kind: str) -> dict:
+    address, colon, port = value.rpartition(":")
+    if not colon or not port.isdigit() or not port.isascii():
+        address, port = value, None  # a socket of the file system, a name
+    ends = ("server_address", "server_port") if kind == "server" else ("virtual_address", "virtual_port")
+    return dict(zip(ends, (address.removeprefix("[").removesuffix("]"), port), strict=True))

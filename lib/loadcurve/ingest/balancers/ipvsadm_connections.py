@@ -1,0 +1,119 @@
+"""Rows of the table `flows` from the connections of ipvsadm, of DPVS and of /proc/net/ip_vs_conn.
+
+What prints them:
+
+- ipvsadm 1.31, ``print_conn``: the time left as minutes and seconds, ``179:53``; it reads /proc/net/ip_vs_conn by
+  position, so where that file has further columns (FullNat patches) the state it prints is an address.
+- DPVS 1.9, ``print_conn_entry``: ``[lcore]tcp 7s TCP_EST client virtual local server``; no heading.
+- Linux, ``ip_vs_conn_seq_show``: addresses and ports in hexadecimal, the time left in seconds.
+
+State ``NONE`` with client port 0 is a persistence template, not a connection.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, place
+from loadcurve.ingest.snapshots import utc
+
+_COLUMNS = (
+    "time", "tool", "protocol", "state", "expires_s", "client_address", "client_port", "virtual_address",
+    "virtual_port", "server_address", "server_port", "reply_address", "reply_port", "other",
+)  # fmt: skip
+_ENTRY = re.compile(
+    r"(?P<protocol>[A-Za-z]+)\s+(?:(?P<state2>[A-Z_]+)\s+)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9])\s+"
+    r"(?(state2)|(?P<state>\S+)\s+)(?P<client>\S+)\s+(?P<virtual>\S+)(?:\s+(?P<server>\S+)(?:\s+(?P<other>\S.*))?)?"
+)
+_DPVS = re.compile(
+    r"\[(?P<core>[0-9]+)\](?P<protocol>tcp|udp|icmp|--)\s+(?P<seconds>[0-9]{1,9})s\s+(?P<state>\S+)\s+"
+    r"(?P<client>\S+)\s+(?P<virtual>\S+)\s+(?P<local>\S+)\s+(?P<server>\S+)"
+)
+_HEX = re.compile(r"[0-9A-F]{8}")
+_KERNEL = {
+    "Pro": "protocol", "FromIP": "client_address", "FPrt": "client_port", "ToIP": "virtual_address",
+    "TPrt": "virtual_port", "LocalIP": "reply_address", "LPrt": "reply_port", "DestIP": "server_address",
+    "DPrt": "server_port", "State": "state", "Origin": "other", "Expires": "expires_s", "PEName": "other",
+    "PEData": "other",
+}  # fmt: skip
+
+
+class Flows:
+    """Connections read so far: one tuple each, in the order of `_COLUMNS`."""
+
+    def __init__(self, warnings: list[str]) -> None:
+        self.rows: list[tuple] = []
+        self.time: np.datetime64 | None = None
+        self.heading: tuple[str, ...] = ()  # columns of /proc/net/ip_vs_conn; empty for a list of ipvsadm
+        self._warnings = warnings
+
+    def begin(self, heading: str, line: int) -> None:
+        """Begin /proc/net/ip_vs_conn with this heading."""
+        words = heading.split()
+        if unknown := [word for word in words if word not in _KERNEL]:
+            raise ParseError(line, f"columns of ip_vs_conn ({', '.join(_KERNEL)})", unknown[0])
+        self.heading = tuple(_KERNEL[word] for word in words)
+
+    def add_entry(self, line: str, number: int, cut: bool) -> bool:
+        """Read a line of ``ipvsadm -lnc``, without its server where the text's end cuts it; False for another line."""
+        match = _ENTRY.fullmatch(line)
+        if match is None or (match["server"] is None and not cut):
+            return False
+        state = match["state"] or match["state2"]
+        expires: int | None = int(match["minutes"]) * 60 + int(match["seconds"])
+        ends = [part for name in ("client", "virtual") for part in place(match[name], number, [], cut=False)]
+        server = (None, None) if match["server"] is None else place(match["server"], number, [], cut=False)
+        reply: tuple = (None, None)
+        if _HEX.fullmatch(state):
+            self._warnings.append(f"line {number}: ipvsadm took an address for the state {state}; its time is a port")
+            state, expires, server, reply = None, None, (None, None), server
+        self.rows.append(
+            (self.time, "ipvsadm", match["protocol"].upper(), state, expires, *ends, *server, *reply, match["other"])
+        )
+        return True
+
+    def add_dpvs(self, line: str, number: int) -> None:
+        """Read a line of the connections of DPVS."""
+        match = _DPVS.fullmatch(line)
+        if match is None:
+            raise ParseError(number, "a connection of DPVS", line)
+        names = ("client", "virtual", "server", "local")
+        ends = [part for name in names for part in place(match[name], number, [], cut=False)]
+        protocol = None if match["protocol"] == "--" else match["protocol"].upper()
+        other = f"lcore {match['core']}"
+        self.rows.append((self.time, "ipvsadm", protocol, match["state"], int(match["seconds"]), *ends, other))
+
+    def add_kernels(self, line: str, number: int) -> None:
+        """Read a line of /proc/net/ip_vs_conn."""
+        words = line.split()
+        needed = len(self.heading) - 2 * (self.heading[-1] == "other")
+        if len(words) < needed or len(words) > len(self.heading):
+            raise ParseError(number, f"{needed} to {len(self.heading)} columns of ip_vs_conn", line)
+        row: dict = {}
+        for column, word in zip(self.heading, words, strict=False):
+            if column == "other":
+                row[column] = f"{row[column]} {word}" if column in row else word
+            elif column.endswith("_address"):
+                row[column] = hex_address(word, number)
+            elif column.endswith("_port"):
+                row[column] = hex_port(word, number)
+            elif column == "expires_s":
+                if not re.fullmatch(r"[0-9]{1,9}", word):
+                    raise ParseError(number, "seconds", word)
+                row[column] = int(word)
+            else:
+                row[column] = word
+        row |= {"time": self.time, "tool": "proc"}
+        self.rows.append(tuple(row.get(column) for column in _COLUMNS))
+
+    def table(self) -> pd.DataFrame:
+        """Return the table `flows`."""
+        columns = list(zip(*self.rows, strict=True)) or [()] * len(_COLUMNS)
+        table = dict(zip(_COLUMNS, columns, strict=True))
+        if any(time is not None for time in table["time"]):
+            table["time"] = utc(table["time"])
+        else:
+            del table["time"]
+        return pd.DataFrame(table).astype({"expires_s": float})

@@ -1,0 +1,166 @@
+"""Rows of the table `balancer` from what ipvsadm and /proc/net/ip_vs list: services, and the servers behind each."""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, place, scaled
+
+_COLUMNS = {
+    "Forward": "forward", "TunnelInfo": "other", "Weight": "weight", "PersistConn": "persistent",
+    "ActiveConn": "active", "InActConn": "inactive", "Uthreshold": "upper_threshold", "Lthreshold": "lower_threshold",
+    "Conns": "connections", "InPkts": "received_packets", "OutPkts": "sent_packets",
+    "InBytes": "received_bytes", "OutBytes": "sent_bytes",
+    "CPS": "connections_per_s", "InPPS": "received_pps", "OutPPS": "sent_pps",
+    "InBPS": "received_bytes_per_s", "OutBPS": "sent_bytes_per_s",
+}  # fmt: skip
+LISTED = ("forward", "weight", "active", "inactive")
+_COUNTED = {"Conns", "CPS"}  # the first word of a list in which services have numbers too
+_FORWARD = {"Route", "Masq", "Tunnel", "Local", "FullNat", "SNAT", "NAT"}
+_WORDS = re.compile(r"[A-Za-z_]+(?:,[A-Za-z_]+)*")
+_COMMENT = re.compile(r"(?<=\s)(?:#|//|←|<-).*")
+_FLAG_WITHOUT_NUMBER = re.compile(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
+
+
+@dataclass
+class Listing:
+    """What has been read so far, and the list that is being read."""
+
+    rows: list[dict] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    time: np.datetime64 | None = None
+    columns: tuple[str, ...] = LISTED
+    counted: bool = False  # services have numbers, not a scheduler
+    service: dict | None = None
+    servers: list[dict] = field(default_factory=list)
+    last: int = 0  # number of the line that the end of the text cuts; 0 for none
+    hexadecimal: bool = False
+
+    def begin(self, words: list[str], line: int) -> None:
+        """Begin a list whose heading names these columns."""
+        unknown = [word for word in words if word not in _COLUMNS]
+        if unknown:
+            raise ParseError(line, f"columns of ipvsadm ({', '.join(_COLUMNS)})", unknown[0])
+        self.close()
+        self.columns = tuple(_COLUMNS[word] for word in words)
+        self.counted = words[:1] != [] and words[0] in _COUNTED
+        self.service = None
+
+    def close(self) -> None:
+        """End a service: its servers can hardly have taken more connections than it."""
+        if self.service is not None and (total := self.service.get("connections")) is not None:
+            behind = sum(server.get("connections") or 0 for server in self.servers)
+            if behind > total * 1.01 + 10 and not self.service.get("rounded"):
+                where = f"{self.service.get('virtual_address') or self.service.get('service')}"
+                self.warnings.append(f"the servers of {where} have {behind} connections, the service has {total}")
+        self.servers = []
+
+    def add_service(self, line: str, number: int) -> None:
+        """Read a line such as ``TCP  198.18.0.9:80 rr persistent 60``."""
+        self.close()
+        protocol, name, *rest = _COMMENT.sub("", line).split()
+        row: dict = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "service", "protocol": protocol}
+        if protocol == "FWM":
+            if not re.fullmatch(r"[0-9A-F]{8}" if self.hexadecimal else r"[0-9]{1,10}", name):
+                raise ParseError(number, "a firewall mark", name)
+            row["service"] = str(int(name, 16)) if self.hexadecimal else name
+        elif protocol == "MATCH":  # of DPVS: whatever fits protocol, ranges and interfaces
+            row["protocol"], row["service"] = name.split(",")[0].upper(), name
+        else:
+            row["virtual_address"], row["virtual_port"] = self._place(name, number)
+        flags = []
+        if protocol == "FWM" and rest[:1] == ["IPv6"]:
+            flags.append(rest.pop(0))
+        if self.counted:
+            if rest[:1] == ["bps"]:  # DPVS: a limit of the service
+                flags, rest = [*flags, *rest[:2]], rest[2:]
+            if len(rest) > len(self.columns):
+                raise ParseError(number, f"a service with {len(self.columns)} columns", line)
+            row |= self._numbers(rest, number)
+        elif rest:
+            row["scheduler"] = rest.pop(0)
+            if not re.fullmatch(r"[a-z][a-z0-9_+-]*", row["scheduler"]):
+                raise ParseError(number, "a scheduler such as wrr", row["scheduler"])
+            flags += rest if number != self.last else []
+        elif number != self.last:
+            raise ParseError(number, "a service with its scheduler", line)
+        row["flags"] = " ".join(flags) or None
+        if row["flags"] and ("->" in flags or _FLAG_WITHOUT_NUMBER.search(row["flags"])):
+            raise ParseError(number, "flags of a service, such as persistent 60", row["flags"])
+        self.service = row
+        self._append(row)
+
+    def add_server(self, line: str, number: int) -> None:
+        """Read a line such as ``-> 198.18.0.3:80   Masq    1      0          2293``."""
+        name, *rest = _COMMENT.sub("", re.sub(r"^-(?:>|&gt;)\s*", "", line)).split() or [""]
+        tool = "proc" if self.hexadecimal else "ipvsadm"
+        row: dict = {"tool": tool, "kind": "server"}
+        if self.service is not None:
+            shared = ("protocol", "service", "virtual_address", "virtual_port", "scheduler")
+            row |= {column: self.service[column] for column in shared if column in self.service}
+        row["server_address"], row["server_port"] = self._place(name, number)
+        row |= self._numbers(rest[: len(self.columns)], number)
+        flags = rest[len(self.columns) :]
+        if number == self.last:
+            flags = []
+        if len(flags) > 3 or not all(map(_WORDS.fullmatch, flags)) or (flags and self.counted):
+            raise ParseError(number, f"a server with {len(self.columns)} columns", line)
+        row["flags"] = " ".join(flags) or None
+        self.servers.append(row)
+        self._append(row)
+
+    def _place(self, name: str, number: int) -> tuple[str | None, str | None]:
+        if is_kernels(name) if not self.hexadecimal else not is_hexadecimal(name):
+            expected = "C6120009:0050" if self.hexadecimal else "198.18.0.9:80"
+            raise ParseError(number, f"an address such as {expected}, as in the rest of this list", name)
+        return place(name, number, self.warnings, hexadecimal=self.hexadecimal)
+
+    def _append(self, row: dict) -> None:
+        if self.time is not None:
+            row["time"] = self.time
+        self.rows.append(row)
+
+    def _numbers(self, tokens: list[str], number: int) -> dict:
+        """Columns of a row; where the text ends in it, those that are left."""
+        if len(tokens) < len(self.columns) and number != self.last:
+            raise ParseError(number, f"{len(self.columns)} columns: {', '.join(self.columns)}", " ".join(tokens))
+        row: dict = {}
+        for column, token in zip(self.columns, tokens, strict=False):
+            if column == "forward":
+                if token not in _FORWARD:
+                    raise ParseError(number, f"one of {', '.join(sorted(_FORWARD))}", token)
+                row[column] = token
+            elif column == "other":
+                row[column] = None if token == "n/a" else token
+            else:
+                row[column], cut = scaled(token, number)
+                if cut and not self.counted:
+                    raise ParseError(number, "a whole number", token)
+                row["rounded"] = row.get("rounded", False) or cut
+        if not self.counted:
+            row.pop("rounded", None)
+        elif number == self.last and not row.get("rounded"):
+            row.pop("rounded", None)  # what was cut off may have been
+        return row
+
+
+def is_kernels_list(lines: list[str], spaced: bool) -> bool:
+    """Whether a list is that of /proc/net/ip_vs: by its addresses or, where it has none, by its heading's blanks.
+
+    Parameters
+    ----------
+    lines : list of str
+        The list's lines after its heading.
+    spaced : bool
+        Whether more than one blank parts the words of the heading, as ipvsadm writes them.
+    """
+    for line in lines:
+        words = line.split(maxsplit=2)
+        if words[:1] == ["Prot"]:
+            break
+        is_row = len(words) > 1 and words[0] in {"TCP", "UDP", "SCTP", "->"} and ":" in words[1]
+        if is_row and (is_kernels(words[1]) or not is_hexadecimal(words[1])):
+            return is_kernels(words[1])
+    return not spaced

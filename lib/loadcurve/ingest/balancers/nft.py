@@ -1,0 +1,226 @@
+"""nft: counters of rules, sets and objects (``nft list ruleset``, ``nft -j list ruleset``) into `counters`, `balancer`.
+
+Seen: nftables 1.0.6 on Debian 12 (samples of the tests); rulesets without a version in public repositories.
+
+What nft prints (nftables, ``src/statement.c``, ``src/rule.c``, ``src/json.c``): exact numbers.  Only rules with
+``counter`` are counted.  In a chain of type nat a rule sees the first packet of each connection only, so its packets
+are connections: a rule with ``dnat to`` becomes a row of `balancer` with them as `connections`, a ``server`` where it
+names one, a ``service`` where a map chooses among several.
+"""
+
+import json
+import re
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.balancers.ipvsadm_fields import time_of
+from loadcurve.ingest.json_text import load_json
+from loadcurve.ingest.parsed import Parsed
+
+_TABLE = re.compile(r"table (?:(ip6?|inet|arp|bridge|netdev) )?(\S+) \{.*")
+_BLOCK = re.compile(
+    r"(chain|set|map|counter|quota|limit|meter|flowtable|ct helper|ct timeout|secmark|synproxy) (\S+) \{.*"
+)
+_COUNTER = re.compile(r"\bcounter packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
+_OBJECT = re.compile(r"packets ([0-9]{1,18}) bytes ([0-9]{1,18})(?![\w.])")
+_COUNTED = re.compile(r"counter packets\b")
+_QUOTED = re.compile(r'"[^"]*"')
+_TO = re.compile(
+    r"\bdnat (?:ip6? )?to (?:(\[[0-9A-Fa-f:.]{2,45}\]|[0-9.]{7,15}|[0-9A-Fa-f:]{2,45}(?=\s|$))"
+    r"(?::([0-9]{1,5}))?(?=\s|$)|(\S))"
+)
+_ADDRESS = re.compile(r"\bip6? daddr ([0-9A-Fa-f:.]{2,45})(?=\s)")
+_PORT = re.compile(r"\b(tcp|udp|sctp) dport (\w+)(?=\s)")
+
+
+def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables `counters` and `balancer` of one or several ``nft list ruleset``.
+
+    Parameters
+    ----------
+    text : str
+        Output, each snapshot perhaps after a line with its time.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        `counters`: packets and bytes of each counted rule, element and object; `group` is family, table and chain,
+        `item` the rule without its counter.  `balancer`: a row for each counted rule with ``dnat to``.
+
+    Raises
+    ------
+    ParseError
+        Where a counter has no two numbers, and where there is no table.
+
+    Examples
+    --------
+    >>> text = '''table ip lb {
+    ...   chain pre {
+    ...     type nat hook prerouting priority dstnat; policy accept;
+    ...     ip daddr 198.18.0.2 tcp dport 8080 counter packets 20 bytes 1200 dnat to 198.18.0.3:80
+    ...   }
+    ... }
+    ... '''
+    >>> parse_nft(text).tables["balancer"][["virtual_port", "server_address", "connections"]].values.tolist()
+    [['8080', '198.18.0.3', 20]]
+    """
+    lines = text.removeprefix("\ufeff").split("\n")
+    counters: list[dict] = []
+    balancer: list[dict] = []
+    warnings: list[str] = []
+    table, block, name, tables = "", "", "", 0
+    time: dict = {}
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        if match := _TABLE.fullmatch(line):
+            table, block, name, tables = f"{match[1] or 'ip'} {match[2]}", "", "", tables + 1
+            continue
+        if (match := _BLOCK.fullmatch(line)) and table:
+            block, name = match[1], match[2]
+        elif not table:
+            if (instant := time_of(line, number, timezone, warnings)) is not None:
+                time = {"time": pd.Timestamp(instant, tz="UTC")}
+            continue
+        elif line.startswith("}"):
+            table, block, name = (table, "", "") if block else ("", "", "")
+            continue
+        if number == len(lines) and line:
+            warnings.append(f"line {number}: the text ends inside this line, which is left out")
+            break
+        bare = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)  # a comment may say anything
+        found = list(_COUNTER.finditer(bare))
+        if block == "counter" and not found:
+            found = list(_OBJECT.finditer(bare))
+        if len(_COUNTED.findall(bare)) != sum(hit[0].startswith("counter") for hit in found) or (
+            block == "counter" and "packets" in bare and not found
+        ):
+            raise ParseError(number, "counter packets N bytes N", line)
+        for hit in found:
+            item = name if block == "counter" else _item(line, hit, len(found))
+            group = f"{table} {block if block == 'counter' else name}".rstrip()
+            counters += _rows(group, item, int(hit[1]), int(hit[2]), time)
+            if block == "chain" and (to := _TO.search(bare)):
+                balancer.append(_service(bare, to, group, int(hit[1])) | time)
+        if block and line.endswith("}") and _BLOCK.fullmatch(line):
+            block = name = ""
+    if not tables:
+        raise ParseError(1, "a table of nft", next((s.strip() for s in lines if s.strip()), ""))
+    if table:
+        warnings.append(f"line {len(lines)}: the text ends inside a table")
+    return _parsed(counters, balancer, warnings, "")
+
+
+def parse_nft_json(text: str) -> Parsed:
+    """Tables `counters` and `balancer` of ``nft -j list ruleset``.
+
+    Parameters
+    ----------
+    text : str
+        JSON with the key ``nftables``.
+
+    Returns
+    -------
+    Parsed
+        As `parse_nft` returns; `item` is ``handle N`` and the rule's expressions as compact JSON.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not such JSON, or a counter has no two whole numbers.
+
+    Examples
+    --------
+    >>> text = '{"nftables": [{"counter": {"family": "ip", "table": "t", "name": "c", "packets": 5, "bytes": 300}}]}'
+    >>> parse_nft_json(text).tables["counters"][["group", "item", "value"]].values.tolist()
+    [['ip t counter', 'c', 5], ['ip t counter', 'c', 300]]
+    """
+    document = load_json(text, "JSON of nft")
+    entries = document.get("nftables") if isinstance(document, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ParseError(1, "a list 'nftables' in the JSON of nft", text.strip()[:80])
+    counters: list[dict] = []
+    balancer: list[dict] = []
+    version = ""
+    for entry in entries:
+        for kind, what in entry.items():
+            if not isinstance(what, dict):
+                continue
+            place = f"{what.get('family', '')} {what.get('table', '')}"
+            if kind == "metainfo":
+                version = str(what.get("version", ""))
+            elif kind == "counter":
+                counters += _rows(f"{place} counter", str(what.get("name", "")), *_numbers(what, text), {})
+            elif kind == "rule" and isinstance(what.get("expr"), list):
+                _rule(what, f"{place} {what.get('chain', '')}", text, counters, balancer)
+    return _parsed(counters, balancer, [], version)
+
+
+def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], version: str) -> Parsed:
+    if not counters:
+        warnings.append("there are no counters: a rule is counted only with the word counter")
+    tables = {"counters": counters} | ({"balancer": balancer} if balancer else {})
+    return Parsed("nft", tables, tuple(warnings), version)
+
+
+def _rows(group: str, item: str, packets: int, size: int, time: dict) -> list[dict]:
+    shared = {"tool": "nft", "group": group, "item": item, **time}
+    return [
+        {**shared, "counter": "packets", "value": packets, "unit": ""},
+        {**shared, "counter": "bytes", "value": size, "unit": "bytes"},
+    ]
+
+
+def _item(line: str, hit: re.Match, counters: int) -> str:
+    """The rule around a counter; of several counters in a line (elements of a set), what stands before each."""
+    if counters == 1:
+        return " ".join(f"{line[: hit.start()]} {line[hit.end() :]}".split())
+    return re.split(r"[{,=]", line[: hit.start()])[-1].strip()
+
+
+def _service(rule: str, to: re.Match, group: str, connections: int) -> dict:
+    address, port = _ADDRESS.search(rule), _PORT.search(rule)
+    return {
+        "tool": "nft", "kind": "server" if to[1] else "service", "protocol": port and port[1].upper(),
+        "service": group, "virtual_address": address and address[1], "virtual_port": port and port[2],
+        "server_address": to[1] and to[1].strip("[]"), "server_port": to[2], "connections": connections,
+    }  # fmt: skip
+
+
+def _numbers(counter: dict, text: str) -> tuple[int, int]:
+    values = counter.get("packets"), counter.get("bytes")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+            raise ParseError(1, "packets and bytes of a counter as whole numbers", json.dumps(counter)[:80])
+    return values
+
+
+def _rule(rule: dict, group: str, text: str, counters: list[dict], balancer: list[dict]) -> None:
+    parts = [part for part in rule["expr"] if isinstance(part, dict)]
+    counted = [part["counter"] for part in parts if isinstance(part.get("counter"), dict)]
+    others = [part for part in parts if not isinstance(part.get("counter"), dict)]
+    item = f"handle {rule.get('handle', '')} {json.dumps(others, separators=(',', ':'))}"
+    for counter in counted:
+        packets, size = _numbers(counter, text)
+        counters += _rows(group, item, packets, size, {})
+        targets = [part["dnat"] for part in parts if isinstance(part.get("dnat"), dict)]
+        balancer += [_json_service(others, target, group, packets) for target in targets]
+
+
+def _json_service(parts: list[dict], target: dict, group: str, connections: int) -> dict:
+    row: dict = {"tool": "nft", "kind": "service", "service": group, "connections": connections}
+    for match in (part["match"] for part in parts if isinstance(part.get("match"), dict)):
+        left, right = match.get("left"), match.get("right")
+        payload = left.get("payload") if isinstance(left, dict) else None
+        if isinstance(payload, dict) and match.get("op") == "==" and isinstance(right, str | int):
+            if payload.get("field") == "daddr":
+                row["virtual_address"] = str(right)
+            elif payload.get("field") == "dport":
+                row |= {"virtual_port": str(right), "protocol": str(payload.get("protocol", "")).upper() or None}
+    if isinstance(target.get("addr"), str):
+        row |= {"kind": "server", "server_address": target["addr"]}
+    if isinstance(target.get("port"), int):
+        row["server_port"] = str(target["port"])
+    return row

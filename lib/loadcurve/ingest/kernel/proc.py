@@ -1,0 +1,84 @@
+"""Files of Linux's /proc that count: interrupts, packets, protocols, sockets, memory; one text may hold several.
+
+Seen: kernel 6.18 on Debian 12 (``cat /proc/interrupts``), kernels from 2.6 on in public repositories.  Each file has a
+reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, whose docstring says what the kernel writes there.
+
+A collector that copies the files in a loop writes the time before each round; then every row has its `time`.
+"""
+
+import re
+from collections.abc import Callable
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.kernel.proc_interrupts import Interrupts, read_counts, read_counts_without_header
+from loadcurve.ingest.kernel.proc_net import read_devices, read_named, read_pairs, read_sockets, read_softnet
+from loadcurve.ingest.kernel.proc_system import read_load, read_memory, read_stat
+from loadcurve.ingest.kernel.proc_tcp import read_sockets_in_hexadecimal
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.plain_lines import Lines
+
+Rows = dict[str, list[dict]]
+_FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, Rows, Interrupts], int]], ...] = tuple(
+    (re.compile(shape), reader)
+    for shape, reader in (
+        (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", read_counts),
+        (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", read_counts_without_header),
+        (r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}", read_softnet),
+        (r"Inter-\|[ \t]*Receive", read_devices),
+        (r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]", read_pairs),
+        (r"(?:Ip6InReceives|ifIndex)[ \t]+[0-9]+$", read_named),
+        (r"sockets:[ \t]+used[ \t]|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?:[ \t]+inuse[ \t]", read_sockets),
+        (r"sl[ \t]+local_address[ \t]+rem", read_sockets_in_hexadecimal),
+        (r"MemTotal:[ \t]", read_memory),
+        (r"cpu[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]", read_stat),
+        (r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+$", read_load),
+    )
+)
+
+
+def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Tables of files of /proc: `interrupts`, `counters`, `sockets`, `connections`, `memory`, `load`.
+
+    Parameters
+    ----------
+    text : str
+        One or several files, once or in a series, perhaps with times, prompts or the names of the files between them.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Returns
+    -------
+    Parsed
+        Counters since the machine was started (or since the network namespace was made), never rates.
+
+    Raises
+    ------
+    ParseError
+        Where a file is garbled, and where there is none.
+
+    Examples
+    --------
+    >>> text = "sockets: used 24\nTCP: inuse 22 orphan 0 tw 14087 alloc 48 mem 82\n"
+    >>> parse_proc(text).tables["sockets"][["total", "tcp", "time_wait"]].values.tolist()
+    [[24, 22, 14087]]
+    """
+    lines = Lines(text, "proc", timezone)
+    rows: Rows = {}
+    interrupts = Interrupts()
+    at, found = 0, False
+    while at < len(lines):
+        line = lines.all[at]
+        reader = next((read for shape, read in _FILES if shape.match(line)), None) if line else None
+        if reader is not None:
+            at = reader(lines, at, rows, interrupts)
+            found = True
+            continue
+        if line and not lines.is_time(at):
+            lines.stray(at)
+        at += 1
+    tables = {"interrupts": interrupts.table()} if len(interrupts) else {}
+    tables |= {name: table for name, table in rows.items() if table or name == "connections"}  # no socket is an answer
+    if not tables:
+        at = next((i for i, line in enumerate(lines.all) if line), 0)
+        raise ParseError(at + 1, "a whole file of /proc" if found else "a file of /proc that is read", lines.all[at])
+    return Parsed("proc", tables, lines.warnings)

@@ -1,0 +1,1 @@
+"""Load generators: wrk, ab, weighttp and their like."""

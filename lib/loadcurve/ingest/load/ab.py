@@ -1,0 +1,89 @@
+"""ab (ApacheBench): its report, as text or HTML (``-w``), into the tables `runs`, `phases` and `latency`.
+
+Seen: Debian's ab 2.3 (httpd 2.4.71; most samples of the tests, ``ab -n 2000 -c 10 URL``); 1.3, 2.0 and other
+revisions of 2.3 in public repositories and in the source of each.
+
+What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
+
+- A request is complete when its connection was closed or its response was read, whatever came: a server that closes
+  every connection at once gives complete requests without failures and 0 bytes.
+- ``Failed requests`` are refused connections, failed reads, exceptions of the poll loop, and responses whose length is
+  not that of the first one, which is normal for pages that change.  Responses that are not 2xx are not among them.
+- ``Requests per second`` and ``Transfer rate`` (kB of 1024 bytes; of 1000 in 1.3) are totals over the time taken.
+  ``Time per request (mean)`` is connections × time / requests, not a mean of measured times.
+- ``Connection Times`` are measured in microseconds and printed in whole milliseconds, except the deviation.  The
+  median is an order statistic; a percentile is the one of index n p / 100, counted from 0.  Nothing is corrected for
+  coordinated omission.
+- 2.0 prints the microseconds of the time taken without leading zeros: ``2.34689 seconds`` is 2.034689 s.
+"""
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.load.ab_lines import reports
+from loadcurve.ingest.load.ab_report import rows_of
+from loadcurve.ingest.load.ab_wrapped import joined
+from loadcurve.ingest.parsed import Parsed
+
+
+def parse_ab(text: str) -> Parsed:
+    r"""Tables `runs`, `phases` and `latency` of every run of ab in a text.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs of ab, with or without its standard error.
+
+    Returns
+    -------
+    Parsed
+        `runs`: one row for each run, also for one that failed, with ab's words as `reason`.  `phases`: the lines of
+        ``Connection Times``.  `latency`: the percentages.  `latency_mean_s` is the measured mean where its rounding
+        to 1 ms matters little, otherwise N/X; `latency_origin` says which.
+
+    Raises
+    ------
+    ParseError
+        Where a line of a report is garbled, and where there is neither a report nor an error of ab.
+
+    Examples
+    --------
+    >>> parsed = parse_ab("Benchmarking h (be patient)...apr_socket_recv: Connection reset by peer (104)\n"
+    ...                   "Total of 371 requests completed\n")
+    >>> parsed.tables["runs"][["status", "reason", "requests"]].values.tolist()
+    [['failed', 'apr_socket_recv: Connection reset by peer (104)', 371]]
+    """
+    warnings: list[str] = []
+    try:
+        found, strangers = reports(text)
+    except ParseError as error:
+        whole, changed = joined(text)
+        if not changed:
+            raise
+        try:
+            found, strangers = reports(whole)
+        except ParseError:
+            raise error from None
+        warnings += [f"line {at}: broken in parts, which were joined" for at in changed]
+    if not found:
+        at, line = strangers[0] if strangers else (1, "")
+        raise ParseError(at, "a report of ab", line)
+    tables: dict[str, list[dict]] = {"runs": [], "phases": [], "latency": []}
+    for generator, report in enumerate(found):
+        rows = rows_of(report)
+        tables["runs"].append({"generator": generator, **rows.run})
+        tables["phases"] += [{"generator": generator, **row} for row in rows.phases]
+        tables["latency"] += [{"generator": generator, **row} for row in rows.latency]
+        warnings += rows.warnings
+    return Parsed("ab", tables, (*warnings, *_passed_over(strangers)), found[0].version)
+
+
+def _passed_over(strangers: list[tuple[int, str]]) -> list[str]:
+    """One warning for each group of lines that follow each other."""
+    said: list[str] = []
+    first = 0
+    for i, (at, line) in enumerate(strangers):
+        if i + 1 < len(strangers) and strangers[i + 1][0] == at + 1:
+            continue
+        where = f"line {at}: {line[:60]!r}" if first == i else f"lines {strangers[first][0]} to {at}"
+        said.append(f"{where} not understood, passed over")
+        first = i + 1
+    return said

@@ -1,0 +1,226 @@
+"""weighttp: its report, as text (0.3, 0.4) or JSON (the rewrite), into `runs`, `phases` and `latency`.
+
+Seen: weighttp 0.5-git, the rewrite of 2016 as it is now (the samples of the tests,
+``weighttp -n 20000 -c 32 -t 1 URL``); 0.3 and 0.4 in public repositories and in the source of each.
+
+What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
+
+- ``done`` or ``retired`` counts every request that ended, also one whose connection was refused; ``req/s`` is that
+  over the time, cut to a whole number, and ``kbyte/s`` are kB of 1024 bytes, cut likewise.
+- ``failed`` counts what was not read to the end with a status of 2xx or 3xx; ``errored`` is never summed over the
+  threads, so it is always 0.  Errors of sockets are told on standard error only, one line each.
+- 0.3 and 0.4 measure no response time: the mean here is connections / throughput.  The rewrite measures in
+  microseconds: ``total_times`` with the time to connect, where a connection was made, ``response_times`` without.  A
+  percentile is the order statistic of index n p / 100, counted from 0; the median the lower middle one.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.load.weighttp_json import Run, is_silent, take_json
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.parsed import Parsed
+
+_N = r"([0-9]{1,18})"
+_BANNER = re.compile(r"weighttp(?: ([0-9]\S{0,30}))? - a? ?(?:lightweight|simple).*")
+_VERSION = re.compile(r"version: +(\S{1,30})")
+_THREAD = re.compile(rf"spawning thread #[0-9]{{1,9}}: {_N} concurrent requests, {_N} total requests")
+_RESULT = {
+    "finished": re.compile(
+        r"finished in ([0-9]{1,9}) sec, ([0-9]{1,3}) millisec and ([0-9]{1,3}) microsec"
+        rf", {_N} req/s, {_N} kbyte/s"
+    ),
+    "requests": re.compile(
+        rf"requests: {_N} total, {_N} started, {_N} done, {_N} succeeded, {_N} failed, {_N} errored"
+    ),
+    "status": re.compile(rf"status codes: {_N} 2xx, {_N} 3xx, {_N} 4xx, {_N} 5xx"),
+    "traffic": re.compile(rf"traffic: {_N} bytes total, {_N} bytes (?:http|headers), {_N} bytes (?:data|body)"),
+}
+_STARTS = ("finished in", "requests:", "status codes:", "traffic:")
+_FINISHED = re.compile(r"finished in [0-9.]+ sec,")
+_ERROR = re.compile(r"error: .{1,300}")
+_CLOSED = re.compile(r".*(?:_count| > 0| files| refused| peer| timed out| arguments|[^:] \([0-9]+\))")  # ends of errors
+_USAGE = re.compile(r"weighttp <options> <ur[il]>", re.IGNORECASE)
+_CALL = re.compile(r"error: (socket|connect|read|write)\(\) failed")
+_COLUMN = {"socket": "errors_connect", "connect": "errors_connect", "read": "errors_read", "write": "errors_write"}
+_CHATTER = re.compile(r"progress: *[0-9]{1,3}% done|starting benchmark\.*|build-date: .*|example:.*|weighttpd? -.*")
+_COMMAND = re.compile(r"\bweighttp\b.{1,500}? -c *([0-9]{1,9})(?![0-9])")
+_EXACT = 1000  # from here on, a whole number of requests per second is exact to 0.1 %
+
+
+def parse_weighttp(text: str) -> Parsed:
+    """Tables `runs`, `phases` and `latency` of every run of weighttp in a text.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs of weighttp, with or without its standard error.
+
+    Returns
+    -------
+    Parsed
+        `runs`: one row for each run, also for one that failed.  `phases` and `latency`: empty unless the rewrite
+        measured times.
+
+    Raises
+    ------
+    ParseError
+        Where a line of a result is garbled, and where there is neither a result nor an error of weighttp.
+
+    Examples
+    --------
+    >>> parsed = parse_weighttp('''spawning thread #1: 100 concurrent requests, 1000000 total requests
+    ... finished in 6 sec, 706 millisec and 434 microsec, 149110 req/s, 18347 kbyte/s
+    ... requests: 1000000 total, 1000000 started, 1000000 done, 1000000 succeeded, 0 failed, 0 errored
+    ... status codes: 1000000 2xx, 0 3xx, 0 4xx, 0 5xx
+    ... traffic: 126000000 bytes total, 119000000 bytes http, 7000000 bytes data
+    ... ''')
+    >>> parsed.tables["runs"][["duration_s", "throughput_rps", "connections"]].values.tolist()
+    [[6.706434, 149110.0, 100.0]]
+    """
+    runs, warnings = _read(text)
+    if not runs:
+        lines = text.split("\n")
+        at = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        raise ParseError(at + 1, "a result of weighttp", lines[at].strip())
+    tables: dict[str, list[dict]] = {"runs": [], "phases": [], "latency": []}
+    for generator, run in enumerate(runs):
+        tables["runs"].append({"generator": generator, **_row(run, warnings)})
+        tables["phases"] += [{"generator": generator, **row} for row in run.phases]
+        tables["latency"] += [{"generator": generator, **row} for row in run.latency]
+    return Parsed("weighttp", tables, tuple(warnings), runs[0].version)
+
+
+def _read(text: str) -> tuple[list[Run], list[str]]:
+    runs: list[Run] = []
+    warnings: list[str] = []
+    skip_to = position = command = 0
+    usage = False
+    lines = text.split("\n")
+    for at, raw in enumerate(lines, 1):
+        start, position = position, position + len(raw) + 1
+        line = raw.strip()
+        usage = usage and raw[:1] in (" ", "\t")
+        if start < skip_to or not line or usage:
+            continue
+        if line.startswith("{"):
+            run = _current(runs, at, runs and runs[-1].ended)
+            skip_to = take_json(run, text, start, at, warnings)
+            continue
+        line = " ".join(line[:4000].split())
+        if match := _COMMAND.search(line[:2000]):
+            command = int(match[1])
+        if match := _BANNER.fullmatch(line):
+            run = _current(runs, at, runs and (runs[-1].ended or runs[-1].threads))
+            run.version, run.command, command = match[1] or "", command, 0
+        elif match := _THREAD.fullmatch(line):
+            run = _current(runs, at, runs and (runs[-1].ended or "finished" in runs[-1].result))
+            run.threads.append((int(match[1]), int(match[2])))
+        elif _FINISHED.match(line) or (
+            runs and runs[-1].result and not runs[-1].ended and line.startswith(_STARTS)
+        ):  # fmt: skip
+            _take_result(runs, line, at, at == len(lines), warnings)
+        elif _ERROR.fullmatch(line):
+            run = _current(runs, at, runs and runs[-1].ended and not runs[-1].errors)
+            whole = at < len(lines) or _CLOSED.fullmatch(line)
+            run.errors.append((line if whole else "", at))
+        elif _USAGE.fullmatch(line):
+            usage = True
+            run = _current(runs, at, runs and runs[-1].result)
+            run.errors = run.errors or [(line, at)]
+        elif match := _VERSION.fullmatch(line):
+            _current(runs, at, False).version = match[1]
+        elif not (_CHATTER.fullmatch(line) or is_noise(line)):
+            if runs and runs[-1].result and not runs[-1].ended and re.search("[0-9]", line):
+                raise ParseError(at, "the next line of a result of weighttp", line)
+            warnings.append(f"line {at}: {line[:60]!r} not understood, passed over")
+    return runs, warnings
+
+
+def _current(runs: list[Run], at: int, is_next: object) -> Run:
+    if not runs or is_next:
+        runs.append(Run(at))
+    return runs[-1]
+
+
+def _take_result(runs: list[Run], line: str, at: int, is_last: bool, warnings: list[str]) -> None:
+    """One of the four lines of a result of 0.3 or 0.4, in their order."""
+    name, pattern = next((n, p) for (n, p), s in zip(_RESULT.items(), _STARTS, strict=True) if line.startswith(s))
+    match = pattern.fullmatch(line)
+    if match is None:
+        if is_last:
+            warnings.append(f"line {at}: the text ends inside this line, which is left out")
+            return
+        raise ParseError(at, f"the line {name!r} of a result of weighttp", line)
+    run = _current(runs, at, name == "finished" and runs and "finished" in runs[-1].result)
+    if len(run.result) != list(_RESULT).index(name):
+        raise ParseError(at, f"the line {list(_RESULT)[len(run.result) % 4]!r} of a result of weighttp", line)
+    run.latest = at
+    if name == "finished":
+        run.duration = int(match[1]) + int(match[2]) / 1e3 + int(match[3]) / 1e6
+        run.result[name] = (int(match[4]), int(match[5]))
+    else:
+        run.result[name] = tuple(map(int, match.groups()))
+    run.ended = name == "traffic"
+
+
+def _row(run: Run, warnings: list[str]) -> dict:
+    row: dict = {"tool": "weighttp", "latency_corrected": False}
+    if run.version:
+        row["tool_version"] = run.version
+    if run.threads and run.result:  # else the text may end among the lines of the threads
+        row |= {"threads": len(run.threads), "connections": sum(n for n, _ in run.threads)}
+    elif run.command:
+        row["connections"] = run.command
+    if run.errors:
+        more = f" and {len(run.errors) - 1} more errors" if len(run.errors) > 1 else ""
+        if run.result:
+            warnings.append(f"line {run.errors[0][1]}: {run.errors[0][0]}{more}")
+        else:
+            return row | {"status": "failed"} | ({"reason": run.errors[0][0]} if run.errors[0][0] else {})
+    if "requests" not in run.result:
+        warnings.append(f"line {run.line}: no result follows; the error is elsewhere or cut off")
+        return row
+    rate, kilobytes = run.result["finished"]
+    total, started, done, succeeded, failed, errored = run.result["requests"]
+    row |= {
+        "requests_started": started, "requests": done, "requests_succeeded": succeeded, "requests_failed": failed,
+    }  # fmt: skip
+    if total >= 0 or run.threads:
+        row["requests_asked"] = total if total >= 0 else sum(n for _, n in run.threads)
+    if errored:
+        row["errors_other"] = errored
+    if run.duration > 0:
+        row["duration_s"] = run.duration
+    row["throughput_rps"] = float(rate) if rate >= _EXACT or not run.duration else done / run.duration
+    if run.duration and not abs(done / run.duration - rate - 0.5) <= 0.5 + 1e-4 * rate + 2e-6 * rate / run.duration:
+        warnings.append(f"line {run.latest}: {done} requests in {run.duration:g} s are not {rate} per second")
+    if succeeded + failed != done:
+        warnings.append(f"line {run.latest}: succeeded and failed requests are not the {done} that were done")
+    if "status" in run.result:
+        row |= {f"responses_{n}xx": count for n, count in zip("2345", run.result["status"], strict=True)}
+        row["errors_status"] = sum(run.result["status"][2:])
+        if done:
+            row["goodput_rps"] = min(sum(run.result["status"][:2]) / done, 1.0) * row["throughput_rps"]
+        if sum(run.result["status"]) != done:
+            warnings.append(f"line {run.latest}: the status codes are {sum(run.result['status'])}, not {done}")
+    if "traffic" in run.result:
+        _finish(run, row, kilobytes, warnings)
+    return row
+
+
+def _finish(run: Run, row: dict, kilobytes: int, warnings: list[str]) -> None:
+    received, headers, body = run.result["traffic"]
+    row |= {"status": "finished", "received_bytes": received, "received_body_bytes": body, **run.columns}
+    exact = kilobytes >= _EXACT or not run.duration
+    row["received_bytes_per_s"] = kilobytes * 1024.0 if exact else received / run.duration
+    if received != headers + body:
+        warnings.append(f"line {run.latest}: the bytes received are not those of headers and bodies")
+    for call, _ in run.errors:
+        if match := _CALL.match(call):
+            row[_COLUMN[match[1]]] = row.get(_COLUMN[match[1]], 0) + 1
+    if is_silent(run):
+        row |= {"status": "failed", "reason": f"{row['requests_failed']} failed, 0 bytes"}
+        warnings.append(f"line {run.latest}: not one byte was received; the rate is that of failures")
+    elif "latency_origin" not in row and row.get("connections") and row["throughput_rps"]:
+        row |= {"latency_mean_s": row["connections"] / row["throughput_rps"], "latency_origin": "derived (N/X)"}

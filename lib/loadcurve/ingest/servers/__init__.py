@@ -1,0 +1,1 @@
+"""What web servers say of themselves."""

@@ -1,0 +1,165 @@
+"""The texts of an access log's variables into columns: each distinct text is read once, however often it comes."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from loadcurve.ingest.servers.access_layout import Field, Layout
+
+_MISSING = ("-", "")
+_TIMES = ("clf", "iso", "epoch")  # from the least to the most exact
+_REQUEST = re.compile(r"([A-Za-z][A-Za-z_-]{0,30}) (\S.*?)(?: (HTTP/[0-9.]{1,5}))?")
+_HOST_AND_PORT = re.compile(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
+_ADDRESS = re.compile(r"[.:]")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAT = np.datetime64("NaT", "us")
+
+
+class Memo(dict):
+    """Values by their text; one that is not there yet is read by a function."""
+
+    def __init__(self, read: Callable[[str], object]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: str) -> object:
+        value = self[text] = self._read(text)
+        return value
+
+
+def _text(value: str) -> str | None:
+    return None if value in _MISSING else value
+
+
+def _status(value: str) -> float:
+    return math.nan if value in _MISSING or value == "000" else float(value)
+
+
+def _clf(value: str) -> np.datetime64:
+    """Instant of ``20/Nov/2026:22:34:32 +0000``; not a time where there is no such date."""
+    try:
+        return _utc(datetime.strptime(value, "%d/%b/%Y:%H:%M:%S %z"))
+    except (ValueError, OverflowError):
+        return _NAT
+
+
+def _iso(value: str) -> np.datetime64:
+    try:
+        return _utc(datetime.fromisoformat(value))
+    except (ValueError, OverflowError):
+        return _NAT
+
+
+def _utc(time: datetime) -> np.datetime64:
+    return np.datetime64((time - _EPOCH) // timedelta(microseconds=1), "us")
+
+
+def _request(value: str) -> tuple[str | None, str | None, str | None, str | None]:
+    """Method, target and protocol of a request line; what is none, such as a TLS handshake, is the fourth."""
+    if value in _MISSING:
+        return None, None, None, None
+    match = _REQUEST.fullmatch(value)
+    return (match[1], match[2], match[3], None) if match else (None, None, None, f'request="{value}"')
+
+
+def _head(value: str) -> tuple[str | None, str | None, str | None]:
+    """Client, user and virtual host of what stands before the time: ``[host:port ]client[ ident user]``."""
+    tokens = value.split(" ")
+    host = None
+    if len(tokens) >= 2 and tokens[1] != "-" and not tokens[0].endswith(",") and _is_host(tokens):
+        host, *tokens = tokens
+    clients = 1
+    while clients < len(tokens) and tokens[clients - 1].endswith(","):  # a list of addresses: the first is the client's
+        clients += 1
+    return _text(tokens[0].rstrip(",")), _text(" ".join(tokens[clients + 1 :])), host and f"host={host}"
+
+
+def _is_host(tokens: list[str]) -> bool:
+    """Whether the first word is a virtual host: it has its port, or the four words are host, client, ``-``, user."""
+    alone = len(tokens) == 4 and tokens[2] == "-" and _ADDRESS.search(tokens[1])
+    return bool(_HOST_AND_PORT.fullmatch(tokens[0]) or alone)
+
+
+def _upstream(value: str) -> float:
+    """Sum of a list of times, such as ``0.010, 0.020 : 0.1``; missing where no server was asked or none answered."""
+    times = [float(part) for part in re.split(r"[,:\s]+", value) if part not in _MISSING]
+    return math.fsum(times) if times else math.nan
+
+
+class Reader:
+    """Columns of the lines of one layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        clocks = [field.kind.split(":")[0] for field in layout.fields]
+        best = max((_TIMES.index(clock) for clock in clocks if clock in _TIMES), default=-1)
+        self._fields = [(i, field) for i, field in enumerate(layout.fields) if clocks[i] not in _TIMES[: max(best, 0)]]
+        self._memo: dict[str, Memo] = {}
+        others = [(i, field) for i, field in self._fields if field.kind == "other"]
+        self._others = [i for i, _ in others]
+        self._template = " ".join(_shown(layout, i, field) for i, field in others)
+
+    def read(self, groups: Sequence[tuple[str, ...]]) -> dict[str, np.ndarray]:
+        """Columns of these lines: texts and None, numbers and NaN, instants and NaT."""
+        texts = list(zip(*groups, strict=True))
+        columns: dict[str, np.ndarray] = {}
+        others: list[Sequence[str | None]] = []
+        for i, field in self._fields:
+            kind, column, scale = [*field.kind.split(":"), "", ""][:3]
+            if kind in ("clf", "iso"):
+                columns["time"] = self._map(kind, _clf if kind == "clf" else _iso, texts[i], "datetime64[us]")
+            elif kind == "epoch":
+                seconds = np.array(list(map(float, texts[i]))) * float(column)
+                columns["time"] = np.round(seconds * 1e6).astype("datetime64[us]")
+            elif kind == "status":
+                columns["status"] = self._map(kind, _status, texts[i], float)
+            elif kind == "upstream":
+                columns["upstream_s"] = self._map(kind, _upstream, texts[i], float)
+            elif kind == "number" and (column not in columns or field.name in ("bytes_sent", "O")):
+                columns[column] = self._map(f"{column} {field.name}", _scaled(float(scale)), texts[i], float)
+            elif kind == "text" and column not in columns:
+                columns[column] = self._map(column, _text, texts[i], object)
+            elif kind == "request":
+                parts = list(zip(*map(self._of("request", _request).__getitem__, texts[i]), strict=True))
+                for name, part in zip(("method", "url", "protocol"), parts, strict=False):
+                    columns.setdefault(name, _objects(part))
+                others.append(parts[3])
+            elif kind == "head":
+                client, user, host = zip(*map(self._of("head", _head).__getitem__, texts[i]), strict=True)
+                columns |= {"client_address": _objects(client), "user": _objects(user)}
+                others.append(host)
+        if self._others:
+            template = self._template
+            others.append([template % row for row in zip(*(texts[i] for i in self._others), strict=True)])
+        found = [part for part in others if any(part)]
+        if len(found) == 1:
+            columns["other"] = _objects(found[0])
+        elif found:
+            columns["other"] = _objects([" ".join(filter(None, row)) or None for row in zip(*found, strict=True)])
+        return columns
+
+    def _of(self, name: str, read: Callable[[str], object]) -> Memo:
+        return self._memo.setdefault(name, Memo(read))
+
+    def _map(self, name: str, read: Callable[[str], object], texts: Sequence[str], dtype: object) -> np.ndarray:
+        values = list(map(self._of(name, read).__getitem__, texts))
+        return _objects(values) if dtype is object else np.array(values, dtype=dtype)
+
+
+def _scaled(scale: float) -> Callable[[str], float]:
+    return lambda value: math.nan if value in _MISSING else float(value) * scale
+
+
+def _objects(values: Sequence[object]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _shown(layout: Layout, i: int, field: Field) -> str:
+    """How a variable without a column is written into `other`: by name where it has one, quoted as it was."""
+    quote = '"' if layout.literals[i + 1].startswith('"') else ""
+    name = f"{field.name}=" if field.name else ""
+    return f"{name.replace('%', '%%')}{quote}%s{quote}"

@@ -1,0 +1,102 @@
+"""Access logs of nginx with a JSON object in each line (``log_format … escape=json``) into the table `requests`.
+
+Seen: logs in public repositories whose keys are the variables' names, or usual short ones (``agent``).  A key that is
+neither goes to `other`.
+"""
+
+import json
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.servers.access_columns import Reader
+from loadcurve.ingest.servers.access_layout import TIME_KEYS, Layout, clock_of, field_named
+from loadcurve.ingest.servers.access_rows import OddLines, Parts
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they were written
+_MOST_KEYS = 60
+_LONGEST = 1 << 16
+
+
+def parse_access_json(text: str) -> Parsed:
+    r"""Table `requests` of an access log with a JSON object in each line.
+
+    Parameters
+    ----------
+    text : str
+        The log.
+
+    Returns
+    -------
+    Parsed
+        A row for each line, in their order.  Lines that are odd are left out: a warning names the first ones.
+
+    Raises
+    ------
+    ParseError
+        Where no line is such an object.
+
+    Examples
+    --------
+    >>> line = '{"time_iso8601":"2026-11-20T22:34:32+00:00","status":"200","request_time":"0.003"}\n'
+    >>> parse_access_json(line).tables["requests"][["status", "latency_s"]].values.tolist()
+    [[200.0, 0.003]]
+    """
+    odd = OddLines()
+    by_layout: dict[Layout, tuple[list[tuple[str, ...]], list[int]]] = {}
+    patterns: dict[Layout, list[re.Pattern[str]]] = {}
+    layouts: dict[tuple[str, ...], Layout] = {}  # by the keys, and which clocks their times are of
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip().removesuffix(",")
+        found = _object(line)
+        if found is None:
+            odd.note(line, number)
+            continue
+        shape = (*found, *(clock_of(found[key]) for key in found if key in TIME_KEYS))
+        layout = layouts.get(shape) or layouts.setdefault(shape, _layout(found))
+        if not any(field.kind in ("status", "request") for field in layout.fields):
+            odd.note(line, number)  # an object of another program
+            continue
+        if layout not in patterns:
+            patterns[layout] = [re.compile(field.pattern or r"[\s\S]*") for field in layout.fields]
+        values = tuple(found.values())
+        wrong = next((k for k, v, p in zip(found, values, patterns[layout], strict=True) if not p.fullmatch(v)), None)
+        if wrong is not None:
+            odd.note(f"{wrong}: {found[wrong]}", number)
+            continue
+        if unread := next((f for f in layout.fields if f.name in TIME_KEYS and f.kind == "other"), None):
+            odd.say(f"line {number}: {unread.name!r} holds no time that is read")
+        rows, numbers = by_layout.setdefault(layout, ([], []))
+        rows.append(values)
+        numbers.append(number)
+    parts = Parts()
+    for layout, (rows, numbers) in by_layout.items():
+        parts.add(Reader(layout).read(rows), numbers, odd)
+    if not parts.rows:
+        number, line = next(((i, s) for i, s in enumerate(text.split("\n"), 1) if s.strip()), (1, ""))
+        raise ParseError(number, "a line of an access log in JSON", line.strip())
+    return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, odd.warnings())
+
+
+def _object(line: str) -> dict[str, str] | None:
+    """Keys and texts of a line with one flat object; None for any other line."""
+    if not line.startswith("{") or not line.endswith("}") or len(line) > _LONGEST:
+        return None
+    try:
+        found = _DECODER.decode(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):
+        found = inner  # {"nginx": {…}}
+    if (
+        not isinstance(found, dict)
+        or not found
+        or len(found) > _MOST_KEYS
+        or any(isinstance(value, dict | list) for value in found.values())
+    ):
+        return None
+    return {key: "" if value is None else str(value) for key, value in found.items()}
+
+
+def _layout(found: dict[str, str]) -> Layout:
+    return Layout(tuple(map(field_named, found, found.values())), ("",) * (len(found) + 1))

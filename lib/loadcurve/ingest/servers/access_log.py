@@ -1,0 +1,156 @@
+"""Access logs of nginx and Apache httpd into the table `requests`.
+
+Seen: nginx 1.22 on Debian 12 with request and upstream times after the combined format, ``combined``, ``common`` and
+``vhost_combined`` logs of both servers in public repositories.
+
+What the servers themselves do:
+
+- nginx writes a line when the request ends, Apache gives the time at which it began (``%t``); whole seconds in both,
+  unless ``$msec`` is logged too.  Lines are in the order of their ends.
+- A response time in a log is the server's: from the first byte of the request read to the last byte of the response
+  handed to the kernel.  It does not hold the time in a queue of connections not yet accepted.
+- `received_bytes` is the body alone, unless ``$bytes_sent`` or ``%O`` is logged.
+- Any text can stand in a request line: handshakes of TLS on a port of HTTP, nothing at all (``"-" 400``, ``408``).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.servers.access_columns import Reader
+from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
+from loadcurve.ingest.servers.access_rows import OddLines, Parts
+
+_CHUNK = 1 << 16  # characters read at once: so few that what Python makes of them is gone before its collector looks
+_MOST_LAYOUTS = 8  # formats of one file; more are a sign that lines are taken for what they are not
+_LONGEST = 1 << 16  # characters of a line that is still looked at
+
+
+def parse_access_log(text: str, log_format: str = "") -> Parsed:
+    r"""Table `requests` of an access log of nginx.
+
+    Parameters
+    ----------
+    text : str
+        The log.
+    log_format : str
+        Its format as in nginx.conf, or as in Apache's `LogFormat`; ``combined``, ``common`` or ``vhost_combined``.
+        Without it each line must begin as the common format does (the words between the client and the time may be
+        missing); what follows is known by its name (``rt=0.010``) or goes to `other`.
+
+    Returns
+    -------
+    Parsed
+        A row for each line, in their order.  Lines that are odd are left out: a warning names the first ones.
+
+    Raises
+    ------
+    ParseError
+        Where no line is of the format.
+    ValueRuleError
+        Where `log_format` is not one.
+
+    Examples
+    --------
+    >>> line = '::1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 616 "-" "ab" rt=0.003 urt=0.001, 0.001\n'
+    >>> parse_access_log(line).tables["requests"][["status", "latency_s", "upstream_s"]].values.tolist()
+    [[200.0, 0.003, 0.002]]
+    """
+    return _parse(text, log_format, "nginx")
+
+
+def parse_apache_log(text: str, log_format: str = "") -> Parsed:
+    r"""Table `requests` of an access log of Apache; as `parse_access_log`, with another name in `tool`.
+
+    Examples
+    --------
+    >>> line = '198.18.0.1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 616 1500\n'
+    >>> log = parse_apache_log(line, 'LogFormat "%h %l %u %t \\"%r\\" %>s %b %D" timed')
+    >>> log.tables["requests"]["latency_s"].tolist()
+    [0.0015]
+    """
+    return _parse(text, log_format, "apache")
+
+
+def _parse(text: str, log_format: str, tool: str) -> Parsed:
+    log = _Log(layout_of_format(log_format) if log_format else None)
+    for number, chunk in _chunks(text):
+        log.read(chunk, number)
+    if not log.parts.rows:
+        number, line = next(((i, s) for i, s in enumerate(text[:_LONGEST].split("\n"), 1) if s.strip()), (1, ""))
+        raise ParseError(number, "a line of an access log" + (" in this format" if log_format else ""), line.strip())
+    return Parsed(tool, {"requests": log.parts.table().assign(tool=tool)}, log.odd.warnings())
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Pieces of a text that end at a line's end, each with the number of its first line."""
+    start, number = 0, 1
+    while start < len(text):
+        end = text.find("\n", start + _CHUNK) + 1 or len(text)
+        chunk = text[start:end]
+        yield number, chunk
+        start = end
+        number += chunk.count("\n")
+
+
+class _Log:
+    """The layouts of a log, and what was read by them so far."""
+
+    def __init__(self, layout: Layout | None) -> None:
+        self._fixed = layout is not None
+        self._readers: dict[Layout, Reader] = {layout: Reader(layout)} if layout else {}
+        self.parts = Parts()
+        self.odd = OddLines()
+
+    def read(self, chunk: str, number: int) -> None:
+        """Read the lines of a chunk, the first of which has this number; the last of the text may lack its newline."""
+        count = chunk.count("\n")
+        first = next(iter(self._readers), None) or self._first(chunk)
+        if first and chunk.endswith("\n"):
+            groups = first.pattern().findall(chunk)
+            if len(groups) == count:  # all lines are alike: the usual case, and three times as fast
+                self._add(first, groups, range(number, number + count))
+                return
+        by_layout: dict[Layout, tuple[list, list[int]]] = {}
+        for at, line in enumerate(chunk.removesuffix("\n").split("\n"), number):
+            whole = at < number + count
+            layout, groups = self._line(line, whole)
+            if layout is not None:
+                of_layout = by_layout.setdefault(layout, ([], []))
+                of_layout[0].append(groups)
+                of_layout[1].append(at)
+            elif whole:
+                self.odd.note(line, at)
+            elif line.strip():
+                self.odd.say(f"line {at}: the text ends inside this line, which is left out: {line[-40:]!r}")
+        for layout, (found, numbers) in by_layout.items():
+            self._add(layout, found, numbers)
+
+    def _first(self, chunk: str) -> Layout | None:
+        for line in chunk[:_LONGEST].split("\n")[:-1][:100]:
+            if layout := layout_of_line(line):
+                self._readers[layout] = Reader(layout)
+                return layout
+        return None
+
+    def _line(self, line: str, whole: bool) -> tuple[Layout | None, tuple[str, ...]]:
+        if len(line) > _LONGEST:
+            return None, ()
+        for layout in self._readers:
+            if (match := layout.pattern().fullmatch(line)) and (whole or layout.ends_in_literal):
+                return layout, match.groups()
+        layout = None if self._fixed or len(self._readers) >= _MOST_LAYOUTS else layout_of_line(line)
+        if layout is None or layout in self._readers or not (whole or self._is_only_line(layout)):
+            return None, ()
+        match = layout.pattern().fullmatch(line)
+        if match is None:
+            return None, ()
+        self._readers[layout] = Reader(layout)
+        return layout, match.groups()
+
+    def _is_only_line(self, layout: Layout) -> bool:
+        """Whether a line without newline is the whole log and ends as the combined format does."""
+        return not self._readers and layout.ends_in_literal and layout.fields[-1].name == "http_user_agent"
+
+    def _add(self, layout: Layout, groups: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> None:
+        self.parts.add(self._readers[layout].read(groups), numbers, self.odd)

@@ -1,0 +1,92 @@
+"""Error logs of nginx and Apache httpd into the table `events`.
+
+Seen: nginx 1.22 on Debian 12; logs of Apache 2.2 and 2.4 in public repositories.
+
+What the servers themselves do: a line has the local time (nginx: whole seconds), the level, process and connection, and
+the message.  Under load these messages matter: ``connect() failed``, ``worker_connections are not enough``, ``no live
+upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
+"""
+
+import re
+from datetime import datetime
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sar_clock import instant, zone_named
+
+_NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
+_APACHE = re.compile(
+    r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,6}))? ([0-9]{4})\]"
+    r" \[(?:[a-z0-9_]*:)?([a-z]+[0-9]?)\] (\S.*)"
+)
+_NAMED_ODD = 5  # lines that a warning names
+
+
+def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Table `events` of an error log: a row for each line.
+
+    Parameters
+    ----------
+    text : str
+        The log.
+    timezone : str
+        IANA name of the server's zone: the lines have local times.
+
+    Returns
+    -------
+    Parsed
+        `event` is the level (``warn``, ``error``, ``alert``), `text` the message.  Lines that are odd, such as the
+        second of a message, are left out: a warning names the first ones.
+
+    Raises
+    ------
+    ParseError
+        Where no line is of an error log.
+
+    Examples
+    --------
+    >>> line = "2026/11/20 22:16:00 [alert] 11168#11168: 512 worker_connections are not enough\n"
+    >>> parse_error_log(line).tables["events"][["event", "text"]].values.tolist()
+    [['alert', '512 worker_connections are not enough']]
+    """
+    zone = zone_named(timezone)
+    rows: list[dict] = []
+    odd: list[str] = []
+    warnings: list[str] = []
+    more = 0
+    *whole, last = text.split("\n")
+    tool = ""
+    for number, line in enumerate(whole, 1):
+        line = line.strip()
+        match = _NGINX.fullmatch(line)
+        apache = None if match else _APACHE.fullmatch(line)
+        try:
+            if match:
+                local = datetime.strptime(match[1], "%Y/%m/%d %H:%M:%S")
+                found = {"tool": "nginx", "event": match[2], "text": match[3]}
+            elif apache:
+                local = datetime.strptime(f"{apache[3]} {apache[1]}", "%Y %b %d %H:%M:%S")
+                local = local.replace(microsecond=int((apache[2] or "0").ljust(6, "0")))
+                found = {"tool": "apache", "event": apache[4], "text": apache[5]}
+        except ValueError:
+            match = apache = None
+        if match or apache:
+            rows.append(found | {"time": instant(local, zone, number, warnings)})
+            tool = tool or found["tool"]
+        elif len(line) > 400 or not is_noise(line):
+            odd += (
+                [f"line {number}: not a line of an error log, so left out: {line[:60]!r}"]
+                if len(odd) < _NAMED_ODD
+                else []
+            )
+            more += 1
+    if last.strip():
+        odd.append(f"line {len(whole) + 1}: the text ends inside this line, which is left out: {last[-40:]!r}")
+    if not rows:
+        number = next((i for i, line in enumerate([*whole, last], 1) if line.strip()), 1)
+        raise ParseError(number, "a line of an error log", [*whole, last][number - 1])
+    warnings += odd + (
+        [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
+    )
+    return Parsed(tool, {"events": rows}, tuple(warnings))

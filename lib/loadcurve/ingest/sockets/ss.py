@@ -1,0 +1,61 @@
+"""ss: lists of sockets and summaries, alone or in one text, into `connections` and `sockets`.
+
+A collector often runs ``date; ss -s; ss -tan`` in a loop; each reader is given the lines of its own and all times, so
+that both tables stand on one clock.  What ss prints is told in `ss_connections` and `ss_summary`.
+"""
+
+import re
+
+from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.snapshots import is_instant
+from loadcurve.ingest.sockets.ss_connections import ROW_LIKE, parse_ss_connections
+from loadcurve.ingest.sockets.ss_lines import HEADER
+from loadcurve.ingest.sockets.ss_summary import LINE, parse_ss_summary
+
+_SUMMARY = re.compile(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
+_LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
+
+
+def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables `connections` and `sockets` of what ss printed, as far as the text has lists and summaries.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several calls of ss, with any options, each perhaps after a line with its time.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not what ss prints, and where there is neither a list nor a summary.
+
+    Examples
+    --------
+    >>> text = '''State  Recv-Q Send-Q Local Address:Port Peer Address:Port
+    ... LISTEN 0      511                *:80              *:*
+    ... '''
+    >>> parse_ss(text).tables["connections"][["state", "local_port", "send_queue"]].values.tolist()
+    [['LISTEN', '80', 511]]
+    """
+    # Words are searched for faster than patterns, and a list may have a million sockets.
+    if "TCP" not in text or not _SUMMARY.search(text):
+        lists = parse_ss_connections(text, timezone)
+        # Times alone may be those of summaries.
+        return lists if _LIST.search(text) else Parsed("ss", {}, lists.warnings)
+    if not _LIST.search(text):
+        return parse_ss_summary(text, timezone)
+    lines = text.split("\n")
+    last = len(lines) - 1
+    own = [_SUMMARY.match(line) is not None for line in lines]
+    shared = [not own[i] and i < last and is_instant(line) for i, line in enumerate(lines)]
+    summaries = parse_ss_summary(
+        "\n".join(line if mine or both else "" for line, mine, both in zip(lines, own, shared, strict=True)), timezone
+    )
+    rest = "\n".join("" if mine else line for line, mine in zip(lines, own, strict=True))
+    lists = parse_ss_connections(rest, timezone)
+    warnings = dict.fromkeys([*summaries.warnings, *lists.warnings])
+    no_snapshot = "the text ends with a time and no snapshot"  # of one kind, but of the other
+    tables = {"sockets": summaries.tables.rows("sockets"), "connections": lists.tables.rows("connections")}
+    return Parsed("ss", Tables(tables), tuple(text for text in warnings if no_snapshot not in text))

@@ -1,0 +1,288 @@
+"""ss: the tokens that -o -e -m -i add to a socket, into columns of `connections`.
+
+What ss itself does (iproute2 6.1, ``misc/ss.c``, ``tcp_stats_print``, ``sock_details_print``): blanks stand between
+the tokens; a token is a flag (``sack``), a name and a value (``rto:204``), or, for three rates, a name, a blank and a
+value (``send 62.3Mbps``); what is 0 is not printed.  Other versions have other tokens: those without a column are
+kept as they stand, in `other`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.sockets import ss_values as read
+
+_Reader = Callable[[pa.Array], list]
+
+
+def _one(reader: Callable) -> _Reader:
+    return lambda texts: [reader(texts)]
+
+
+_TEXT = _one(lambda texts: pc.if_else(pc.equal(texts, ""), None, texts))
+_WHOLE, _SIZE, _MS, _LIMITED, _RATE = map(_one, (read.whole, read.size, read.milliseconds, read.limited, read.rate))
+
+# Name in ss's words → the columns of its value, and how it is read.
+KEYS: dict[str, tuple[tuple[str, ...], _Reader]] = {
+    "timer": (("timer", "timer_s", "timer_retries"), read.timer),
+    "uid": (("uid",), _WHOLE),
+    "ino": (("inode",), _WHOLE),
+    "sk": (("cookie",), _TEXT),
+    "cgroup": (("cgroup",), _TEXT),
+    "wscale": (("send_window_scale", "receive_window_scale"), read.pair(",", read.whole)),
+    "rto": (("rto_s",), _MS),
+    "backoff": (("backoff",), _WHOLE),
+    "rtt": (("rtt_s", "rtt_deviation_s"), read.pair("/", read.milliseconds, lone=True)),
+    "ato": (("ato_s",), _MS),
+    "minrtt": (("min_rtt_s",), _MS),
+    "rcv_rtt": (("receive_rtt_s",), _MS),
+    "mss": (("mss_bytes",), _SIZE),
+    "pmtu": (("path_mtu_bytes",), _SIZE),
+    "rcvmss": (("receive_mss_bytes",), _SIZE),
+    "advmss": (("advertised_mss_bytes",), _SIZE),
+    "cwnd": (("cwnd",), _WHOLE),
+    "ssthresh": (("ssthresh",), _WHOLE),
+    "bytes_sent": (("sent_bytes",), _SIZE),
+    "bytes_retrans": (("retransmitted_bytes",), _SIZE),
+    "bytes_acked": (("acknowledged_bytes",), _SIZE),
+    "bytes_received": (("received_bytes",), _SIZE),
+    "segs_out": (("segments_sent",), _WHOLE),
+    "segs_in": (("segments_received",), _WHOLE),
+    "data_segs_out": (("data_segments_sent",), _WHOLE),
+    "data_segs_in": (("data_segments_received",), _WHOLE),
+    "send": (("send_bps",), _RATE),
+    "pacing_rate": (("pacing_rate_bps", "pacing_rate_max_bps"), read.pair("/", read.rate, lone=True)),
+    "delivery_rate": (("delivery_rate_bps",), _RATE),
+    "lastsnd": (("last_sent_s",), _MS),
+    "lastrcv": (("last_received_s",), _MS),
+    "lastack": (("last_acknowledged_s",), _MS),
+    "delivered": (("delivered",), _WHOLE),
+    "delivered_ce": (("delivered_marked",), _WHOLE),
+    "busy": (("busy_s",), _LIMITED),
+    "rwnd_limited": (("receive_window_limited_s",), _LIMITED),
+    "sndbuf_limited": (("send_buffer_limited_s",), _LIMITED),
+    "unacked": (("unacknowledged",), _WHOLE),
+    "retrans": (("retransmits", "retransmits_total"), read.pair("/", read.whole)),
+    "lost": (("lost",), _WHOLE),
+    "sacked": (("sacked",), _WHOLE),
+    "dsack_dups": (("duplicate_sacks",), _WHOLE),
+    "reordering": (("reordering",), _WHOLE),
+    "reord_seen": (("reorderings_seen",), _WHOLE),
+    "rcv_space": (("receive_space_bytes",), _SIZE),
+    "rcv_ssthresh": (("receive_ssthresh_bytes",), _SIZE),
+    "notsent": (("unsent_bytes",), _SIZE),
+    "snd_wnd": (("send_window_bytes",), _SIZE),
+    "rcv_wnd": (("receive_window_bytes",), _SIZE),
+    "skmem": (
+        ("receive_memory_bytes", "receive_buffer_bytes", "transmit_memory_bytes", "transmit_buffer_bytes",
+         "forward_memory_bytes", "write_queue_bytes", "option_memory_bytes", "backlog_bytes", "drops"),
+        read.skmem,
+    ),
+    "mem": (
+        ("receive_memory_bytes", "write_queue_bytes", "forward_memory_bytes", "transmit_memory_bytes"), read.mem,
+    ),
+}  # fmt: skip
+SEPARATE = ("send", "pacing_rate", "delivery_rate")
+"""Names whose value is the next token."""
+_REPEATED = ("ino", "cgroup")  # a unix socket's inode and its file's; --cgroup beside -e
+OPTIONS = ("ts", "usec_ts", "sack", "ecn", "ecnseen", "fastopen", "app_limited", "bidir", "fallback_mode")
+CONTROLS = (
+    "reno", "cubic", "bbr", "bbr1", "bbr2", "bbr3", "bic", "cdg", "dctcp", "dctcp-reno", "highspeed", "htcp", "hybla",
+    "illinois", "lp", "nv", "prague", "scalable", "vegas", "veno", "westwood", "yeah", "lia", "olia", "balia", "wvegas",
+    "bpf_cubic", "bpf_dctcp", "bbrplus", "tsunami", "nanqinlang",
+)  # fmt: skip
+_BEFORE_A_CONTROL = re.compile(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  # iproute2 2.6 left the blank out
+_AFTER_A_CONTROL = ("wscale", "rto", "backoff", "rtt", "ato", "mss", "cwnd")
+_KEYS = pa.array(list(KEYS))
+_WORD = r"^[a-z][a-z0-9_-]{0,15}$"
+# A token without a column: never a number or an address that stands alone, nor the first word of a row.
+_OTHER = (
+    r"^(?:[A-Za-z_]|\.\.\.$|…$|<->$|<--$|-->$|---$|[()]+$|0x[0-9a-f]+,?$)"
+)  # fmt: skip
+_NOT_OTHER = (
+    r"^(?:ESTAB|LISTEN|UNCONN|CLOSING|UNDEF|UNKNOWN|(?:TIME|CLOSE)-WAIT|LAST-ACK|FIN-WAIT-[12]|(?:NEW-)?SYN-(?:SENT|RECV)"
+    r"|tcp|udp|u_str|u_dgr|u_seq|Netid|State|Recv-Q)$"
+)
+_BEHIND_THE_OPTIONS = (
+    "busy_s", "unacknowledged", "retransmits", "receive_rtt_s", "receive_space_bytes", "receive_ssthresh_bytes",
+    "unsent_bytes", "min_rtt_s", "send_window_bytes", "receive_window_bytes",
+)  # fmt: skip
+_LISTS = ("peers:", "filter", "via", "map_id:")  # what follows these words is a list of numbers
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens of details, in the order of the text.
+
+    Attributes
+    ----------
+    texts : pyarrow.StringArray
+        The tokens.
+    rows : numpy.ndarray
+        Socket of each, counted from 0 in this part of the text.
+    lines : numpy.ndarray
+        Line of each in the file, from 1.
+    """
+
+    texts: pa.Array
+    rows: np.ndarray
+    lines: np.ndarray
+
+
+def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.Array]:
+    """Return the columns that the tokens fill, each with `count` values; null where a socket has no such token.
+
+    Raises
+    ------
+    ParseError
+        At the first token whose value is not what ss prints.
+    """
+    texts, parts = tokens.texts, pc.split_pattern(tokens.texts, ":", max_splits=1)
+    starts = parts.offsets.to_numpy()[:-1]
+    named = np.diff(parts.offsets.to_numpy()) == 2
+    flat = parts.values
+    # flat may lie before the array's own offset when it is a slice; it never is here.
+    codes = pc.fill_null(pc.index_in(flat.take(pa.array(starts)), _KEYS), -1).to_numpy().astype(np.int8)  # sorted fast
+    codes[~named] = -1
+    values = flat.take(pa.array(starts + named))
+    consumed = _separate(tokens, codes, named)
+    columns: dict[str, pa.Array] = {}
+    order = np.argsort(codes, kind="stable")
+    edges = np.searchsorted(codes[order], np.arange(len(KEYS) + 1))
+    repeated = np.zeros(len(codes), bool)
+    for code, (name, (targets, reader)) in enumerate(KEYS.items()):
+        which = order[edges[code] : edges[code + 1]]
+        if not len(which):
+            continue
+        rows = tokens.rows[which]
+        again = np.concatenate([[False], rows[1:] == rows[:-1]])
+        if again.any():
+            if name not in _REPEATED:
+                raise _wrong(tokens, which[again][0], f"the token {name!r} once for a socket")
+            repeated[which[again]] = True
+            which, rows = which[~again], rows[~again]
+        at = which + consumed[which]
+        found = reader((texts if name in SEPARATE else values).take(pa.array(at)))
+        if (wrong := found[0].is_null().to_numpy(zero_copy_only=False)).any():
+            raise _wrong(tokens, at[wrong][0], f"a value of {name!r} as ss prints it")
+        for target, column in zip(targets, found, strict=True):
+            column = _not_negative(tokens, at, column, warnings)
+            if target in columns:  # mem beside skmem: both say the same
+                column, columns[target] = columns[target], placed(column, rows, count)
+                columns[target] = pc.coalesce(column, columns[target])
+            else:
+                columns[target] = placed(column, rows, count)
+    left = (codes == -1) & ~(np.concatenate([[0], consumed[:-1]]) == 1) | repeated
+    columns |= _flags(tokens, left, codes, count)
+    if "delivery_rate_bps" in columns or "app_limited" in columns:
+        # ss prints app_limited since it prints delivery_rate; one without the other is a no.
+        rated = columns.get("delivery_rate_bps", pa.nulls(count, pa.float64()))
+        no = pc.if_else(pc.is_valid(rated), False, pa.scalar(None, pa.bool_()))
+        columns["app_limited"] = pc.coalesce(columns["app_limited"], no) if "app_limited" in columns else no
+    return columns
+
+
+def _separate(tokens: Tokens, codes: np.ndarray, named: np.ndarray) -> np.ndarray:
+    """Give the names whose value is the next token their code; returns 1 for each of them, 0 for all others."""
+    consumed = np.zeros(len(codes), np.int64)
+    keys = list(KEYS)
+    for name in SEPARATE:
+        at = np.flatnonzero(pc.equal(tokens.texts, name).to_numpy(zero_copy_only=False) & ~named)
+        if not len(at):
+            continue
+        last = at == len(codes) - 1
+        alone = last | (tokens.rows[np.minimum(at + 1, len(codes) - 1)] != tokens.rows[at])
+        if alone.any():
+            raise _wrong(tokens, at[alone][0], f"a value of {name!r}")
+        codes[at] = keys.index(name)
+        consumed[at] = 1
+    return consumed
+
+
+def _flags(tokens: Tokens, left: np.ndarray, codes: np.ndarray, count: int) -> dict[str, pa.Array]:
+    """Columns of the tokens that are no name with a value of a column."""
+    at = np.flatnonzero(left)
+    if not len(at):
+        return {}
+    encoded = tokens.texts.take(pa.array(at)).dictionary_encode()
+    words, index = encoded.dictionary, encoded.indices.to_numpy()
+    option = pc.is_in(words, pa.array(OPTIONS)).to_numpy(zero_copy_only=False)[index]
+    control = pc.is_in(words, pa.array(CONTROLS)).to_numpy(zero_copy_only=False)[index]
+    follows = np.append(codes, -1)[np.minimum(at + 1, len(codes))]
+    before = np.isin(follows, [list(KEYS).index(name) for name in _AFTER_A_CONTROL])
+    word = pc.match_substring_regex(words, _WORD).to_numpy(zero_copy_only=False)[index]
+    control |= word & before & ~option
+    rest = ~(option | control)
+    fit = pc.and_(pc.match_substring_regex(words, _OTHER), pc.invert(pc.match_substring_regex(words, _NOT_OTHER)))
+    for i in np.flatnonzero(rest & ~fit.to_numpy(zero_copy_only=False)[index]):
+        row = tokens.rows[at[i]]
+        before_it = tokens.texts.filter(pa.array((tokens.rows == row) & (np.arange(len(codes)) < at[i]))).to_pylist()
+        if not ((before_it and before_it[-1].endswith(":")) or any(text in _LISTS for text in before_it)):
+            raise _wrong(tokens, at[i], "a token of ss's details")
+    columns = {
+        "options": _joined(tokens, at[option | control], count),
+        "other": _joined(tokens, at[rest], count),
+    }
+    chosen = at[control]
+    chosen = chosen[np.concatenate([[True], np.diff(tokens.rows[chosen]) != 0])] if len(chosen) else chosen
+    names = [
+        _BEFORE_A_CONTROL.sub("", word)
+        for word in tokens.texts.take(pa.array(chosen)).dictionary_encode().dictionary.to_pylist()
+    ]
+    if len(chosen):
+        indices = tokens.texts.take(pa.array(chosen)).dictionary_encode().indices
+        columns["congestion_control"] = placed(pa.array(names).take(indices), tokens.rows[chosen], count)
+    limited = at[(words.to_numpy(zero_copy_only=False) == "app_limited")[index]]
+    if len(limited):
+        columns["app_limited"] = placed(pa.array(np.ones(len(limited), bool)), tokens.rows[limited], count)
+    return {name: column for name, column in columns.items() if column.null_count < count}
+
+
+def _joined(tokens: Tokens, at: np.ndarray, count: int) -> pa.Array:
+    """Tokens of each socket with a blank between them."""
+    rows, first = np.unique(tokens.rows[at], return_index=True)
+    lists = pa.ListArray.from_arrays(pa.array(np.append(first, len(at)), pa.int32()), tokens.texts.take(pa.array(at)))
+    return placed(pc.binary_join(lists, " "), rows, count)
+
+
+def placed(column: pa.Array, rows: np.ndarray, count: int) -> pa.Array:
+    """`column` of some sockets as one of all."""
+    if len(rows) == count:
+        return column
+    where = np.full(count, -1)
+    where[rows] = np.arange(len(rows))
+    return column.take(pa.array(where, mask=where < 0))
+
+
+def _not_negative(tokens: Tokens, at: np.ndarray, column: pa.Array, warnings: list[str]) -> pa.Array:
+    if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
+        return column
+    negative = pc.fill_null(pc.less(column, 0), False)
+    if not negative.true_count:
+        return column
+    first = at[np.flatnonzero(negative.to_numpy(zero_copy_only=False))[0]]
+    shown = tokens.texts[int(first)].as_py()
+    warnings.append(f"line {tokens.lines[first]}: {shown!r} is a counter run over, so missing, here and below")
+    return pc.if_else(negative, pa.scalar(None, column.type), column)
+
+
+def _wrong(tokens: Tokens, at: int, expected: str) -> ParseError:
+    return ParseError(int(tokens.lines[at]), expected, tokens.texts[int(at)].as_py())
+
+
+def has_last_tokens(columns: dict[str, pa.Array]) -> bool:
+    """Whether the last socket has one of the tokens that ss prints behind all options."""
+    return any(name in columns and columns[name][-1].is_valid for name in _BEHIND_THE_OPTIONS)
+
+
+def cut_texts(columns: dict[str, pa.Array]) -> None:
+    """Take out the texts of the last socket, whose tokens the end of the text cut."""
+    for name in ("options", "other", "app_limited"):
+        if name in columns:
+            column = columns[name]
+            columns[name] = pa.concat_arrays([column.slice(0, len(column) - 1), pa.nulls(1, column.type)])

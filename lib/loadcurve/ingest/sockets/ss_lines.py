@@ -1,0 +1,190 @@
+"""ss: what each line of a list of sockets is: the first of a socket, one of its details, a header, a time, or neither.
+
+The first word tells it for nearly all lines, a column at a time; the others are looked at one by one.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.snapshots import instant
+from loadcurve.ingest.sockets import ss_details, ss_rows
+from loadcurve.ingest.sockets.ss_values import are_whole
+
+NOTHING, ROW, DETAIL = 0, 1, 2
+
+HEADER = (
+    r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?"
+    r"Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:[ \t]*Port[ \t]*(?:Process)?"
+)
+_FIRST = pa.array([*ss_rows.FAMILIES, *ss_rows.STATES, "`-"])
+_ADDRESSES = re.compile(r"(?:^|\s)\S{1,200}:(?:[0-9]{1,5}|\*)(?=\s).*\s\S{1,200}:(?:[0-9]{1,5}|\*)(?:\s|$)")
+_LIKE_A_TIME = re.compile(r"(?:##\s+)?(?=(?:[^\s0-9]*[0-9]){8})\S+|[0-9]\S*")  # garbled, it would hide a snapshot
+_NAMES = "|".join(
+    [*ss_details.KEYS, "fwmark", "v6only", "bbr", "dctcp", "users", "inet-sockopt", "tos", "fackets", "opt"]
+)
+_FLAGS = "|".join([*ss_details.OPTIONS, *ss_details.CONTROLS, *ss_details.SEPARATE])
+_DETAIL = rf"^(?:(?:{_NAMES}):|(?:{_FLAGS})$|dctcp\(|[0-9.]{{1,20}}[kKMGT]?bps)"
+ERROR = (
+    r"(?:[^\s:]+: ){0,3}(?:line )?(?:[0-9]+: ){0,2}(?:\S*/)?ss: .+|(?:\S+: )?command not found: ss|Usage: ss .*"
+    r"|(?:Cannot (?:open|bind) netlink socket|Cannot send dump request|TCPDIAG answers|RTNETLINK answers).*"
+    r"|(?:Cannot open network namespace|SOCK_DESTROY answers|Failed to find cgroup2 mount|Failed to open cgroup2).*"
+    r"|Error: (?:an inet prefix is expected|ambiguous port|\S+ does not look like a port).*"
+    r'|.*"ss": executable file not found.*'
+)
+"""What ss, or the shell in its place, says when something is wrong."""
+_ERROR = re.compile(ERROR)
+_COMMAND = re.compile(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
+_DETAIL_WORD = re.compile(_DETAIL)
+_MOST = 10_000  # lines that are not understood; more of them are another program's output
+
+
+@dataclass
+class Journal:
+    """What stands between the sockets of a text, and how far it was read.
+
+    Attributes
+    ----------
+    times : list of (int, numpy.datetime64)
+        How many sockets stand before each time.
+    headers : list of (int, int)
+        How many sockets stand before each header, and which columns it has: 1 Netid, 2 State, 4 queues.
+    unknown, errors : list of (int, str)
+        Lines that are not understood, and those in which ss complains, by number.
+    sockets : int
+        How many were read.
+    last : str
+        What was read last: ``row``, ``header``, ``time``; empty before all of them.
+    time_line : int
+        Where the last time stands.
+    wrapped : bool
+        Whether details begin in column 1: mail wraps them so, and the end of a text may lack a line of them.
+    columns : int
+        Which columns the first row of all has, as for a header; -1 before it.
+    """
+
+    timezone: str
+    warnings: list[str]
+    times: list[tuple[int, np.datetime64]] = field(default_factory=list)
+    headers: list[tuple[int, int]] = field(default_factory=list)
+    unknown: list[tuple[int, str]] = field(default_factory=list)
+    errors: list[tuple[int, str]] = field(default_factory=list)
+    sockets: int = 0
+    last: str = ""
+    time_line: int = 0
+    wrapped: bool = False
+    columns: int = -1
+
+    def note(self, line: str, number: int, sockets: int) -> str:
+        """Take in a line that is of no socket, `sockets` of which stand before it; what it is, empty if not known."""
+        if "Local Address" in line and re.fullmatch(HEADER, line):
+            self.headers.append((sockets, ("Netid" in line) + 2 * ("State" in line) + 4 * ("Recv-Q" in line)))
+            return "header"
+        time = instant(line, number, self.timezone, self.warnings)
+        if time is not None:
+            self.times.append((sockets, time))
+            self.time_line = number
+            return "time"
+        if is_around(line):
+            return "noise"
+        if _ERROR.fullmatch(line):
+            self.errors.append((number, line))
+            return "error"
+        return ""
+
+    def refuse(self, line: str, number: int, begun: bool) -> None:
+        """Keep a line that is not understood for a warning; raise where it may be a socket or a time."""
+        self.unknown.append((number, line))
+        suspect = _ADDRESSES.search(line[:2000]) or _LIKE_A_TIME.fullmatch(line[:2000])
+        if (begun and suspect) or len(self.unknown) > _MOST:
+            raise ParseError(number, "a time, a header or a row of ss", line)
+
+
+def is_around(line: str) -> bool:
+    """Whether a line stands around ss's output and is not of it: a prompt with ss, or any noise.
+
+    Examples
+    --------
+    >>> is_around("[root@lb1:~/cmake] #ss -s"), is_around("Total: 5")
+    (True, False)
+    """
+    return is_noise(line) or _COMMAND.fullmatch(line) is not None
+
+
+def begins_details(line: str) -> bool:
+    """Whether a line behind a socket is of its details: indented, or with a word that stands nowhere else."""
+    return line[:1] in (" ", "\t") or any(map(_DETAIL_WORD.match, line.split(None, 50)[:50]))
+
+
+def kinds_of(
+    lines: pa.Array, first: pa.Array, sizes: np.ndarray, users: np.ndarray, raw: pa.Array, number: int, journal: Journal
+) -> np.ndarray:
+    """Return `NOTHING`, `ROW` or `DETAIL` for each line of a part, and note the rest in the journal.
+
+    Parameters
+    ----------
+    lines : pyarrow.StringArray
+        The lines without blanks at their ends and without ``users:((…))``.
+    first : pyarrow.StringArray
+        First word of each, empty where there is none.
+    sizes : numpy.ndarray
+        How many words each has.
+    users : numpy.ndarray of bool
+        Where ``users:((…))`` was taken out.
+    raw : pyarrow.StringArray
+        The lines as they stand in the text.
+    number : int
+        Line of the first, in the file.
+
+    Raises
+    ------
+    ParseError
+        At details without a socket before them, and at a line that may be a socket but is none.
+    """
+    row = pc.is_in(first, _FIRST).to_numpy(zero_copy_only=False) & (sizes > 2)
+    blank = pc.equal(first, "").to_numpy(zero_copy_only=False)
+    detail = users & blank
+    others = np.flatnonzero(~row & ~blank)
+    if len(others):
+        words = first.take(pa.array(others))
+        row[others] |= are_whole(words) & (sizes[others] > 3)
+        detail[others] = pc.match_substring_regex(words, _DETAIL).to_numpy(zero_copy_only=False) & ~row[others]
+    kinds = np.where(row, ROW, np.where(detail, DETAIL, NOTHING))
+    before = np.cumsum(row)
+    breaks: list[int] = []  # lines behind which details have no socket
+    seen = 0
+    for at in np.flatnonzero(~(row | detail | blank)):
+        if before[at] > seen:
+            seen, journal.last = before[at], "row"
+        line = lines[int(at)].as_py()
+        noted = journal.note(line, number + int(at), journal.sockets + int(before[at]))
+        if noted in ("header", "time"):
+            journal.last = noted
+            breaks.append(int(at))
+        elif not noted and journal.last == "row" and begins_details(raw[int(at)].as_py()):
+            kinds[at] = DETAIL
+        elif not noted:
+            journal.refuse(line, number + int(at), bool(journal.last))
+    if before[-1] > seen:
+        journal.last = "row"
+    journal.sockets += int(before[-1])
+    _check_details(kinds, breaks, number, lines)
+    return kinds
+
+
+def _check_details(kinds: np.ndarray, breaks: list[int], number: int, lines: pa.Array) -> None:
+    """Raise where details have no socket: before the first, behind a header, behind a time."""
+    details = np.flatnonzero(kinds == DETAIL)
+    place = np.arange(len(kinds))
+    last_row = np.maximum.accumulate(np.where(kinds == ROW, place, -1))
+    last_break = np.full(len(kinds), -1)
+    last_break[breaks] = breaks
+    last_break = np.maximum.accumulate(last_break)
+    lost = details[last_row[details] <= last_break[details]]
+    if len(lost):
+        raise ParseError(number + int(lost[0]), "a socket before its details", lines[int(lost[0])].as_py())

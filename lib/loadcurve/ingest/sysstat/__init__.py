@@ -1,0 +1,1 @@
+"""What sysstat and vmstat say of a machine."""

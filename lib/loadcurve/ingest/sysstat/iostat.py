@@ -1,0 +1,153 @@
+"""iostat: its text into the tables `disks`, `cpu`, `counters` and `hosts`.
+
+Seen: sysstat 12.6.1 on Debian 12 (``iostat``, ``-x``, ``-d``, ``-c``, ``-t``, ``-y``, ``-m``, ``-h``, ``-s``) in the
+tests' samples; 5 to 12.7 in public repositories (``Blk_read/s``, ``rsec/s``, ``svctm``, ``Device:``, decimal commas,
+a device alone on its line).
+
+What sysstat itself does (12.6, ``iostat.c``):
+
+- The first report holds averages since the machine was started unless ``-y`` was given, which the text does not say.
+- ``-t`` prints the date and the time in front of each report; without it the reports have no time.
+- ``await`` and its like are milliseconds of requests that ended in the interval, queue included; 0.00 also where
+  there was none.  ``%util`` is over 100 for several requests at once on some devices.
+- ``kB_read`` and its like are amounts of the interval, not rates; they stand in `counters`.
+"""
+
+import math
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.iostat_columns import scale_of, split
+from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
+from loadcurve.ingest.sysstat.sysstat_text import STAMP, Reader, ends_in_decimals, is_chatter, ratio_of, value_of
+
+_CPU = "avg-cpu:"
+_DEVICE = re.compile(r"(?:Device|Filesystem):?")
+_FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
+
+
+def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``iostat`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs.
+    timezone : str
+        IANA name of the zone of its times (``-t``).
+
+    Returns
+    -------
+    Parsed
+        `disks` and `cpu` in the order of the reports; columns that `disks` lacks are in `counters`.
+
+    Raises
+    ------
+    ParseError
+        Where a row does not fit its header, and where there is none.
+
+    Examples
+    --------
+    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
+    ...
+    ... Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
+    ... vda              82.44      2728.03       998.28    4241909    1552274
+    ... '''
+    >>> parse_iostat(text).tables["disks"][["device", "transfers_per_s", "read_bytes_per_s"]].values.tolist()
+    [['vda', 82.44, 2793502.72]]
+    """
+    warnings: list[str] = []
+    reader = Reader(text, "iostat", timezone, warnings)
+    tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
+    columns: list[str] = []
+    device, sample, first = "", {}, 0
+    for number, raw in enumerate(reader.lines, 1):
+        line = raw.strip()
+        cells = line.split()
+        if not cells:
+            continue
+        last = number == len(reader.lines)
+        if line.startswith("Linux ") and not last:
+            reader.heading(line, number)
+            columns, sample, first = [], {"host": reader.host}, 0
+        elif cells[0] == _CPU or _is_header(cells):
+            columns, device = [_CPU, *cells[1:]] if cells[0] == _CPU else [name.rstrip(":") for name in cells], ""
+            first = first or number
+        elif match := STAMP.fullmatch(line):
+            time = reader.stamped(match, number)
+            sample = {**({"host": reader.host} if reader.host else {}), **({"time": time} if time else {})}
+        elif last and not (ends_in_decimals(line) and len(cells) == len(columns) - (columns[:1] == [_CPU])):
+            warnings.append(f"line {number}: the text ends inside a row, which is left out")
+        elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:
+            ratios = {name: ratio_of(cell, name, number) for name, cell in zip(columns[1:], cells, strict=True)}
+            _put_cpu(tables["cpu"], ratios, sample, number, warnings)
+            columns = []
+        elif columns and columns[0] != _CPU and len(cells) == 1 and not device:
+            device = cells[0]  # -h of older versions: its numbers stand on the next line
+        elif columns and columns[0] != _CPU and (device or len(cells) >= len(columns)):
+            named, values = _device(columns, line, device, number)
+            put_disk(tables, named, values, sample)
+            device = ""
+        elif is_chatter(line):
+            continue
+        elif columns or _FOREIGN.fullmatch(line):
+            raise ParseError(number, f"a row of iostat on Linux{' with ' if columns else ''}{' '.join(columns)}", line)
+        else:
+            warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
+    if not any(tables.values()):
+        raise ParseError(1, "a report of iostat", reader.lines[0])
+    warn_first(first, warnings)
+    return Parsed("iostat", {name: rows for name, rows in {**tables, "hosts": reader.hosts}.items() if rows},
+                  tuple(warnings))  # fmt: skip
+
+
+def warn_first(number: int, warnings: list[str]) -> None:
+    """Say that the first report may be of another kind than those after it."""
+    warnings.append(
+        f"line {number}: the first report holds averages since the start of the machine, unless -y was given"
+    )
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a line names the columns of devices; with ``--pretty`` the device is the last of them."""
+    names = cells[1:] if _DEVICE.fullmatch(cells[0]) else cells[:-1] if _DEVICE.fullmatch(cells[-1]) else []
+    return bool(names) and not any(name[0].isdigit() for name in names)
+
+
+def _device(columns: list[str], line: str, device: str, number: int) -> tuple[str, dict[str, float]]:
+    """Name of a device, and its values in SI units by printed column."""
+    names = [name for name in columns if not _DEVICE.fullmatch(name)]
+    if device:
+        cells = line.split()
+    elif _DEVICE.fullmatch(columns[0]):
+        device, *cells = line.rsplit(None, len(names))
+    else:
+        *cells, device = line.split(None, len(names))
+    if len(cells) != len(names):
+        raise ParseError(number, f"a device and {len(names)} numbers ({' '.join(names)})", line)
+    values = {}
+    for name, cell in zip(names, cells, strict=True):
+        times, per = scale_of(name)
+        values[name] = value_of(cell, name, number, times) / per
+    return device, values
+
+
+def put_disk(tables: dict[str, list[dict]], device: str, values: dict[str, float], sample: dict) -> None:
+    """Add one device of one report: SI values by printed column."""
+    known, rest = split(values)
+    if known:
+        tables["disks"].append({**sample, "tool": "iostat", "device": device, **known})
+    tables["counters"] += [
+        {**sample, "tool": "iostat", "group": "iostat", "item": device, **counter}
+        for counter in rest
+        if not math.isnan(counter["value"])
+    ]
+
+
+def _put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: int, warnings: list[str]) -> None:
+    if unknown := [name for name in ratios if name not in CPU_COLUMNS]:
+        raise ParseError(number, "columns of iostat's avg-cpu", " ".join(unknown))
+    check_ratios(ratios, number, warnings)
+    named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
+    rows.append({**sample, "tool": "iostat", "cpu": "all", **named})

@@ -1,0 +1,92 @@
+"""iostat -o JSON: the same tables as its text gives.
+
+Seen: sysstat 12.6.1 on Debian 12 (``iostat -x -o JSON 1 2``, with -t) in the tests' samples; 11 to 12.7 in public
+repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm`` is a rate where there is no
+``rrqm/s``, and the percentage of merged requests where there is.
+"""
+
+import math
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.iostat import put_disk, warn_first
+from loadcurve.ingest.sysstat.iostat_columns import scale_of
+from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, rate_in, ratio_in
+from loadcurve.ingest.sysstat.sysstat_text import Reader
+
+_MERGED = ("rrqm", "wrqm", "drqm")
+_PER_S = ("r", "w", "d", "f", "rkB", "wkB", "dkB", "rMB", "wMB", "dMB", "rsec", "wsec", "dsec")
+_PERCENT = ("util",)
+_NAMES = ("disk_device", "device", "group")
+
+
+def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``iostat -o JSON`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs; one that ends too early is read up to its last whole report.
+    timezone : str
+        IANA name of the zone of its times (``-t``).
+
+    Raises
+    ------
+    ParseError
+        Where the text is not JSON of iostat; the line is that where its document begins.
+
+    Examples
+    --------
+    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,
+    ... "date": "11/20/26", "statistics": [{"disk": [{"disk_device": "vda", "r/s": 4.00, "rkB/s": 252.00}]}]}]}}'''
+    >>> parse_iostat_json(text).tables["disks"][["device", "reads_per_s", "read_bytes_per_s"]].values.tolist()
+    [['vda', 4.0, 258048.0]]
+    """
+    warnings: list[str] = []
+    tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
+    reader = Reader(text, "iostat", timezone, warnings)
+    for number, document in hosts_of(text, "iostat", warnings):
+        reader.document(document, number)
+        for report in document.get("statistics", []):
+            if not isinstance(report, dict):
+                raise ParseError(number, "an object for each report of iostat", str(report))
+            sample = reader.stamp(report.get("timestamp"), number)
+            cpu = report.get("avg-cpu")
+            if isinstance(cpu, dict):
+                ratios = {f"%{name}": ratio_in(value, name, number) for name, value in cpu.items()}
+                if unknown := [name for name in ratios if name not in CPU_COLUMNS]:
+                    raise ParseError(number, "columns of iostat's avg-cpu", " ".join(unknown))
+                check_ratios(ratios, number, warnings)
+                named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
+                tables["cpu"].append({**sample, "tool": "iostat", "cpu": "all", **named})
+            for disk in report.get("disk") or []:
+                if not isinstance(disk, dict) or not any(name in disk for name in _NAMES):
+                    raise ParseError(number, "a disk with its name in the JSON of iostat", str(disk))
+                device = str(next(disk[name] for name in _NAMES if name in disk))
+                put_disk(tables, device, _values(disk, number), sample)
+    if not any(tables.values()):
+        raise ParseError(1, "reports in the JSON of iostat", text.strip()[:80])
+    warn_first(1, warnings)
+    tables["hosts"] = reader.hosts
+    return Parsed("iostat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+
+
+def _values(disk: dict, number: int) -> dict[str, float]:
+    """SI values of a disk by the names that iostat's text has."""
+    values = {}
+    for name, raw in disk.items():
+        if name in _NAMES:
+            continue
+        printed = name.replace("_per_sec", "/s")
+        if name in _MERGED:
+            printed = f"%{name}" if f"{name}/s" in disk else f"{name}/s"
+        elif name in _PERCENT:
+            printed = f"%{name}"
+        elif name in _PER_S:
+            printed = f"{name}/s"
+        times, per = scale_of(printed)
+        value = rate_in(raw, name, number) * times / per
+        if not math.isnan(value):
+            values[printed] = value
+    return values

@@ -1,0 +1,96 @@
+"""mpstat -o JSON: the same tables as its text gives.
+
+Seen: sysstat 12.6.1 on Debian 12 (``mpstat -A -o JSON 1 2``) in the tests' samples; 11 to 12.7 in public repositories.
+There are no averages in it, and a time of day without a date: the date of the whole is in ``date``.
+"""
+
+from collections.abc import Iterator
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, SOFT, check_ratios
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, rate_in, ratio_in
+from loadcurve.ingest.sysstat.sysstat_text import Reader
+
+_SECTIONS = ("cpu-load", "node-load", "sum-interrupts", "individual-interrupts", "soft-interrupts")
+
+
+def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``mpstat -o JSON`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs; one that ends too early is read up to its last whole interval.
+    timezone : str
+        IANA name of the zone of its times.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not JSON of mpstat; the line is that where its document begins.
+
+    Examples
+    --------
+    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "release": "6.1", "machine": "x86_64", "number-of-cpus": 2,
+    ... "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",
+    ... "cpu-load": [{"cpu": "all", "usr": 20.42, "sys": 72.25, "idle": 7.33}]}]}]}}'''
+    >>> parse_mpstat_json(text).tables["cpu"][["cpu", "cpu_user_ratio"]].values.tolist()
+    [['all', 0.2042]]
+    """
+    warnings: list[str] = []
+    tables: dict[str, list[dict]] = {name: [] for name in ("cpu", "interrupts", "counters")}
+    reader = Reader(text, "mpstat", timezone, warnings)
+    for number, document in hosts_of(text, "mpstat", warnings):
+        reader.document(document, number)
+        for interval in document.get("statistics", []):
+            if not isinstance(interval, dict):
+                raise ParseError(number, "an object for each interval of mpstat", str(interval))
+            sample = {**reader.stamp(interval.get("timestamp"), number), "tool": "mpstat"}
+            for section in _SECTIONS:
+                for entry in interval.get(section) or []:
+                    if not isinstance(entry, dict):
+                        raise ParseError(number, f"objects in {section} of mpstat", str(entry))
+                    _put(tables, section, entry, sample, number, warnings)
+    if not any(tables.values()):
+        raise ParseError(1, "intervals in the JSON of mpstat", text.strip()[:80])
+    tables["hosts"] = reader.hosts
+    return Parsed("mpstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+
+
+def _put(
+    tables: dict[str, list[dict]], section: str, entry: dict, sample: dict, number: int, warnings: list[str]
+) -> None:
+    item = str(entry.get("cpu", entry.get("node", "")))
+    if not (item == "all" or item.isdigit()):
+        raise ParseError(number, f"'all' or a number in {section}", item)
+    if section in ("cpu-load", "node-load"):
+        ratios = {
+            f"%{name}": ratio_in(value, name, number) for name, value in entry.items() if f"%{name}" in CPU_COLUMNS
+        }
+        if section == "cpu-load" and item != "all" and not any(ratios.values()):
+            warnings.append(f"line {number}: processor {item} was off: its zeros are left out")
+            return
+        check_ratios(ratios, number, warnings)
+        if section == "cpu-load":
+            named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
+            tables["cpu"].append({**sample, "cpu": item, **named})
+        else:
+            tables["counters"] += [
+                {**sample, "group": "mpstat -N", "item": item, "counter": name, "value": value, "unit": "ratio"}
+                for name, value in ratios.items()
+            ]
+        return
+    for name, value in _rates(section, entry, number):
+        kind = "soft" if section == "soft-interrupts" or name in SOFT else "hard"
+        tables["interrupts"].append({**sample, "kind": kind, "interrupt": name, "cpu": item, "interrupts_per_s": value})
+
+
+def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]]:
+    if section == "sum-interrupts":
+        yield "sum", rate_in(entry.get("intr"), "intr", number)
+        return
+    for interrupt in entry.get("intr") or []:
+        if not isinstance(interrupt, dict) or "name" not in interrupt:
+            raise ParseError(number, f"an interrupt with its name in {section}", str(interrupt))
+        yield str(interrupt["name"]), rate_in(interrupt.get("value"), str(interrupt["name"]), number)

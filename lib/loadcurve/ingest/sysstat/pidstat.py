@@ -1,0 +1,169 @@
+"""pidstat: its text into the tables `processes`, `counters`, `averages` and `hosts`.
+
+Seen: sysstat 12.6.1 on Debian 12 (``pidstat -C nginx 1 3``, ``pidstat -h -u -r -d -w 1 2``, and with -s -t -v -R -l
+and --human) in the tests' samples; 8 to 12.7 in public repositories.
+
+What sysstat itself does (12.6, ``pidstat.c``):
+
+- Without ``-h`` each activity is a section of its own; the sections of an instant are one row here.
+- ``%usr`` and the others are of one processor, so a process with threads can have more than 100; with ``-I`` ``%CPU``
+  is of all processors, which the text does not say.  ``VSZ``, ``RSS`` and the stack are kB of 1024 bytes, ``%MEM`` of
+  the machine's memory, ``iodelay`` clock ticks.
+- ``-t``: a thread's row has ``-`` (old ``-h``: 0) for TGID; it follows the row of its process.
+- Rates of input and output are -1.00 where the kernel does not let pidstat read them.
+- ``-T CHILD`` counts milliseconds and faults of a task and its children; they have no columns of ours.
+"""
+
+import math
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, value_of
+
+_KB = 1024.0
+# Printed column → ours, factor, divisor.
+_COLUMNS = {
+    "%usr": ("cpu_user_ratio", 1, 100), "%user": ("cpu_user_ratio", 1, 100),
+    "%system": ("cpu_system_ratio", 1, 100), "%guest": ("cpu_guest_ratio", 1, 100),
+    "%wait": ("cpu_wait_ratio", 1, 100), "%CPU": ("cpu_used_ratio", 1, 100),
+    "minflt/s": ("minor_faults_per_s", 1, 1), "majflt/s": ("major_faults_per_s", 1, 1),
+    "VSZ": ("virtual_bytes", _KB, 1), "RSS": ("resident_bytes", _KB, 1), "%MEM": ("memory_ratio", 1, 100),
+    "kB_rd/s": ("read_bytes_per_s", _KB, 1), "kB_wr/s": ("written_bytes_per_s", _KB, 1),
+    "kB_ccwr/s": ("cancelled_bytes_per_s", _KB, 1), "iodelay": ("io_delay_ticks", 1, 1),
+    "cswch/s": ("voluntary_switches_per_s", 1, 1), "nvcswch/s": ("involuntary_switches_per_s", 1, 1),
+    "StkSize": ("stack_bytes", _KB, 1), "StkRef": ("stack_used_bytes", _KB, 1),
+    "threads": ("threads", 1, 1), "fd-nr": ("descriptors", 1, 1),
+}  # fmt: skip
+_WORDS = {"UID": "uid", "USER": "uid", "CPU": "cpu", "prio": "priority", "policy": "policy"}
+_CHILDREN = {"usr-ms": "s", "system-ms": "s", "guest-ms": "s", "minflt-nr": "", "majflt-nr": ""}
+_UNITS = {"bytes_per_s": "bytes_per_s", "per_s": "per_s", "ratio": "ratio", "bytes": "bytes"}
+_WHOLE = ("threads", "descriptors")
+_THREAD = re.compile(r"^(?:\||\([^()]{0,64}\))__")  # what stands before the name of a thread: |__ or (process)__
+_ID = re.compile(r"[0-9]{1,10}")
+
+
+def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``pidstat`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs.
+    timezone : str
+        IANA name of the zone of its times.
+
+    Returns
+    -------
+    Parsed
+        One row of `processes` for each task and instant; averages, those since the machine was started too, are in
+        `averages`, with the process and its command as `item`.
+
+    Raises
+    ------
+    ParseError
+        Where a row does not fit its header, and where there is neither.
+
+    Examples
+    --------
+    >>> text = '''Linux 6.1.0 (srv1)  11/20/26  _x86_64_ (2 CPU)
+    ...
+    ... 22:33:25      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command
+    ... 22:33:26    65534     11162   25.49   68.63    0.00    0.98   94.12     0  nginx: worker
+    ... '''
+    >>> parse_pidstat(text).tables["processes"][["pid", "command", "cpu_user_ratio"]].values.tolist()
+    [[11162, 'nginx: worker', 0.2549]]
+    """
+    warnings: list[str] = []
+    reader = Reader(text, "pidstat", timezone, warnings)
+    tasks: dict[tuple, dict] = {}
+    seen: dict[tuple, int] = {}
+    rest: dict[str, list[dict]] = {"counters": [], "averages": []}
+    group = -1  # process of the threads that follow
+    any_row = False
+    for row in reader.rows(_is_header, lambda _: False):
+        any_row = True
+        words, numbers, group = _cells(row, group)
+        children = {name: numbers.pop(name) for name in _CHILDREN if name in numbers}
+        if row.average:
+            rest["averages"] += [{"statistic": "average", **({"host": row.host} if row.host else {}), **counter}
+                                 for counter in _counters(words, {**numbers, **children})]  # fmt: skip
+            continue
+        rest["counters"] += [{**row.sample, **counter} for counter in _counters(words, children)]
+        if not numbers and "policy" not in words:
+            continue
+        key = (row.host, row.time, words["pid"], words.get("tid"))
+        again = seen[row.columns, *key] = seen.get((row.columns, *key), 0) + 1
+        task = tasks.setdefault((*key, again), {**row.sample})
+        task.update(words)
+        for printed, value in numbers.items():
+            name = _COLUMNS[printed][0]
+            if not math.isnan(value):
+                task[name] = int(value) if name in _WHOLE else value
+    if not any_row and not reader.hosts:
+        raise ParseError(1, "rows of pidstat", reader.lines[0])
+    if not any_row:
+        warnings.append("line 1: no row: no task was active")
+    tables = {"processes": list(tasks.values()), **rest, "hosts": reader.hosts}
+    return Parsed("pidstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+
+
+def _is_header(cells: list[str]) -> bool:
+    return len(cells) > 2 and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
+
+
+def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
+    """Words and numbers of a row, and the process that its threads belong to."""
+    cells = row.text.split(None, len(row.columns) - 1)
+    if len(cells) < len(row.columns) - 1:
+        raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)})", row.text)
+    words: dict = {}
+    numbers: dict[str, float] = {}
+    ids: dict[str, str] = {}
+    for printed, cell in zip(row.columns, cells, strict=False):
+        if printed in ("PID", "TGID", "TID"):
+            ids[printed] = cell
+        elif printed == "Command":
+            words["command"] = _THREAD.sub("", cell) if "TID" in row.columns else cell
+        elif printed in _WORDS:
+            if cell != "-":
+                words[_WORDS[printed]] = cell
+        elif printed in _CHILDREN:
+            numbers[printed] = value_of(cell, printed, row.number)
+        elif printed in _COLUMNS:
+            _, factor, divisor = _COLUMNS[printed]
+            value = round(value_of(cell, printed, row.number, factor) / divisor, 9)
+            numbers[printed] = math.nan if value < 0 else value  # -1.00: not known
+        else:
+            raise ParseError(row.number, "columns of pidstat", printed)
+    if "PID" in ids:
+        words["pid"] = _id(ids["PID"], "PID", row.number)
+        return words, numbers, group
+    if ids.get("TGID", "-") not in ("-", "0"):
+        group = words["pid"] = _id(ids["TGID"], "TGID", row.number)
+        if ids.get("TID", "-") not in ("-", "0"):  # a thread whose process has no row
+            words["tid"] = _id(ids["TID"], "TID", row.number)
+        return words, numbers, group
+    if group < 0 or "TID" not in ids:
+        raise ParseError(row.number, "the row of a process before those of its threads", row.text)
+    return {**words, "pid": group, "tid": _id(ids["TID"], "TID", row.number)}, numbers, group
+
+
+def _id(cell: str, printed: str, number: int) -> int:
+    if not _ID.fullmatch(cell):
+        raise ParseError(number, f"a number for {printed}", cell)
+    return int(cell)
+
+
+def _counters(words: dict, numbers: dict[str, float]) -> list[dict]:
+    """Rows of `counters` and `averages` for one task."""
+    task = "/".join(str(words[name]) for name in ("pid", "tid") if name in words)
+    named = f"{task} {words['command']}" if "command" in words else task
+    rows = []
+    for printed, value in numbers.items():
+        name = _COLUMNS[printed][0] if printed in _COLUMNS else ""
+        unit = _CHILDREN.get(printed, next((unit for end, unit in _UNITS.items() if name.endswith(end)), ""))
+        si = value / 1000 if printed.endswith("-ms") else value
+        group = "pidstat -T CHILD" if printed in _CHILDREN else "pidstat"
+        rows.append({"tool": "pidstat", "group": group, "item": named, "counter": printed, "value": si, "unit": unit})
+    return rows

@@ -1,0 +1,71 @@
+"""sadf -H: the header of a recording into the table `hosts`; and the forms of sadf that hold no values to read.
+
+Seen: sysstat 12.6.1 on Debian 12 (``sadf -H FILE``, ``sadf -r FILE``, ``sadf -g FILE``) in the tests' samples; 12.0
+to 12.7 in public repositories.
+"""
+
+import re
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sar_clock import zone_named
+from loadcurve.ingest.sysstat.zoned import Instants
+
+_VERSION = re.compile(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
+_HOST = re.compile(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
+_DATE = re.compile(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
+
+
+def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
+    """Table `hosts` of what ``sadf -H`` printed; `version` is that of the recorder.
+
+    Raises
+    ------
+    ParseError
+        Where the lines with the host or the date are not there.
+
+    Examples
+    --------
+    >>> text = '''System activity data file: srv1.sa (0x2175)
+    ... File created by sar/sadc from sysstat version 12.6.1
+    ... Host: Linux 6.18.44 (vm)  11/20/26  _x86_64_ (2 CPU)
+    ... File date: 2026-11-20
+    ... '''
+    >>> parsed = parse_sadf_header(text)
+    >>> parsed.version, parsed.tables["hosts"][["host", "kernel", "architecture", "cpus"]].values.tolist()
+    ('12.6.1', [['vm', '6.18.44', 'x86_64', 2]])
+    """
+    warnings: list[str] = []
+    instants = Instants(zone_named(timezone), warnings)
+    version, hosts = "", []
+    lines = text.split("\n")
+    for number, raw in enumerate(lines[:-1], 1):
+        line = raw.strip()
+        if found := _VERSION.fullmatch(line):
+            version = found[1]
+        elif (found := _HOST.fullmatch(line)) and (found[5] or "CPU)" not in line):
+            hosts.append({"host": found[3], "tool": "sadf", "kernel": found[2], "system": found[1]})
+            hosts[-1].update({"architecture": found[4]} if found[4] else {})
+            hosts[-1].update({"cpus": int(found[5])} if found[5] else {})
+        elif found := _DATE.fullmatch(line):
+            if not hosts:
+                raise ParseError(number, "the line 'Host: …' before this line", line)
+            hosts[-1]["date"] = instants.read(f"{found[1]} 00:00:00", number)
+        elif re.match(r"File date|Host|File created", line):
+            raise ParseError(number, "a line such as 'File date: 2026-11-20' of sadf -H", line)
+    if not hosts:
+        raise ParseError(1, "the line 'Host: …' of sadf -H", lines[0].strip())
+    return Parsed("sadf", {"hosts": hosts}, tuple(warnings), version)
+
+
+def refuse_sadf(text: str) -> Parsed:
+    """Refuse what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture.
+
+    Raises
+    ------
+    ParseError
+        Always; it says which option prints what can be read.
+    """
+    lines = text.split("\n")
+    number = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
+    raise ParseError(number, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)", lines[number - 1].strip())

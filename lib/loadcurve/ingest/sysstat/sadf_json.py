@@ -1,0 +1,93 @@
+"""sadf -j: the JSON of a recording into the tables that sar's text of it gives.
+
+Seen: sysstat 12.6.1 on Debian 12 (``sadf -j FILE -- -A``, with -T) in the tests' samples; 10 to 12.7 in public
+repositories: `sadf_names` has the names, `sadf_tree` the shapes.  Numbers and units are those of ``sadf -d``.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sadf_rows import Rows
+from loadcurve.ingest.sysstat.sadf_tree import Group, put_event, put_group, put_host, put_interrupt, time_of
+from loadcurve.ingest.sysstat.sar_clock import zone_named
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of
+from loadcurve.ingest.sysstat.zoned import Instants
+
+_GROUPS = ("network", "power-management", "psi")  # they hold elements, not values
+_FLATTENED = ("io",)  # its objects are parts of one section
+
+
+def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``sadf -j`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs; one that ends too early is read up to its last whole interval.
+    timezone : str
+        IANA name of the zone of times that are not UTC (``-T``, ``-t``).
+
+    Returns
+    -------
+    Parsed
+        The tables that sar's text of the same recording gives, `events` and `hosts`.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not JSON of sadf; the line is that where its document begins.
+
+    Examples
+    --------
+    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "number-of-cpus": 2, "statistics": [{"timestamp":
+    ... {"date": "2026-11-20", "time": "22:33:26", "utc": 1, "interval": 1}, "queue": {"runq-sz": 1, "ldavg-1": 0.08}
+    ... }]}]}}'''
+    >>> parse_sadf_json(text).tables["load"][["host", "run_queue", "load_1min"]].values.tolist()
+    [['vm', 1, 0.08]]
+    """
+    warnings: list[str] = []
+    rows, instants = Rows(warnings), Instants(zone_named(timezone), warnings)
+    for number, document in hosts_of(text, "sadf", warnings):
+        facts = {name: str(value) for name, value in document.items() if isinstance(value, str | int)}
+        host = put_host(rows, facts, instants, number)
+        for interval in document.get("statistics", []):
+            stamp = interval.get("timestamp") if isinstance(interval, dict) else None
+            if not isinstance(stamp, dict):
+                if interval:
+                    raise ParseError(number, "a timestamp in each interval of sadf's JSON", str(interval))
+                continue  # sadf prints {} where nothing was recorded
+            time = time_of(stamp, instants, number)
+            for element, value in interval.items():
+                if element != "timestamp":
+                    _put(rows, element, value, host, time, number)
+        for event in [*_list(document, "restarts"), *_list(document, "comments")]:
+            for name, group in event.items():
+                put_event(rows, name, group, host, instants, number)
+    return Parsed("sadf", rows.tables(), tuple(warnings))
+
+
+def _put(rows: Rows, element: str, value: object, host: str, time: datetime, number: int) -> None:
+    for part, groups in value.items() if element in _GROUPS and isinstance(value, dict) else [(element, value)]:
+        for group in groups if isinstance(groups, list) else [groups]:
+            if not isinstance(group, dict):
+                raise ParseError(number, f"an object for {part}", str(group))
+            if part == "interrupts":
+                put_interrupt(rows, group, host, time, number)
+            else:
+                put_group(rows, part, _flat(group) if part in _FLATTENED else group, host, time, number)
+
+
+def _flat(group: Group) -> Group:
+    """One object of the values in it and in the objects in it."""
+    flat: dict = {}
+    for name, value in group.items():
+        flat.update(value if isinstance(value, dict) else {name: value})
+    return flat
+
+
+def _list(document: Group, name: str) -> Iterator[dict]:
+    for entry in document.get(name) or []:
+        if isinstance(entry, dict) and all(isinstance(group, dict) for group in entry.values()):
+            yield entry

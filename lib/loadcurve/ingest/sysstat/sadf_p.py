@@ -1,0 +1,133 @@
+r"""sadf -p: one value for each line (host, interval, time, item, column, value) into the tables that sar's text gives.
+
+Seen: sysstat 12.6.1 on Debian 12 (``sadf -p FILE -- -A``, ``-T``, ``-U``) in the tests' samples; 9 to 12.7 in public
+repositories.
+
+What sysstat itself does (12.6, ``rndr_stats.c``): no line names its section, so lines of one instant and one item
+that follow each other are a section as long as one section of sar has all their columns.  Items: ``-`` for none,
+``all``, ``cpu0``, ``sum``, ``i019`` (old) or ``19`` for an interrupt, ``ttyS0``.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sadf import event_of
+from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
+from loadcurve.ingest.sysstat.sar_clock import zone_named
+from loadcurve.ingest.sysstat.sysstat_columns import INTERRUPTS, SECTIONS, Section, section_of
+from loadcurve.ingest.sysstat.sysstat_text import is_chatter
+from loadcurve.ingest.sysstat.zoned import Instants
+
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
+_ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
+_PROCESSOR = re.compile(r"all|cpu[0-9]+")
+_NEVER = (INTERRUPTS.option, "-x")  # interrupts have lines of their own; sadf prints no processes
+_OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
+
+
+@dataclass
+class _Run:
+    """Lines that follow each other and belong to one section."""
+
+    key: tuple[str, datetime, str] | None = None
+    fitting: tuple[Section, ...] = ()
+    values: dict[str, float] = field(default_factory=dict)
+    number: int = 0
+
+
+def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Tables of what ``sadf -p`` (or sadf without an option) printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs; tabs may have become blanks where no item has blanks in it.
+    timezone : str
+        IANA name of the zone of times that do not say UTC (``-T``, ``-t``).
+
+    Returns
+    -------
+    Parsed
+        The tables that sar's text of the same recording gives; restarts and comments in `events`.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not what sadf prints, and where there is none.
+
+    Examples
+    --------
+    >>> text = "vm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%user\t20.25\nvm\t1\t2026-11-20 22:33:26 UTC\tcpu0\t%idle\t7.29\n"
+    >>> parse_sadf_p(text).tables["cpu"][["cpu", "cpu_user_ratio", "cpu_idle_ratio"]].values.tolist()
+    [['0', 0.2025, 0.0729]]
+    """
+    lines = text.split("\n")
+    warnings: list[str] = []
+    rows, instants = Rows(warnings), Instants(zone_named(timezone), warnings)
+    run = _Run()
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        match = _ROW.fullmatch(line)
+        if match is None:
+            if not is_chatter(line) and number < len(lines):
+                raise ParseError(
+                    number, "a line such as 'host\\t1\\t2026-11-20 22:33:26 UTC\\tall\\t%user\\t20.83'", line
+                )
+            if line and number == len(lines):
+                warnings.append(f"line {number}: the text ends inside a line, which is left out")
+            continue
+        if number == len(lines):
+            warnings.append(f"line {number}: the text ends inside a line, which is left out")
+            continue
+        host, _, stamp, rest = match.groups()
+        time = instants.read(stamp.replace("\t", " "), number)
+        events = [{"event": name, **fields} for name, fields in event_of(rest)]
+        if events:
+            rows.add("events", {"host": host, "time": time, "tool": "sadf", **events[0]})
+            continue
+        cells = [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split()
+        value = number_of(cells[-1]) if len(cells) == 3 else None
+        if value is None:
+            if len(cells) != 3 or not any(cells[1] in section.texts for section in SECTIONS):
+                raise ParseError(number, "an item, a column of sar and a number", rest)
+            continue
+        item, column = cells[0], cells[1]
+        if _PROCESSOR.fullmatch(column) or column == "intr/s":
+            _end(rows, run)
+            cpu = "all" if column == "intr/s" else column.removeprefix("cpu")
+            old = _OLD_INTERRUPT.fullmatch(item)
+            rows.interrupt(host, time, str(int(old[1])) if old else item, cpu, value)
+            continue
+        key = (host, time, "" if item == "-" else item)
+        fitting = _fitting(run.fitting if run.key == key else SECTIONS, column, key[2])
+        if run.key != key or not fitting or column in run.values:
+            _end(rows, run)
+            run.key, run.values, run.number = key, {}, number
+            fitting = _fitting(SECTIONS, column, key[2])
+        run.fitting = fitting
+        run.values[column] = value
+    _end(rows, run)
+    if not rows:
+        raise ParseError(1, "lines of sadf -p", next((line for line in lines if line.strip()), "").strip())
+    return Parsed("sadf", rows.tables(), tuple(warnings))
+
+
+def _fitting(sections: tuple[Section, ...], column: str, item: str) -> tuple[Section, ...]:
+    return tuple(s for s in sections if s.option not in _NEVER and column in s.columns and bool(s.items) == bool(item))
+
+
+def _end(rows: Rows, run: _Run) -> None:
+    """Hand a finished section over."""
+    if run.key is None or not run.values:
+        return
+    host, time, item = run.key
+    section = run.fitting[0] if run.fitting else section_of([*run.values])
+    if "CPU" in section.items:
+        item = item.removeprefix("cpu")
+    elif "TTY" in section.items:
+        item = item.removeprefix("ttyS")
+    rows.put(section, host, time, item, run.values, run.number)
+    run.key, run.values = None, {}

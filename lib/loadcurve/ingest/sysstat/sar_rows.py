@@ -1,0 +1,248 @@
+"""sar's rows as numbers: those below one header, a line at a time, or millions of bytes at once.
+
+The first way is the rule: it says what is wrong, and where.  The second gives the same numbers for long texts, and
+where it finds anything odd it leaves the lines to the first.
+
+What sysstat itself does (12.6, ``common.c``): ``cprintf_f`` prints ``%9.2f`` (``--dec=0`` none), ``cprintf_u64``
+whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a letter, in steps of 1024 from bytes on, and
+``cprintf_pc`` a percent sign.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.sysstat.sar_lines import Lines
+from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
+from loadcurve.ingest.sysstat.sysstat_columns import Column
+
+_NUMBER = re.compile(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
+_MISSING = ("nan", "-nan")
+_HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
+_CPU = re.compile(r"all|[0-9]{1,7}")
+_LEAST, _MOST = 1 << 16, 1 << 24  # bytes worth reading at once, and those read at once
+_MARK = 0x1F  # no text has it: `sar` prints none, and where one is the lines are read one by one
+
+
+class Rows(NamedTuple):
+    """Rows of one header.
+
+    Attributes
+    ----------
+    header : Header
+        Theirs.
+    lines : array of int
+        Their lines, from 0.
+    items : array of int
+        What each is about: place in `names`; -1 for nothing.
+    names : list of str
+        Every such name once.
+    numbers : list of array of float
+        One array for each of `Header.places`, as printed; NaN where a row has no such number.
+    """
+
+    header: Header
+    lines: np.ndarray
+    items: np.ndarray
+    names: list[str]
+    numbers: list[np.ndarray]
+
+
+def read_rows(header: Header, lines: Lines) -> list[Rows]:
+    """Return all rows below a header's rows.
+
+    Raises
+    ------
+    ParseError
+        Where a row does not have the header's columns, or a cell is not what they hold.
+    """
+    blocks = header.blocks
+    if _size(blocks, lines) < _LEAST or header.section.texts:
+        return [_by_line(header, lines, blocks)]
+    return [part for batch in _batches(blocks, lines) for part in _at_once(header, lines, batch)]
+
+
+def read_cells(header: Header, text: str, line: int, average: bool = False) -> tuple[str, list[float]]:
+    """Item and numbers of one row, without its time; `line` counts from 1.
+
+    An average may end before its last cells: then there are fewer numbers.
+
+    Raises
+    ------
+    ParseError
+        Where the cells are not those of the header.
+
+    Examples
+    --------
+    >>> from loadcurve.ingest.sysstat.sysstat_columns import section_of
+    >>> columns = ("IFACE", "rxpck/s", "rxkB/s")
+    >>> read_cells(Header(columns, section_of(columns), False, "", 1, 0), "eth0 1,50 2.0M", 2)
+    ('eth0', [1.5, 2048.0])
+    """
+    section, columns = header.section, header.columns
+    if len(text) > LONGEST:
+        raise ParseError(line, f"{len(columns)} columns ({' '.join(columns)[:200]})", text)
+    first = next((i for i, c in enumerate(columns) if c in ("DEVICE", "manufact", "status")), len(columns))
+    tail = header.item == len(columns) - 1 or first < len(columns)
+    cells = text.split(None, min(first, len(columns) - 1)) if tail else text.split()
+    values = header.places
+    cut = 0 < len(cells) < len(columns)
+    if not (len(cells) == len(columns) or (cut and (average or section.table == "interrupts" or len(cells) >= first))):
+        raise ParseError(line, f"{len(columns)} columns ({' '.join(columns)})", text)
+    item = cells[header.item].strip() if 0 <= header.item < len(cells) else ""
+    if columns[header.item : header.item + 1] == ("CPU",) and item and not _CPU.fullmatch(item):
+        raise ParseError(line, "'all' or a processor number", item)
+    words = [cells[i].strip() for i, name in enumerate(columns) if name in section.texts and i < len(cells)]
+    if section.texts and "status" not in columns:
+        item = " ".join(" ".join((item, *words)).split())
+    return item, [_number(cells[i], section.column(columns[i]), columns[i], line) for i in values if i < len(cells)]
+
+
+def _number(cell: str, column: Column, name: str, line: int) -> float:
+    """Return the value of a cell, as the column would print it without --human."""
+    found = _NUMBER.fullmatch(cell)
+    if found is None:
+        if cell in _MISSING:
+            return float("nan")
+        raise ParseError(line, f"a number such as 12.34 for {name}", cell)
+    whole, decimals, letter = found.groups()
+    if column.whole and (decimals or letter or whole[0] in "+-"):
+        raise ParseError(line, f"a whole number for {name}", cell)
+    value = float(f"{whole}.{decimals or 0}")
+    if letter in ("", "%"):
+        if letter and column.unit != "ratio" and not name.startswith("%"):
+            raise ParseError(line, f"a number without a percent sign for {name}", cell)
+        return value
+    if column.unit not in ("bytes", "bytes_per_s") or letter not in _HUMAN:
+        raise ParseError(line, f"a number without a unit for {name}", cell)
+    return value * _HUMAN[letter] * column.per / column.times
+
+
+def _by_line(header: Header, lines: Lines, blocks: np.ndarray) -> Rows:
+    names: dict[str, int] = {}
+    numbers, items, found = [], [], []
+    width = len(header.places)
+    before = 8 + 3 * header.half
+    for a, b in blocks.tolist():
+        for number in range(a, b):
+            text = lines.text(number)
+            if lines.seconds[number] < 0 or (lines.halves[number] > 0) != header.half:
+                raise ParseError(number + 1, f"a time such as 10:33:25{' PM' * header.half}", text[:24])
+            cells = text[before:].strip(" ")
+            if header.zone:
+                cells = cells.partition(" ")[2]
+            item, values = read_cells(header, cells, number + 1)
+            numbers.append(number)
+            items.append(names.setdefault(item, len(names)) if item else -1)
+            found.append(values + [float("nan")] * (width - len(values)))
+    matrix = np.array(found, float).reshape(len(found), width)
+    return Rows(header, np.array(numbers, np.int64), np.array(items, np.int64), list(names), list(matrix.T))
+
+
+def _size(blocks: np.ndarray, lines: Lines) -> int:
+    return int((lines.ends[blocks[:, 1] - 1] - lines.starts[blocks[:, 0]]).sum())
+
+
+def _batches(blocks: np.ndarray, lines: Lines) -> Iterator[np.ndarray]:
+    """Blocks together as long as they are not too many bytes, and long blocks in parts."""
+    sizes = lines.ends[blocks[:, 1] - 1] - lines.starts[blocks[:, 0]]
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _MOST)) + 1
+    for batch in np.split(blocks, cuts):
+        if len(batch) > 1 or _size(batch, lines) <= _MOST:
+            yield batch
+            continue
+        a, b = batch[0].tolist()
+        places = np.searchsorted(lines.starts, np.arange(lines.starts[a], lines.ends[b - 1], _MOST))
+        places = np.unique(np.append(places, b))
+        yield from (np.array([pair]) for pair in pairwise(places))
+
+
+def _at_once(header: Header, lines: Lines, blocks: np.ndarray) -> list[Rows]:
+    """Rows of blocks, read at once; where that does not go, each half on its own."""
+    if (rows := _fast(header, lines, blocks)) is not None:
+        return [rows]
+    a, b = blocks[0].tolist()
+    if _size(blocks, lines) < _LEAST or (len(blocks) == 1 and b == a + 1):
+        return [_by_line(header, lines, blocks)]
+    middle = (a + b) // 2
+    halves = np.array_split(blocks, 2) if len(blocks) > 1 else (np.array([[a, middle]]), np.array([[middle, b]]))
+    return [rows for half in halves for rows in _at_once(header, lines, half)]
+
+
+def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
+    """Rows of blocks whose every cell is as plain as can be; None where one is not."""
+    import pyarrow as pa  # only long texts need it
+    from pyarrow import csv
+
+    counts = blocks[:, 1] - blocks[:, 0]
+    numbers = np.arange(counts.sum()) + np.repeat(blocks[:, 0] - np.cumsum(counts) + counts, counts)
+    if (lines.seconds[numbers] < 0).any() or ((lines.halves[numbers] > 0) != header.half).any():
+        return None
+    data = lines.data
+    starts, ends = lines.starts[blocks[:, 0]].tolist(), (lines.ends[blocks[:, 1] - 1] + 1).tolist()
+    joined = bytearray(b"".join([data[a:b] for a, b in zip(starts, ends, strict=True)]))
+    if _MARK in joined:
+        return None
+    marked = np.frombuffer(joined, np.uint8)
+    marked[marked == 9] = 32
+    blank = marked == 32
+    marked[:-1][blank[:-1] & ~blank[1:] & (marked[1:] != 10)] = _MARK
+    sample = lines.text(int(blocks[0, 0]))
+    point = b"," if "," in sample else b"."
+    if any(odd in joined for odd in (point + b"\x1f", point + b" ", point + b"\n", b"\x1f" + point)):
+        return None  # numbers to Arrow, but not to sysstat
+    before = 1 + header.half + bool(header.zone)
+    names = [f"c{i}" for i in range(before + len(header.columns))]
+    places = [before + i for i in header.places]
+    types: dict[str, pa.DataType] = {names[i]: pa.float64() for i in places}
+    item = names[before + header.item] if header.item >= 0 else ""
+    if item:
+        types[item] = pa.dictionary(pa.int32(), pa.string())
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(joined)),
+            read_options=csv.ReadOptions(use_threads=False, column_names=names, block_size=max(len(joined), 1)),
+            parse_options=csv.ParseOptions(delimiter=chr(_MARK), quote_char=False, newlines_in_values=False),
+            convert_options=csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=[],
+                decimal_point=point.decode(),
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    values = [table.column(names[i]).to_numpy() for i in places]
+    if table.num_rows != len(numbers) or not all(
+        _is_plain(v, header, i) for v, i in zip(values, header.places, strict=True)
+    ):
+        return None
+    items, found = np.full(len(numbers), -1, np.int64), []
+    letters = 0
+    if item:
+        column = table.column(item).combine_chunks()
+        found = [name.strip(" ") for name in column.dictionary.to_pylist()]
+        items = column.indices.to_numpy().astype(np.int64)
+        times = np.bincount(items, minlength=len(found))
+        letters = sum(int(n) * (name.count("e") + name.count("E")) for n, name in zip(times, found, strict=True))
+        if header.columns[header.item] == "CPU" and not all(_CPU.fullmatch(name) for name in found):
+            return None
+        unique = {name: i for i, name in enumerate(dict.fromkeys(found))}
+        items, found = np.array([unique[name] for name in found], np.int64)[items], list(unique)
+    if not header.zone and joined.count(b"e") + joined.count(b"E") != letters:
+        return None  # 1e5 is a number to Arrow
+    return Rows(header, numbers, items, found, values)
+
+
+def _is_plain(values: np.ndarray, header: Header, place: int) -> bool:
+    """Whether all are finite and have at most two decimals, and none where there should be none."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        hundredths = np.rint(values * 100)
+        plain = bool((np.abs(values) < 1e13).all()) and bool((hundredths / 100 == values).all())
+    if plain and header.section.column(header.columns[place]).whole:
+        return bool(((values >= 0) & (values == np.rint(values))).all())
+    return plain

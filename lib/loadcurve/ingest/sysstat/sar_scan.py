@@ -1,0 +1,340 @@
+"""sar's text taken apart: headings, header rows and the rows below each, averages, restarts, comments.
+
+What sysstat itself does (12.6, ``pr_stats.c``, ``sar.c``): ``print_hdr_line`` prints an empty line, then a header row
+whose time is the start of the first interval.  Header rows come again every so many rows, and with every interval
+when several sections are printed.  ``Average:`` and ``Summary:`` are translated, ``LINUX RESTART`` and ``COM`` never.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.sysstat.sar_heading import Heading, read_heading
+from loadcurve.ingest.sysstat.sar_lines import Lines
+from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, SECTIONS, Section, section_of
+
+# Translations of sysstat 12.6 (nls/*.po) and those seen beside them in older versions.
+_AVERAGES = frozenset(
+    re.split(
+        " *, *",
+        "average, minimum, maximum, gemideld, průměr, middel, durchschn., meznombro, media, batezbestekoa, keskiarvo, "
+        "moyenne, medie, prosjek, átlag, rata-rata, 平均値, 평균값, 평균, орточо, vidēji, medja, gj.snitt, gemiddeld, "
+        "średnia, média, priemer, просек, genomsnitt, ortalama, среднее, середнє, trung bình, 平均时间, 平均時間",
+    )
+)
+_SUMMARIES = frozenset(
+    re.split(
+        " *, *",
+        "summary, souhrn, resume, zusammenfassung, resumo, resumen, laburpena, yhteenveto, résumé, sintesi, sažetak, "
+        "összegzés, ringkasan, sommario, サマリ, 요약, kopsavilkums, sammendrag, samenvatting, podsumowanie, sumário, "
+        "rezumat, сводка, súhrn, сажетак, sammanfattning, özet, резюме, tổng kết, 总计",
+    )
+)
+_ENGLISH = frozenset(("average", "summary", "minimum", "maximum"))
+_HEADING = re.compile(r"Linux +\S+ +\(")
+_LABEL = re.compile(r"([^\d:：]{1,30}?) ?[:：](?: +(.*))?")
+_SUMMARY = re.compile(r"(Summary|Laburpena|Resumo|Kopsavilkums) +(.*)")  # version 10 has no colon there
+_RESTART = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +LINUX RESTART(?: +\(([0-9]{1,7}) CPU\))?")
+_COMMENT = re.compile(r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?(?: \S{2,5})? +COM (.*)")
+_SPECIAL = re.compile(r".{8}(?: [AP]M)?(?: \S{2,5})? +(?:LINUX RESTART|COM |up .*load average:)")
+_ZONE = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
+_NUMBER = re.compile(r"[+-]?[0-9.,]+")
+_ELSEWHERE = re.compile(r"(SunOS|AIX|HP-UX|Darwin) .* [0-9]{2}/[0-9]{2}/[0-9]{2,4}")
+_ERRORS = re.compile(
+    r"(?:\S+: )?(?:Cannot (?:open|find) .*|Requested activities not available.*|Invalid system activity file.*"
+    r"|Please check if data collecting is enabled.*|End of (?:system activity file|data collecting) unexpected.*"
+    r"|Usage: sar\b.*|Inconsistent input data.*|Current sysstat version can.*not read .*|Not reading from a system .*"
+    r"|sar: .*not found.*|(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found.*|.*bad magic number.*)"
+)
+LONGEST = 100_000  # bytes of a line; a row of 8,192 processors has 82 kB
+_KNOWN = ITEMS | {name for section in SECTIONS for name in (*section.columns, *section.texts)} | {"all"}
+
+
+@dataclass(eq=False)
+class Header:
+    """One set of columns: every header row that has it, and every row below one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        As printed, without the time.
+    section : Section
+        What they are.
+    half : bool
+        Whether the time has AM or PM after it.
+    zone : str
+        Abbreviation of a zone after the time; empty without.
+    line : int
+        Line of the first such header row, from 1.
+    item : int
+        Which column names what a row is about; -1 where none does.
+    at : list of int
+        Lines of the header rows, from 0.
+    starts, ends : list of int
+        First line of the rows below each, and the line after the last, from 0.
+    """
+
+    columns: tuple[str, ...]
+    section: Section
+    half: bool
+    zone: str
+    line: int
+    item: int
+    at: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """First line of each block of rows and the line after its last; no empty blocks."""
+        blocks = np.column_stack([np.array(self.starts, np.int64), np.array(self.ends, np.int64)])
+        return blocks[blocks[:, 1] > blocks[:, 0]]
+
+    @property
+    def places(self) -> list[int]:
+        """Places of the columns that hold numbers."""
+        return [i for i, c in enumerate(self.columns) if i != self.item and c not in self.section.texts]
+
+
+def looks_like_header(words: Sequence[str]) -> bool:
+    """Whether words after a time name columns that are known.
+
+    Examples
+    --------
+    >>> looks_like_header(["PM", "proc/s", "cswch/s"]), looks_like_header(["all", "0.10"])
+    (True, False)
+    """
+    words = words[1:] if words[:1] in (["AM"], ["PM"]) else words
+    return bool(words) and not any(_NUMBER.match(word) for word in words) and bool(section_of(words).option)
+
+
+@dataclass(frozen=True)
+class Average:
+    """A row that is not a sample: whose header, what statistic, and its cells as printed."""
+
+    line: int
+    header: Header
+    statistic: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """A restart or a comment."""
+
+    line: int
+    event: str
+    cpus: int | None
+    text: str
+
+
+class Scan:
+    """What the lines of a text are.
+
+    Parameters
+    ----------
+    lines : Lines
+        The text.
+    doubts : Doubts
+        Where doubts are said.
+    more : sequence of int
+        Lines that are header rows without an empty line before them.
+
+    Raises
+    ------
+    ParseError
+        Where a line in sar's output is nothing that sysstat prints.
+    """
+
+    def __init__(self, lines: Lines, doubts: "Doubts", more: Sequence[int] = ()) -> None:
+        self.lines, self.doubts = lines, doubts
+        self.headings: list[Heading] = []
+        self.headers: dict[tuple, Header] = {}
+        self.averages: list[Average] = []
+        self.events: list[Event] = []
+        self.error: tuple[int, str] | None = None
+        self.foreign = self.american = False
+        self._current: Header | None = None
+        self._read: dict[bytes, Header] = {}
+        special = sorted({*lines.find(b"LINUX RESTART"), *lines.find(b"COM "), *lines.find(b"load average:")})
+        rows = lines.timed.copy()
+        rows[[i for i in special if _SPECIAL.match(lines.text(i))]] = False
+        first = rows & ~np.concatenate([[False], rows[:-1]])
+        first[list(more)] = True
+        self._scan(rows, first)
+
+    def _scan(self, rows: np.ndarray, first: np.ndarray) -> None:
+        breaks = np.append(np.flatnonzero(~rows | first), len(rows))
+        filled = self.lines.ends > self.lines.starts
+        marks = np.flatnonzero(filled & (first | ~rows))
+        after = breaks[np.searchsorted(breaks, marks, "right")]
+        starts, ends, data, read = self.lines.starts, self.lines.ends, self.lines.data, self._read
+        for number, end, is_row, a, b in zip(
+            marks.tolist(), after.tolist(), rows[marks].tolist(), starts[marks].tolist(), ends[marks].tolist(),
+            strict=True,
+        ):  # fmt: skip
+            if not is_row:
+                self._other(number)
+                continue
+            words = data[a + 8 : b]
+            header = read.get(words) or self._header(words, number)
+            if header is None:
+                self._rows(number, end)
+                continue
+            self._current = header
+            header.at.append(number)
+            header.starts.append(number + 1)
+            header.ends.append(end)
+
+    def _header(self, raw: bytes, number: int) -> Header | None:
+        """Header of a line's words after the time; None where they are a row."""
+        words = raw[:LONGEST].decode("utf-8", "replace").replace("\t", " ").split()
+        half = bool(words) and words[0] in ("AM", "PM")
+        del words[: int(half)]
+        zoned = len(words) > 1 and _ZONE.fullmatch(words[0]) and words[0] not in _KNOWN and words[1] in _KNOWN
+        zone = words.pop(0) if zoned else ""
+        if not words or any(_NUMBER.fullmatch(word) or word[0].isdigit() for word in words):
+            return None
+        section = section_of(words)
+        if not section.option and not any("/" in w or "%" in w or "-" in w or w in ITEMS for w in words):
+            return None
+        if self.lines.seconds[number] < 0:
+            raise ParseError(number + 1, "a time such as 22:33:25 or 10:33:25 PM", self.lines.text(number)[:11])
+        key = (tuple(words), half, zone)
+        if key not in self.headers:
+            self.headers[key] = self._new(key, section, number + 1)
+        self._read[raw] = self.headers[key]
+        return self.headers[key]
+
+    def _new(self, key: tuple, section: Section, line: int) -> Header:
+        columns, half, zone = key
+        items = [i for i, name in enumerate(columns) if name in section.items]
+        if section.table == "interrupts" and not items:
+            items = [i for i, name in enumerate(columns) if name == "CPU"]
+        targets = [section.column(name) for name in columns if section.table not in ("counters", "interrupts")]
+        ours = [(c.table, c.name) for c in targets if c.table != "counters"]
+        if len(set(columns)) < len(columns) or len(set(ours)) < len(ours) or (section.items and len(items) != 1):
+            raise ParseError(line, f"each column of sar {section.option} once", " ".join(columns))
+        unknown = [
+            name
+            for i, name in enumerate(columns)
+            if i not in items and name not in section.texts and section.column(name) not in section.columns.values()
+        ]
+        if unknown:
+            what = f"columns of sar {section.option}" if section.option else "a section"
+            said = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
+            self.doubts.add(said, line, said)
+        self.american |= half
+        return Header(columns, section, half, zone, line, items[0] if items else -1)
+
+    def _rows(self, number: int, end: int) -> None:
+        """Rows after an empty line, without a header row."""
+        text = self.lines.text(number)
+        if self._current is None:
+            if self.headings:
+                raise ParseError(number + 1, "a header row before this row", text)
+            self.doubts.add("headless", number + 1, f"no header row above, so it is left out: {text[:80]!r}")
+            return
+        if number and self.lines.ends[number - 1] == self.lines.starts[number - 1]:
+            self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
+        self._current.starts.append(number)
+        self._current.ends.append(end)
+
+    def _other(self, number: int) -> None:
+        text = self.lines.text(number)
+        if _HEADING.match(text):
+            self.headings.append(read_heading(text, number + 1))
+            self._current = None
+        elif self.lines.timed[number]:
+            self._event(text, number)
+        elif not self._average(text, number) and not is_noise(text[:2000]):
+            self._strange(text, number)
+
+    def _event(self, text: str, number: int) -> None:
+        if found := _RESTART.fullmatch(text):
+            self.events.append(Event(number, "restart", int(found[1]) if found[1] else None, ""))
+        elif "LINUX RESTART" in text:
+            raise ParseError(number + 1, "a line such as '13:37:29     LINUX RESTART\\t(9 CPU)'", text)
+        elif found := _COMMENT.fullmatch(text):
+            self.events.append(Event(number, "comment", None, found[1].strip()))
+        elif "load average:" not in text:
+            self._strange(text, number)
+
+    def _average(self, text: str, number: int) -> bool:
+        found = _LABEL.fullmatch(text[:200]) or _SUMMARY.fullmatch(text[:200])
+        if not found or len(text) > LONGEST:
+            return False
+        label, rest = found[1].strip().casefold(), text[found.start(2) :].strip() if found[2] else ""
+        known = label in _AVERAGES or label in _SUMMARIES
+        words = rest.split()
+        if words and looks_like_header(words):
+            section = section_of(words)
+            half = self._current.half if self._current else False
+            key = (tuple(words), half, "")
+            if key not in self.headers:
+                self.headers[key] = self._new(key, section, number + 1)
+            self._current = self.headers[key]
+        elif self._current is None or not any(_NUMBER.match(word) for word in words):
+            if known:
+                self.doubts.add("empty average", number + 1, f"{found[1]} without values")
+            return known
+        elif known or len(words) == len(self._current.columns):
+            self.foreign |= label not in _ENGLISH
+            self.averages.append(Average(number, self._current, _statistic(label), rest))
+        else:
+            return False
+        self.foreign |= known and label not in _ENGLISH
+        return True
+
+    def _strange(self, text: str, number: int) -> None:
+        if found := _ELSEWHERE.fullmatch(text[:500]):
+            raise ParseError(number + 1, "output of sysstat's sar, on Linux", f"that of {found[1]}: {text}")
+        if _ERRORS.fullmatch(text[:500]):
+            self.error = self.error or (number + 1, text)
+        if not self.headings and not self.headers:
+            return  # a prompt or a banner
+        words = text[:LONGEST].split()[1:]
+        columns = len(self._current.columns) if self._current else 0
+        if looks_like_header(words) or (columns and len(words) in (columns, columns + 1) and _NUMBER.match(words[-1])):
+            raise ParseError(number + 1, "a row that begins with a time such as 22:33:25", text)
+        self.doubts.add("strange", number + 1, f"not understood: {text[:80]!r}")
+
+
+def _statistic(label: str) -> str:
+    if label in _SUMMARIES:
+        return "summary"
+    return next((name for name in ("minimum", "maximum") if label == name), "average")
+
+
+class Doubts:
+    """Warnings, of which many lines can share one.
+
+    Examples
+    --------
+    >>> doubts = Doubts()
+    >>> doubts.add("sum", 4, "wrong")
+    >>> doubts.add("sum", 9, "wrong")
+    >>> doubts.sentences()
+    ['line 4: wrong (and 1 line more)']
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[int, str]] = {}
+        self._count: dict[str, int] = {}
+
+    def add(self, kind: str, line: int, sentence: str, count: int = 1) -> None:
+        """Take a doubt about `count` lines, of which `line` is the first; only the first of its kind is said."""
+        self._first.setdefault(kind, (line, sentence))
+        self._count[kind] = self._count.get(kind, 0) + count
+
+    def sentences(self) -> list[str]:
+        """One sentence for each kind, in the order of the lines."""
+        shown = []
+        for kind, (line, sentence) in sorted(self._first.items(), key=lambda entry: entry[1][0]):
+            more = self._count[kind] - 1
+            shown.append(f"line {line}: {sentence}" + (f" (and {more} line{'s' * (more > 1)} more)" if more else ""))
+        return shown

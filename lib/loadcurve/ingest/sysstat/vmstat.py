@@ -1,0 +1,258 @@
+"""vmstat: what ``vmstat`` and ``vmstat -s`` print into the tables `cpu`, `load`, `memory`, `counters` and `averages`.
+
+Seen: procps-ng 4.0.2 on Debian 12 (``vmstat [-a] [-t] [-w] [-y] [-S M] 1 5``, ``vmstat -s``) in the tests' samples;
+procps 2 and 3 (columns ``w``, without ``st`` or ``wa``; rows with a time before them) in public repositories.
+
+What vmstat itself does (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
+
+- The first report holds averages since the machine was started, but its tasks and memory are those of the instant;
+  ``-y`` leaves it out, and nothing in the text says so.
+- ``unitConvert``: memory, ``si`` and ``so`` are in the unit of ``-S``, which is KiB unless the command says otherwise
+  and is not printed; ``bi`` and ``bo`` are always in KiB per second.
+- Percentages are rounded to whole numbers, so they add up to 97 to 103.
+- ``-t`` prints local time, and the abbreviation of its zone in the header.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sar_clock import zone_named
+from loadcurve.ingest.sysstat.sysstat_text import is_chatter
+from loadcurve.ingest.sysstat.zoned import ABBREVIATION, CLOCK, DAY, Instants
+
+_LOAD = {"r": "run_queue", "b": "blocked"}
+_MEMORY = {
+    "swpd": "swap_used_bytes", "free": "free_bytes", "buff": "buffers_bytes", "cache": "cached_bytes",
+    "inact": "inactive_bytes", "active": "active_bytes",
+}  # fmt: skip
+_CPU = {
+    "us": "cpu_user_ratio", "sy": "cpu_system_ratio", "id": "cpu_idle_ratio", "wa": "cpu_iowait_ratio",
+    "st": "cpu_steal_ratio", "gu": "cpu_guest_ratio",
+}  # fmt: skip
+# Unit of the columns without one of our own; the printed unit of si and so is that of memory.
+_COUNTERS = {
+    "w": "", "si": "bytes_per_s", "so": "bytes_per_s", "bi": "bytes_per_s", "bo": "bytes_per_s",
+    "in": "per_s", "cs": "per_s",
+}  # fmt: skip
+_KNOWN = {**_LOAD, **_MEMORY, **_CPU, **_COUNTERS}
+_UNIT = {"k": 1000.0, "K": 1024.0, "m": 1e6, "M": 1024.0**2}  # manual page, -S
+_KIB = 1024.0
+
+_COMMAND = re.compile(r"(?:^|[\s/])vmstat((?: .*)?)$")
+_IN_UNIT = re.compile(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
+_NO_FIRST = re.compile(r" (?:-[A-Za-z]*y|--no-first)")
+_GROUPS = re.compile(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_STATISTIC = re.compile(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
+_OTHERS = re.compile(
+    r"disk- -+reads-+.*|Cache +Num +Total +Size +Pages|procs +memory +page +(?:disks?|faults)\b.*"
+    r"|System configuration: .*"
+)
+
+
+def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables `cpu`, `load`, `memory`, `counters` and `averages` of what ``vmstat`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs of ``vmstat``, perhaps after the command that made it: ``-S`` and ``-y`` are
+        heeded where the command stands there, since the output does not show them.
+    timezone : str
+        IANA name of the zone of ``-t``'s local times, unless the header says UTC.
+
+    Returns
+    -------
+    Parsed
+        A row of `cpu`, `load` and `memory` and several of `counters` for each report.  The rates and percentages of a
+        run's first report are averages since the machine was started and stand in `averages`.
+
+    Raises
+    ------
+    ParseError
+        Where a header or a row is not what vmstat prints, and where there is none.
+
+    Examples
+    --------
+    >>> text = '''procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+    ...  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+    ...  2  0      0 242849   1888 205328    0    0  1376   504 1501 4190  7 20 73  0  0
+    ...  3  0      0 242849   1888 205328    0    0     0     0 3770 17312 20 73  7  0  0
+    ... '''
+    >>> tables = parse_vmstat(text).tables
+    >>> float(tables["cpu"].cpu_user_ratio[0]), tables["load"].run_queue.tolist(), len(tables["averages"])
+    (0.2, [2, 3], 11)
+    """
+    lines = text.split("\n")
+    warnings: list[str] = []
+    instants = Instants(zone_named(timezone), warnings)
+    rows: dict[str, list[dict]] = {name: [] for name in ("cpu", "load", "memory", "counters", "averages")}
+    for number, since_boot, scale, values, time in _reports(lines, instants, warnings):
+        stamp = {"time": time} if time is not None else {}
+        _put(rows, values, {**stamp, "tool": "vmstat"}, since_boot, scale)
+        if not 97 <= sum(values[name] for name in _CPU if name in values) <= 103:
+            warnings.append(f"line {number}: the percentages do not add up to 100")
+    if not rows["load"]:
+        first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        at = next((i for i, line in enumerate(lines) if _OTHERS.fullmatch(line.strip())), first)
+        raise ParseError(at + 1, "a header and rows of vmstat or vmstat -s on Linux", lines[at].strip())
+    return Parsed("vmstat", {name: table for name, table in rows.items() if table}, tuple(warnings))
+
+
+def _put(rows: dict[str, list[dict]], values: dict[str, int], sample: dict, since_boot: bool, scale: float) -> None:
+    """Add one report to the tables."""
+    rows["load"].append({**sample, **{_LOAD[name]: values[name] for name in _LOAD}})
+    memory = {column: values[name] * scale for name, column in _MEMORY.items() if name in values}
+    rows["memory"].append({**sample, **memory})
+    ratios = {name: float(f"{values[name]}e-2") for name in _CPU if name in values}
+    if not since_boot:
+        rows["cpu"].append({**sample, "cpu": "all", **{_CPU[name]: value for name, value in ratios.items()}})
+    for name, unit in _COUNTERS.items():
+        if name not in values:
+            continue
+        factor = scale if name in ("si", "so") else _KIB if name in ("bi", "bo") else 1.0
+        row = {"tool": "vmstat", "group": "vmstat", "counter": name, "value": values[name] * factor, "unit": unit}
+        if since_boot and unit:
+            rows["averages"].append({"statistic": "average", **row})
+        else:
+            rows["counters"].append({**sample, **row})
+    if since_boot:
+        rows["averages"] += [
+            {"statistic": "average", "tool": "vmstat", "group": "vmstat", "counter": name, "value": value,
+             "unit": "ratio"}
+            for name, value in ratios.items()
+        ]  # fmt: skip
+
+
+def _reports(
+    lines: list[str], instants: Instants, warnings: list[str]
+) -> Iterator[tuple[int, bool, float, dict[str, int], datetime | None]]:
+    """Line number, whether it is an average since boot, bytes of its unit, values and instant of each report."""
+    columns: list[str] = []
+    zone_name, scale, command = "", _KIB, ""
+    first, since_boot, foreign = True, True, True
+    blocks: list[int] = []  # how many rows stand under each header of a run
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        tokens = line.split()
+        if _GROUPS.fullmatch(line):
+            continue
+        if tokens[:2] == ["r", "b"] and number < len(lines):
+            before = columns
+            columns, zone_name = _columns(tokens, number, line)
+            if foreign or columns != before or not _repeats(blocks):
+                blocks, first = [], True
+                scale = _UNIT[unit[1]] if (unit := _IN_UNIT.search(command)) else _KIB
+                since_boot, command, foreign = not _NO_FIRST.search(command), "", False
+            blocks.append(0)
+        elif (found := _COMMAND.search(line)) and not tokens[0].isdigit():
+            command, columns, foreign = f"{found[1]} ", [], True
+        elif _OTHERS.fullmatch(line):
+            columns, foreign = [], True
+            warnings.append(f"line {number}: not of vmstat or vmstat -s on Linux, left out: {line[:60]!r}")
+        elif not columns or not _is_row(tokens, columns):
+            foreign = True
+            if columns and not is_chatter(line):
+                warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
+        elif number == len(lines) and not _is_whole(tokens, columns):
+            warnings.append(f"line {number}: the text ends inside a row, which is left out")
+        else:
+            values, time = _row(tokens, columns, zone_name, instants, number)
+            yield number, first and since_boot, scale, values, time
+            if first and since_boot:
+                warnings.append(
+                    f"line {number}: the first report is taken for averages since the start of the machine, as it is"
+                    " without -y; its rates are in `averages`"
+                )
+            first = False
+            blocks[-1] += 1
+
+
+def _repeats(blocks: list[int]) -> bool:
+    """Whether a header after these blocks of rows is vmstat's own repetition, once for each height of the terminal."""
+    return blocks[-1] >= 10 and all(rows == blocks[0] for rows in blocks)
+
+
+def _columns(tokens: list[str], number: int, line: str) -> tuple[list[str], str]:
+    """Names of the columns of a header row, and the abbreviation of the zone where times follow."""
+    zone_name = tokens.pop() if tokens[-1] not in _KNOWN and ABBREVIATION.fullmatch(tokens[-1]) else ""
+    if unknown := [name for name in tokens if name not in _KNOWN]:
+        raise ParseError(number, f"columns of vmstat ({' '.join(_KNOWN)})", " ".join(unknown))
+    if len(set(tokens)) < len(tokens) or not {"free", "us", "sy", "id"} <= set(tokens):
+        raise ParseError(number, "each column of vmstat once", line)
+    return tokens, zone_name
+
+
+def _is_row(tokens: list[str], columns: list[str]) -> bool:
+    """Whether a line is a row, whole, garbled or cut, and not something between the rows."""
+    numbers = sum(token.isdigit() for token in tokens)
+    return numbers >= 4 and 2 * numbers > len(tokens) and len(tokens) <= len(columns) + 5
+
+
+def _is_whole(tokens: list[str], columns: list[str]) -> bool:
+    """Whether a last line without a newline shows by itself that nothing was cut off."""
+    if len(tokens) >= len(columns) + 2 and CLOCK.fullmatch(tokens[-1]):
+        return True
+    if len(tokens) != len(columns) or not all(_WHOLE.fullmatch(token) for token in tokens):
+        return False
+    return 97 <= sum(int(token) for token, name in zip(tokens, columns, strict=True) if name in _CPU) <= 103
+
+
+def _row(
+    tokens: list[str], columns: list[str], zone_name: str, instants: Instants, number: int
+) -> tuple[dict[str, int], datetime | None]:
+    """Values of a row, and its instant, None where it has none."""
+    start = next((i for i, token in enumerate(tokens) if _WHOLE.fullmatch(token)), 0)
+    before, numbers, after = tokens[:start], tokens[start : start + len(columns)], tokens[start + len(columns) :]
+    for name, token in zip(columns, numbers, strict=False):
+        if not _WHOLE.fullmatch(token):
+            raise ParseError(number, f"a whole number for {name}", token)
+    if len(numbers) < len(columns):
+        raise ParseError(number, f"{len(columns)} columns ({' '.join(columns)})", " ".join(tokens))
+    values = dict(zip(columns, map(int, numbers), strict=True))
+    words = after or before  # before: what a script wrote in front of each row
+    if after or (words and DAY.fullmatch(words[0])):
+        return values, instants.read(" ".join([*words, zone_name] if len(words) == 2 else words), number)
+    if before and not all(CLOCK.fullmatch(word) for word in before):
+        raise ParseError(number, f"{len(columns)} numbers, perhaps after a time", " ".join(tokens))
+    if before:
+        instants.doubt("the rows have times of day without a date, which are left out", number)
+    return values, None
+
+
+def parse_vmstat_statistics(text: str) -> Parsed:
+    r"""Table `counters` of what ``vmstat -s`` printed: sizes in bytes, everything else as counts since the start.
+
+    Raises
+    ------
+    ParseError
+        Where a line is not what vmstat prints, and where there is none.
+
+    Examples
+    --------
+    >>> tables = parse_vmstat_statistics("     24682416 K total memory\n       125744 forks\n").tables
+    >>> tables["counters"][["counter", "value", "unit"]].values.tolist()
+    [['total memory', 25274793984.0, 'bytes'], ['forks', 125744.0, '']]
+    """
+    lines = text.split("\n")
+    rows: list[dict] = []
+    warnings: list[str] = []
+    for number, raw in enumerate(lines, 1):
+        line = raw.strip()
+        match = _STATISTIC.fullmatch(line)
+        if number == len(lines) and line:
+            warnings.append(f"line {number}: the text ends inside a line, which is left out")
+        elif match:
+            factor, unit = (_UNIT[match[2]], "bytes") if match[2] else (1.0, "")
+            counter = {"counter": match[3], "value": int(match[1]) * factor, "unit": unit}
+            rows.append({"tool": "vmstat", "group": "vmstat -s", **counter})
+        elif line[:1].isdigit():
+            raise ParseError(number, "a line such as '24682416 K total memory'", line)
+        elif not is_chatter(line):
+            warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
+    if not rows:
+        raise ParseError(1, "lines of vmstat -s", lines[0].strip())
+    return Parsed("vmstat", {"counters": rows}, tuple(warnings))

@@ -1,0 +1,82 @@
+"""conntrack: entries and statistics of several versions, errors, what is refused."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.balancers.conntrack import parse_conntrack
+
+DATA = Path(__file__).parents[2] / "data"
+LIST = (DATA / "conntrack/list.txt").read_text()
+STATS = (DATA / "conntrack/statistics.txt").read_text()
+
+
+def test_the_old_statistics_and_a_count_that_does_not_fit():
+    table = parse("entries  \t\t\t41\nsearched \t\t\t812\ninsert_failed\t\t3\n").tables["counters"]
+    assert table[["counter", "value"]].to_numpy().tolist() == [["entries", 41], ["searched", 812], ["insert_failed", 3]]
+    odd = parse(LIST + "conntrack v1.4.6 (conntrack-tools): 9 flow entries have been shown.\n")
+    assert odd.version == "1.4.6" and odd.warnings == ("line 9: 9 entries announced, 8 stand before",)
+
+
+def test_no_entries_are_a_table_without_rows():
+    assert len(parse("conntrack v1.4.6 (conntrack-tools): 0 flow entries have been shown.\n").tables["flows"]) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["bash: conntrack: command not found\n", "conntrack v1.4.6 (conntrack-tools): Operation failed: such file\n"],
+)
+def test_an_error_is_named(text):
+    with pytest.raises(ParseError) as raised:
+        parse(text)
+    assert raised.value.got == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("sport=44224", "sport=4422x"), ("6 111", "6 1x1"), ("mark=0", "mark=o"), ("dst=198.18.0.2 sport=80", "sport=80")],
+)
+def test_refused(right, wrong):
+    with pytest.raises(ParseError) as raised:
+        parse_conntrack(LIST.replace(right, wrong, 1))
+    assert raised.value.line == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 65535), st.integers(0, 432000)), min_size=1, max_size=9))
+def test_entries_come_back(entries):
+    line = (
+        "tcp      6 {1} ESTABLISHED src=192.0.2.1 dst=192.0.2.9 sport={0} dport=80 src=10.0.0.3 dst=192.0.2.1 sport=80"
+    )
+    text = "".join(f"{line} dport={{0}} [ASSURED] mark=0 use=1\n".format(*entry) for entry in entries)
+    table = parse_conntrack(text).tables["flows"]
+    assert [
+        (int(port), int(left)) for port, left in zip(table["client_port"], table["expires_s"], strict=True)
+    ] == entries
+    assert table["reply_address"].isna().all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_anything_else_is_read_or_refused(data):
+    text = data.draw(st.sampled_from([LIST, STATS]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, to = sorted(data.draw(st.integers(0, len(text))) for _ in range(2))
+        text = text[:at] + data.draw(st.sampled_from(["", "\0", "x", "9", "\n", " ", text[at:to] * 2])) + text[to:]
+    with contextlib.suppress(ParseError):
+        assert parse(text).tables is not None
+
+
+@pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
+def test_a_long_line_takes_no_time(unit):
+    started = time.perf_counter()
+    for text in (LIST, STATS):
+        for ending in ("", "\n"):
+            with contextlib.suppress(ParseError):
+                parse_conntrack(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
+    assert time.perf_counter() - started < 3

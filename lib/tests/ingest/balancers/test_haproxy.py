@@ -1,0 +1,72 @@
+"""haproxy: column sets of several versions, what is missing, what is refused."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve import tables
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.balancers.haproxy import parse_haproxy
+
+DATA = Path(__file__).parents[2] / "data"
+STATS = (DATA / "haproxy/stats.txt").read_text()
+OLD = "# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,wredis,status,weight,\n"
+
+
+def test_columns_of_1_4_and_a_row_cut_short():
+    parsed = parse(OLD + "b,i-1,0,0,2,1,,1,5,0,,0,,0,0,0,0,UP 1/2,1,\nb,BACKEND,0,0,0,0,12,0,11,\n\n")
+    table = tables.check("balancer", parsed.tables["balancer"])
+    assert table["kind"].tolist() == ["server", "backend"]
+    assert table["health"].tolist()[0] == "UP 1/2" and table["active"].tolist() == [2, 0]
+    assert table["latency_mean_s"].isna().all() and table["requests"].isna().all()
+    assert parsed.warnings == ("line 3: 10 columns where the heading has 20",)
+
+
+def test_addresses_quotes_and_minus_one():
+    text = "pxname,svname,stot,rtime,ttime,addr,algo,check_desc,lastsess,type\n"
+    text += 'b,s1,9,1,7,[2001:db8::3]:8080,,"Layer7 check, passed",-1,2\nb,BACKEND,9,1,-1,,roundrobin,,3,1\n'
+    table = parse(text).tables["balancer"]
+    assert table["server_address"].tolist()[0] == "2001:db8::3" and table["server_port"].tolist()[0] == "8080"
+    assert table["latency_mean_s"].tolist()[0] == 0.007 and table["latency_mean_s"].isna().tolist()[1]
+    assert table["scheduler"].tolist()[1] == "roundrobin"
+    assert 'check_desc="Layer7 check, passed"' in table["other"].tolist()[0]
+
+
+def test_a_series_after_show_info():
+    parsed = parse(f"Name: HAProxy\nVersion: 2.6.12\n\n1795214674\n{STATS}\n1795214675\n{STATS}")
+    assert parsed.tables["balancer"]["time"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"), [("75490,4302930", "75490,43o2930", 3), ("\nb,s2", "\nb,s2,0,0,0", 4)]
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_haproxy(STATS.replace(right, wrong, 1))
+    assert raised.value.line == line
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_anything_else_is_read_or_refused(data):
+    text = data.draw(st.sampled_from([STATS]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, to = sorted(data.draw(st.integers(0, len(text))) for _ in range(2))
+        text = text[:at] + data.draw(st.sampled_from(["", "\0", "x", "9", "\n", " ", text[at:to] * 2])) + text[to:]
+    with contextlib.suppress(ParseError):
+        assert parse(text).tables is not None
+
+
+@pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
+def test_a_long_line_takes_no_time(unit):
+    started = time.perf_counter()
+    for text in (STATS,):
+        for ending in ("", "\n"):
+            with contextlib.suppress(ParseError):
+                parse_haproxy(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
+    assert time.perf_counter() - started < 3

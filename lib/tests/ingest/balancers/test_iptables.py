@@ -1,0 +1,83 @@
+"""iptables: lists with and without counters, rounding, saved rules, errors."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.balancers.iptables import parse_iptables
+
+DATA = Path(__file__).parents[2] / "data"
+NAT = (DATA / "iptables/nat.txt").read_text()
+SAVE = (DATA / "iptables/save.txt").read_text()
+
+
+def print_num(n):
+    """What xtables_print_num does in iptables 1.8."""
+    for unit in ("", "K", "M", "G", "T"):
+        if n <= (99999 if not unit else 9999) or unit == "T":
+            return f"{n}{unit}"
+        n = (n + 500) // 1000
+    raise AssertionError
+
+
+@given(st.integers(0, 10**17))
+def test_rounded_numbers_come_back_within_their_rounding(n):
+    token = print_num(n)
+    text = f"Chain X (policy ACCEPT {token} packets, 0 bytes)\n"
+    value = parse_iptables(text).tables["counters"]["value"].tolist()[0]
+    step = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}.get(token[-1], 0)
+    assert abs(value - n) <= step * 0.5005005005
+
+
+def test_without_counters_there_is_a_warning():
+    parsed = parse("Chain INPUT (policy ACCEPT)\ntarget     prot opt source               destination\n")
+    assert parsed.warnings == ("there are no counters: iptables -L needs -v, iptables-save needs -c",)
+    assert len(parsed.tables["counters"]) == 0
+
+
+def test_an_error_is_named():
+    text = "iptables v1.8.7 (nf_tables): Could not fetch rule set generation id: Permission denied (you must be root)\n"
+    with pytest.raises(ParseError) as raised:
+        parse(text)
+    assert raised.value.got == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong", "line"),
+    [
+        (NAT, "661K", "66xK", 4),
+        (NAT, "5808K packets", "58o8K packets", 2),
+        (SAVE, "[12:720]", "[12:72o]", 6),
+    ],
+)
+def test_refused(text, right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_iptables(text.replace(right, wrong, 1))
+    assert raised.value.line == line
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_anything_else_is_read_or_refused(data):
+    text = data.draw(st.sampled_from([NAT, SAVE]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, to = sorted(data.draw(st.integers(0, len(text))) for _ in range(2))
+        text = text[:at] + data.draw(st.sampled_from(["", "\0", "x", "9", "\n", " ", text[at:to] * 2])) + text[to:]
+    with contextlib.suppress(ParseError):
+        assert parse(text).tables is not None
+
+
+@pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
+def test_a_long_line_takes_no_time(unit):
+    started = time.perf_counter()
+    for text in (NAT, SAVE):
+        for ending in ("", "\n"):
+            with contextlib.suppress(ParseError):
+                parse_iptables(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
+    assert time.perf_counter() - started < 3

@@ -1,0 +1,261 @@
+"""ipvsadm and /proc/net/ip_vs*: what its C code prints comes back; traps; errors; anything else is refused."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve import tables
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.balancers.ip_vs_stats import parse_ip_vs_stats
+from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
+from loadcurve.ingest.balancers.ipvsadm_fields import scaled
+
+DATA = Path(__file__).parents[2] / "data"
+LIST = (DATA / "ipvsadm/list.txt").read_text()
+STATS = (DATA / "ipvsadm/stats.txt").read_text()
+FLAGS = (DATA / "ipvsadm/flags.txt").read_text()
+KERNEL = (DATA / "proc/ip_vs.txt").read_text()
+HEADING = "\n".join(LIST.split("\n")[1:4]) + "\n"
+SAMPLES = Path(__file__).parents[4].parent / "shared/samples/ipvs"
+
+
+def largenum(n):
+    """What print_largenum does in ipvsadm.c."""
+    for limit, scale, unit in ((10**8, 1, ""), (10**9, 10**3, "K"), (10**11, 10**6, "M"), (10**14, 10**9, "G")):
+        if n < limit:
+            return f"{n // scale}{unit}".rjust(9)
+    return f"{n // 10**12}T".rjust(9)
+
+
+@given(st.integers(0, 10**18))
+def test_cut_numbers_come_back_within_what_was_cut(n):
+    token = largenum(n).strip()
+    value, rounded = scaled(token, 1)
+    step = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}.get(token[-1], 1)
+    assert value <= n < value + step
+    assert rounded == (step > 1)
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.ip_addresses().map(lambda a: f"[{a}]" if a.version == 6 else str(a)),
+        st.integers(0, 65535),
+        st.sampled_from(["Route", "Masq", "Tunnel", "Local"]),
+        st.integers(0, 65535),
+        st.integers(0, 2**32 - 1),
+        st.integers(0, 2**32 - 1),
+    ),
+    max_size=5,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(ROWS, min_size=1, max_size=3), st.sampled_from(["", " persistent 60", " (mh-port) persistent 5 ops"]))
+def test_lists_that_ipvsadm_can_print_are_read(services, flags):
+    text = HEADING
+    for i, servers in enumerate(services):
+        text += f"TCP  198.18.0.9:{i} wrr{flags}\n"
+        for address, port, forward, weight, active, inactive in servers:
+            text += f"  -> {f'{address}:{port}':<28} {forward:<7} {weight:<6} {active:<10} {inactive:<10}\n"
+    table = tables.check("balancer", parse_ipvsadm(text).tables["balancer"])
+    assert (table["kind"] == "service").sum() == len(services)
+    found = table[table["kind"] == "server"]
+    columns = ["server_address", "server_port", "forward", "weight", "active", "inactive"]
+    flat = [(a.strip("[]"), str(p), *rest) for servers in services for a, p, *rest in servers]
+    assert [tuple(row) for row in found[columns].to_numpy().tolist()] == flat
+    assert found["scheduler"].eq("wrr").all() and found["protocol"].eq("TCP").all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 2**62), min_size=5, max_size=5), st.booleans())
+def test_counters_that_ipvsadm_can_print_are_read(numbers, exact):
+    line = "".join(f" {n:>8}" if exact else largenum(n) for n in numbers)
+    text = "\n".join(STATS.split("\n")[:3]) + f"\nTCP  198.18.0.9:80{' ' * 15}{line}\n"
+    row = parse_ipvsadm(text).tables["balancer"].iloc[0]
+    columns = ["connections", "received_packets", "sent_packets", "received_bytes", "sent_bytes"]
+    expected = numbers if exact else [scaled(largenum(n).strip(), 1)[0] for n in numbers]
+    assert [int(row[column]) for column in columns] == expected
+    assert row["rounded"] == (not exact and max(numbers) >= 10**8)
+
+
+def test_the_kernel_says_the_same_as_ipvsadm():
+    kernel = parse_ipvsadm(KERNEL).tables["balancer"]
+    columns = ["kind", "virtual_address", "virtual_port", "server_address", "server_port", "forward", "weight"]
+    said = parse_ipvsadm(LIST).tables["balancer"]
+    assert {tuple(map(str, row)) for row in kernel[columns].to_numpy()} == {
+        tuple(map(str, row)) for row in said[columns].to_numpy()
+    }
+
+
+def test_a_session_of_several_calls_is_one_text():
+    session = f"[root@lb ~]# ipvsadm -ln\n{LIST}[root@lb ~]# cat /proc/net/ip_vs\n{KERNEL}[root@lb ~]# ipvsadm -Lnc\n"
+    parsed = parse(session + (DATA / "ipvsadm/connections.txt").read_text())
+    assert parsed.tool == "ipvsadm"
+    assert parsed.tables["balancer"]["tool"].tolist() == ["ipvsadm"] * 18 + ["proc"] * 18
+    assert len(parsed.tables["flows"]) == 10
+    assert parsed.warnings == ()
+
+
+def test_a_series_has_a_time_for_each_snapshot():
+    series = f"## 2026-11-20T23:40:00Z\n{STATS}## 2026-11-20T23:40:05Z\n{STATS}"
+    parsed = parse(series)
+    times = parsed.tables["balancer"]["time"]
+    assert times.dt.second.tolist() == [0] * 18 + [5] * 18 and str(times.dt.tz) == "UTC"
+    assert parsed.warnings == ()
+    assert parse(STATS + STATS).warnings == ("2 lists of one kind follow each other without a time",)
+
+
+def test_the_clock_of_watch_is_local():
+    heading = "Every 2.0s: sudo ipvsadm -Ln                  lb1: Sat Nov 21 02:44:46 2026\n\n"
+    table = parse(heading + LIST.split("\n", 1)[1], timezone="Europe/Berlin").tables["balancer"]
+    assert table["time"].dt.hour.unique().tolist() == [1]
+
+
+@pytest.mark.parametrize("indent", ["", "\t", "      "])
+def test_blanks_do_not_matter(indent):
+    squeezed = "".join(f"{indent}{' '.join(line.split())}\n" for line in LIST.split("\n"))
+    assert parse(squeezed).tables["balancer"].equals(parse(LIST).tables["balancer"])
+    commented = "".join(f"# {line}\n" for line in LIST.split("\n")[1:])
+    assert len(parse(commented).tables["balancer"]) == 18
+
+
+def test_rows_without_a_heading_and_remarks_beside_them():
+    rows = "TCP  10.0.0.1:https wlc   # the site\n  -> web1.example.com:8080  Masq 1 0 3   <- slow\n"
+    rows += "some words\nTCP is fun\n"
+    table = parse(rows).tables["balancer"]
+    assert table["virtual_port"].tolist() == ["https", "https"]
+    assert table["inactive"].tolist()[1] == 3
+
+
+def test_aligned_numbers_are_whole_without_their_newline():
+    assert parse(STATS.rstrip("\n")).tables["balancer"]["received_bytes"].tolist()[-1] == 4117893
+    parsed = parse(LIST.rstrip())
+    assert parsed.tables["balancer"]["inactive"].isna().tolist()[-1]
+    assert parsed.warnings == ("line 22: the text ends inside this line; what may be cut is left out",)
+
+
+def test_servers_with_more_connections_than_their_service_are_odd():
+    odd = STATS.replace("TCP  198.18.0.9:80                    5060", "TCP  198.18.0.9:80                    3060")
+    assert parse(odd).warnings == ("the servers of 198.18.0.9 have 5060 connections, the service has 3060",)
+
+
+def test_fullnat_patches_shift_the_connections():
+    text = "TCP 00:01  C0A8C86D    192.168.0.109:36519 192.168.0.120:8080 192.168.200.108:23536\n"
+    parsed = parse("IPVS connection entries\n" + text)
+    row = parsed.tables["flows"].iloc[0]
+    assert row["state"] is None and row["server_address"] is None and row["reply_port"] == "23536"
+    assert "line 2" in parsed.warnings[0]
+
+
+def test_dpvs_connections():
+    row = parse("[1]tcp  7s     TCP_EST     10.0.0.48:37177    10.0.0.100:80      10.1.0.200:1035 10.1.0.2:8080\n")
+    row = row.tables["flows"].iloc[0]
+    assert (row["expires_s"], row["reply_port"], row["server_port"], row["other"]) == (7, "1035", "8080", "lcore 1")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("Masq    1      0          2293", "Masq    1      0", 6),
+        ("Masq    1      0          2293", "Mask    1      0          2293", 6),
+        ("Masq    1      0          2293", "Masq    1      0          -1", 6),
+        ("Masq    1      0          2293", "Masq    1      0          2K", 6),
+        ("198.18.0.9:80 rr", "198.18.0.9:80", 5),
+        ("198.18.0.9:80 rr", "198.18.0.9:80x rr", 5),
+        ("198.18.0.9:80 rr", "198.18.0.9:70000 rr", 5),
+        ("198.18.0.9:81 wrr", "C6120009:0051 wrr", 8),
+        ("persistent 60", "persistent x0", 17),
+        ("198.18.0.9:80 rr", "198.18.0.9:80 rr  -> 198.18.0.3:80  Masq 1 0 0", 5),
+        ("ActiveConn InActConn", "ActiveConn OddConn", 4),
+        ("(size=4096)", "(size=4096)Prot LocalAddress:Port Scheduler Flags", 2),
+    ],
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_ipvsadm(LIST.replace(right, wrong, 1))
+    assert raised.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can't initialize ipvs: Permission denied (you must be root)\nAre you sure?\n",
+        "Can't initialize ipvs: Protocol not available\n",
+        "-bash: ipvsadm: command not found\n",
+        f"{HEADING}Invalid operation.  Possibly wrong module version, address not unicast, ...\n",
+        "cat: /proc/net/ip_vs: No such file or directory\n",
+    ],
+)
+def test_an_error_is_named(text):
+    with pytest.raises(ParseError) as raised:
+        parse(text)
+    assert raised.value.got in text
+
+
+def test_lost_newlines_glue_no_numbers():
+    with pytest.raises(ParseError):
+        parse(LIST.replace("\n", ""))
+    with pytest.raises(ParseError):
+        parse("$ ipvsadm -ln" + STATS.replace("\n", ""))
+
+
+def test_the_processors_of_ip_vs_stats_are_hexadecimal():
+    text = (DATA / "proc/ip_vs_stats_percpu.txt").read_text().replace("  0     6E91", " 1F     6E91")
+    assert parse_ip_vs_stats(text).tables["counters"]["item"].tolist()[0] == "31"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_anything_else_is_read_or_refused(data):
+    text = data.draw(st.sampled_from([LIST, STATS, FLAGS, KERNEL, (DATA / "ipvsadm/connections.txt").read_text()]))
+    lines = text.split("\n")
+    for _ in range(data.draw(st.integers(1, 3))):
+        i, j = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+        what = data.draw(st.sampled_from(["drop", "double", "swap", "garble", "cut", "nul"]))
+        if what == "drop":
+            lines[i] = ""
+        elif what == "double":
+            lines.insert(i, lines[j])
+        elif what == "swap":
+            lines[i], lines[j] = lines[j], lines[i]
+        elif lines[i]:
+            at = data.draw(st.integers(0, len(lines[i]) - 1))
+            lines[i] = {
+                "garble": lines[i][:at] + data.draw(st.characters()) + lines[i][at + 1 :],
+                "cut": lines[i][:at],
+                "nul": f"{lines[i][:at]}\0{lines[i][at:]}",
+            }[what]
+    with contextlib.suppress(ParseError):
+        parse("\n".join(lines))
+    with contextlib.suppress(ParseError):
+        found = parse_ipvsadm("\n".join(lines)).tables
+        assert all(isinstance(found[name], pd.DataFrame) for name in found)
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "9", "a ", "-> ", "TCP  ", "TCP 1:1 ", ":", "[", "IP Virtual Server version ", "-A -t ", "x@"]
+)
+@pytest.mark.parametrize("before", ["", HEADING, HEADING + "TCP  198.18.0.9:80 rr\n  -> 198.18.0.3:80 "])
+def test_a_long_line_takes_no_time(unit, before):
+    text = before + unit * (2_000_000 // len(unit))
+    started = time.perf_counter()
+    for ending in ("", "\n"):
+        with contextlib.suppress(ParseError):
+            parse_ipvsadm(text + ending)
+    assert time.perf_counter() - started < 3
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
+def test_every_sample():
+    found = [path for path in SAMPLES.glob("*.txt") if path.name.startswith(("ipvsadm", "proc"))]
+    assert len(found) > 25
+    for path in found:
+        parsed = parse(path.read_text())
+        assert parsed.tool == path.name.split("-")[0]
+        assert not [warning for warning in parsed.warnings if "ends inside" not in warning]

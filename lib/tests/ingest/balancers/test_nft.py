@@ -1,0 +1,70 @@
+"""nft: rules as text and as JSON say the same; what is refused."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.balancers.nft import parse_nft, parse_nft_json
+
+DATA = Path(__file__).parents[2] / "data"
+TEXT = (DATA / "nft/ruleset.txt").read_text()
+JSON = (DATA / "nft/json.txt").read_text()
+
+
+def test_text_and_json_say_the_same():
+    text, document = parse(TEXT).tables, parse(JSON).tables
+    assert text["counters"]["value"].tolist() == document["counters"]["value"].tolist()
+    columns = ["kind", "service", "virtual_address", "virtual_port", "protocol", "connections"]
+    assert text["balancer"][columns].equals(document["balancer"][columns])
+
+
+def test_a_series_has_times():
+    table = parse(f"## 2026-11-20T23:40:00Z\n{TEXT}## 2026-11-20T23:40:05Z\n{TEXT}").tables["counters"]
+    assert len(table) == 12 and table["time"].dt.second.unique().tolist() == [0, 5]
+
+
+def test_without_counters_there_is_a_warning():
+    parsed = parse("table inet filter {\n\tchain input {\n\t\ttcp dport 22 accept\n\t}\n}\n")
+    assert len(parsed.tables["counters"]) == 0 and len(parsed.warnings) == 1
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("packets 20096", "packets 2oo96"), ("bytes 1205760", "bytes 12057x0")])
+def test_refused(right, wrong):
+    with pytest.raises(ParseError) as raised:
+        parse_nft(TEXT.replace(right, wrong, 1))
+    assert raised.value.line == 4
+
+
+@pytest.mark.parametrize(
+    "wrong", ['"packets": -1', '"packets": 1.5', '"packets": true', '"packets": "x"', '"packts": 1']
+)
+def test_json_refused(wrong):
+    with pytest.raises(ParseError):
+        parse_nft_json(JSON.replace('"packets": 20096', wrong))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_anything_else_is_read_or_refused(data):
+    text = data.draw(st.sampled_from([TEXT, JSON]))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at, to = sorted(data.draw(st.integers(0, len(text))) for _ in range(2))
+        text = text[:at] + data.draw(st.sampled_from(["", "\0", "x", "9", "\n", " ", text[at:to] * 2])) + text[to:]
+    with contextlib.suppress(ParseError):
+        assert parse(text).tables is not None
+
+
+@pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
+def test_a_long_line_takes_no_time(unit):
+    started = time.perf_counter()
+    for text in (TEXT, JSON):
+        for ending in ("", "\n"):
+            with contextlib.suppress(ParseError):
+                parse_nft(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
+    assert time.perf_counter() - started < 3

@@ -1,0 +1,104 @@
+"""hey, h2load, oha, vegeta, k6, fortio, siege, httperf, ghz: what holds for the reports of each of them."""
+
+import json
+import random
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.registry import FORMS, form_of
+from loadcurve.ingest.sniff import parse, sniff
+
+DATA = Path(__file__).parents[2] / "data"
+TOOLS = ("hey", "h2load", "oha", "vegeta", "k6", "fortio", "siege", "httperf", "ghz")
+CASES = sorted(path.with_suffix("") for tool in TOOLS for path in (DATA / tool).glob("*.json"))
+MINE = [form for form in FORMS if form.tool in TOOLS]
+
+
+def load(case):
+    said = json.loads(case.with_suffix(".json").read_text(encoding="utf-8"))
+    return case.with_suffix(".txt").read_text(encoding="utf-8"), form_of(case.parent.name, said.get("variant", ""))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_each_case_is_told_from_what_it_says(case):
+    text, form = load(case)
+    assert sniff(text) == form
+    assert {k: len(v) for k, v in parse(text).tables.items()} == {k: len(v) for k, v in form.parse(text).tables.items()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_prompts_and_fences_around_change_nothing(case):
+    text, form = load(case)
+    if "requests" in form.variant:
+        return  # machine-readable lines: nobody types around them
+    plain = form.parse(text).tables
+    found = parse(f"root@bench:~# some command\n```\n{text}```\nroot@bench:~#\n")
+    assert found.tool == case.parent.name
+    for name, frame in plain.items():
+        assert frame.equals(found.tables[name]), name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_two_reports_in_one_file_are_two_runs(case):
+    text, form = load(case)
+    tables = form.parse(text).tables
+    if "runs" not in tables:
+        return
+    twice = parse(f"{text}\n{text}").tables
+    assert twice["runs"]["generator"].tolist() == [0, 1]
+    for column in ("requests", "throughput_rps"):
+        if column in tables["runs"]:
+            assert twice["runs"][column].tolist() == tables["runs"][column].tolist() * 2
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_mutations_are_read_or_refused(case):
+    text, form = load(case)
+    lines, draw = text.split("\n"), random.Random(5)
+    for _ in range(60):
+        changed = list(lines)
+        at, other = draw.randrange(len(lines)), draw.randrange(len(lines))
+        match draw.randrange(5):
+            case 0:
+                del changed[at]
+            case 1:
+                changed.insert(at, changed[other])
+            case 2:
+                changed[at], changed[other] = changed[other], changed[at]
+            case 3:
+                changed[at] = changed[at].replace("0", "\0").replace("1", "99999999999999999999999")
+            case _:
+                changed[at] = changed[at][: draw.randrange(len(changed[at]) + 1)]
+        for read in (form.parse, parse):
+            with suppress(ParseError):
+                read("\n".join(changed)).tables.items()
+
+
+@pytest.mark.parametrize("form", MINE, ids=lambda form: form.name)
+def test_long_lines_and_rubbish_take_no_time(form):
+    heads = ["", *[load(case)[0].split("\n")[0] for case in CASES if case.parent.name == form.tool][:3]]
+    begin = time.monotonic()
+    for head in heads:
+        for rubbish in (
+            " " * 400_000,
+            "1" * 400_000,
+            "a " * 200_000,
+            "{" * 200_000,
+            "[ms]: " * 60_000,
+            (head or "0,") * 9_000,
+        ):
+            for text in (head + rubbish, f"{head}\n{rubbish}\n"):
+                with suppress(ParseError):
+                    form.parse(text)
+    assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize("tool", ["hey", "h2load", "vegeta", "k6", "siege", "httperf"])
+def test_a_missing_tool_is_a_failed_run(tool):
+    run = parse(f"bash: {tool}: command not found\n").tables["runs"].iloc[0]
+    assert (run.tool, run.status) == (tool, "failed")
+    assert "not found" in run.reason

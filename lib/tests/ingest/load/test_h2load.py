@@ -1,0 +1,137 @@
+"""h2load: what its source says, as properties; its traps."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.load.h2load import parse_h2load
+
+DATA = Path(__file__).parents[2] / "data/h2load"
+H1 = (DATA / "h1.txt").read_text()
+HEAD = "spawning thread #0: 8 total client(s). Timing-based test with 5s of warm-up time and 30s of main duration for"
+
+
+def format_time(us):
+    """What util::format_duration does."""
+    return f"{us}us" if us < 1000 else f"{us / 1e3:.2f}ms" if us < 10**6 else f"{us / 1e6:.2f}s"
+
+
+def format_size(n):
+    """What util::utos_funit does."""
+    for unit, power in (("G", 30), ("M", 20), ("K", 10)):
+        if n >= 1 << power:
+            return f"{n / (1 << power):.2f}{unit}"
+    return str(n)
+
+
+@settings(max_examples=150)
+@given(
+    us=st.integers(1000, 10**10),
+    done=st.integers(1, 10**7),
+    bad=st.integers(0, 10**6),
+    size=st.integers(0, 10**12),
+    times=st.lists(st.integers(1, 10**9), min_size=4, max_size=4),
+)
+def test_reports_that_h2load_can_write_are_read(us, done, bad, size, times):
+    bad = min(bad, done)
+    least, mean, deviation, most = sorted(times)
+    row = "  ".join(f"{format_time(t):>10}" for t in (least, most, mean, deviation))
+    rate = done / us * 1e6
+    text = (
+        f"\nfinished in {format_time(us)}, {rate:.2f} req/s, {format_size(int(size / us * 1e6))}B/s\n"
+        f"requests: {done} total, {done} started, {done} done, {done - bad} succeeded, {bad} failed, "
+        "0 errored, 0 timeout\n"
+        f"status codes: {done - bad} 2xx, 0 3xx, 0 4xx, {bad} 5xx\n"
+        f"traffic: {format_size(size)}B ({size}) total, 0B (0) headers (space savings 0.00%), 0B (0) data\n"
+        "                     min         max         mean         sd        +/- sd\n"
+        f"time for request: {row}    50.00%\n"
+    )
+    parsed = parse_h2load(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.requests, run.requests_failed, run.errors_status, run.received_bytes) == (done, bad, bad, size)
+    assert run.goodput_rps == pytest.approx(rate * (1 - bad / done), abs=0.0051)
+    assert run.latency_max_s == pytest.approx(most * 1e-6, rel=0.006)
+    assert run.latency_mean_s == pytest.approx(mean * 1e-6, rel=0.006)
+
+
+def test_a_warm_up_is_in_the_time_but_not_in_the_rate():
+    text = f"{HEAD} measurements.\n\nfinished in 35.00s, 2113.07 req/s, 1.00MB/s\nrequests: 63392 total, 63400 started,"
+    text += (
+        " 63392 done, 63392 succeeded, 0 failed, 0 errored, 0 timeout\nstatus codes: 63392 2xx, 0 3xx, 0 4xx, 0 5xx\n"
+    )
+    parsed = parse_h2load(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.duration_s, run.throughput_rps, run.connections) == (30.0, 2113.07, 8)
+    assert parsed.warnings == ()
+    without = parse_h2load(text.split("\n", 1)[1])
+    assert without.tables["runs"].duration_s[0] == 35.0
+    assert "over the main part of a timed run" in without.warnings[0]
+
+
+def test_status_codes_may_be_more_than_the_requests_done():
+    text = H1.replace("20000 2xx", "20001 2xx")
+    assert parse_h2load(text).tables["runs"].responses_2xx[0] == 20001
+
+
+def test_errors_of_h2loadrunner():
+    text = """finished in 11.03s, 9711.00 req/s, 772.10KB/s
+requests: 99420 total, 99999 started, 99420 done, 90115 succeeded, 9305 failed, 2310 errored, 2312 timeout
+status codes: 90115 2xx, 0 3xx, 6995 4xx, 0 5xx
+"""
+    parsed = parse_h2load(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.requests_failed, run.errors_timeout, run.errors_other, run.errors_status) == (9305, 2312, 0, 6995)
+    assert run.goodput_rps == pytest.approx(9711 * 90115 / 99420)
+    assert "over the main part" in parsed.warnings[0]
+
+
+def test_the_first_versions_write_like_weighttp():
+    text = """starting benchmark...
+spawning thread #0: 10 concurrent clients, 1000 total requests
+progress: 100% done
+
+finished in 1 sec, 250 millisec and 500 microsec, 799.68 req/s, 12.00KB/s
+requests: 1000 total, 1000 started, 1000 done, 1000 succeeded, 0 failed, 0 errored
+status codes: 1000 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 15000 bytes total, 3000 bytes headers, 12000 bytes data
+"""
+    run = parse_h2load(text).tables["runs"].iloc[0]
+    assert run.duration_s == pytest.approx(1.2505)
+    assert (run.received_bytes, run.connections, run.requests_asked) == (15000, 10, 1000)
+
+
+def test_rows_of_http_3():
+    text = """finished in 5.02s, 1390.80 req/s, 10.90KB/s
+requests: 6954 total, 11050 started, 6954 done, 6954 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 6954 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 54.52KB (55824) total, 20.37KB (20862) headers (space savings 70.00%), 6.79KB (6954) data
+UDP datagram: 950 sent, 7394 received
+                 min         max         median     p95        p99        mean         sd        +/- sd
+request     :      440us      2.06ms       701us     1.40ms     1.78ms      775us       294us    79.42%
+min RTT     :       51us       841us       390us      736us      841us      410us       153us    71.88%
+packets sent:         11          19          17         18         19      16.77        1.27    93.75%
+"""
+    parsed = parse_h2load(text)
+    assert parsed.tables["latency"].latency_s.tolist() == pytest.approx([0.000701, 0.0014, 0.00178])
+    assert len(parsed.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("finished in 171.42ms", "finished in 171.42mm", 15),
+        ("20000 done", "20000 dome", 16),
+        ("0 5xx", "0 6xx", 17),
+        ("(17100000) total", "(1710000) total", 18),
+        ("      49us", "      49ns", 20),
+        ("89.21%", "89.21", 20),
+        ("32 total client(s)", "32 clients", 2),
+    ],
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_h2load(H1.replace(right, wrong))
+    assert raised.value.line == line

@@ -1,0 +1,74 @@
+"""httperf: what its source says, as properties; its traps."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.load.httperf import parse_httperf
+
+TEXT = (Path(__file__).parents[2] / "data/httperf/errors.txt").read_text()
+
+
+@given(
+    requests=st.integers(1, 10**7),
+    lost=st.integers(0, 10**5),
+    bad=st.integers(0, 10**5),
+    seconds=st.floats(1, 1e4),
+    response=st.floats(0.1, 1e4),
+)
+def test_reports_that_httperf_can_write_are_read(requests, lost, bad, seconds, response):
+    replies = max(requests - lost, 1)
+    bad = min(bad, replies)
+    rate = requests / seconds
+    text = (
+        f"Total: connections 10 requests {requests} replies {replies} test-duration {seconds:.3f} s\n\n"
+        f"Request rate: {rate:.1f} req/s ({1000 / rate:.1f} ms/req)\n"
+        f"Reply time [ms]: response {response:.1f} transfer 0.0\n"
+        f"Reply status: 1xx=0 2xx={replies - bad} 3xx=0 4xx={bad} 5xx=0\n"
+    )
+    parsed = parse_httperf(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert parsed.warnings == ()
+    assert (run.requests, run.requests_started, run.errors_status) == (replies, requests, bad)
+    assert run.throughput_rps == pytest.approx(replies / seconds, abs=0.051)
+    assert run.goodput_rps == pytest.approx((replies - bad) / seconds, abs=0.051)
+    assert run.latency_mean_s == pytest.approx(response / 1000, abs=0.000051)
+
+
+def test_what_was_asked_for_is_told_by_the_command():
+    command = "httperf --client=0/1 --server=h --port=80 --uri=/ --rate=1000 --num-conns=2000 --num-calls=5\n"
+    assert parse_httperf(command + TEXT).tables["runs"].target_rate_rps[0] == 5000
+    assert parse_httperf(command.replace(" --num-calls=5", "") + TEXT).tables["runs"].target_rate_rps[0] == 1000
+    assert "target_rate_rps" not in parse_httperf(TEXT).tables["runs"]
+
+
+def test_nothing_answered_is_a_failed_run():
+    text = "Total: connections 50 requests 0 replies 0 test-duration 0.010 s\n\nRequest rate: 0.0 req/s (0.0 ms/req)\n"
+    text += "Reply status: 1xx=0 2xx=0 3xx=0 4xx=0 5xx=0\n"
+    text += "Errors: total 50 client-timo 0 socket-timo 0 connrefused 50 connreset 0\n"
+    run = parse_httperf(text).tables["runs"].iloc[0]
+    assert (run.status, run.throughput_rps, run.errors_connect) == ("failed", 0, 50)
+    assert "latency_mean_s" not in run
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("replies 575319", "replies 57531x", 3),
+        ("5706.9 conn/s", "5706,9 conn/s", 5),
+        ("response 112.4", "response 112.4ms", 14),
+        ("2xx=175849", "2xx=", 16),
+        ("client-timo 0", "client-timo none", 21),
+    ],
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_httperf(TEXT.replace(right, wrong))
+    assert raised.value.line == line
+
+
+def test_counts_that_contradict_each_other_are_named():
+    assert "575319 replies, but 575318 have a status" in parse_httperf(TEXT.replace("=175849", "=175848")).warnings[0]

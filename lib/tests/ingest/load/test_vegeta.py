@@ -1,0 +1,141 @@
+"""vegeta: what its source says, as properties; its traps."""
+
+import base64
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.load.vegeta import parse_vegeta
+from loadcurve.ingest.load.vegeta_json import parse_vegeta_json
+from loadcurve.ingest.load.vegeta_requests import parse_vegeta_csv, parse_vegeta_jsonl
+
+DATA = Path(__file__).parents[2] / "data/vegeta"
+TEXT = (DATA / "text.txt").read_text()
+
+
+@settings(max_examples=100)
+@given(
+    good=st.integers(0, 10**7),
+    bad=st.integers(0, 10**5),
+    silent=st.integers(0, 10**5),
+    ns=st.integers(10**8, 10**13),
+    wait=st.integers(0, 10**10),
+    latency=st.lists(st.integers(1, 10**11), min_size=4, max_size=4),
+)
+def test_json_that_vegeta_can_write_is_read(good, bad, silent, ns, wait, latency):
+    hits = good + bad + silent
+    if not hits:
+        return
+    least, median, high, most = sorted(latency)
+    mean = (least + most) // 2
+    report = {
+        "latencies": {"total": mean * hits, "mean": mean, "50th": median, "99th": high, "max": most, "min": least},
+        "bytes_in": {"total": 7, "mean": 1}, "bytes_out": {"total": 0, "mean": 0}, "duration": ns, "wait": wait,
+        "requests": hits, "rate": hits / ns * 1e9, "throughput": good / (ns + wait) * 1e9, "success": good / hits,
+        "status_codes": {"200": good, "503": bad, "0": silent}, "errors": ["EOF"],
+    }  # fmt: skip
+    tables = parse_vegeta_json(json.dumps(report)).tables
+    run = tables["runs"].iloc[0]
+    assert (run.requests, run.requests_succeeded, run.errors_status) == (good + bad, good, bad)
+    assert run.throughput_rps == pytest.approx((good + bad) / (ns + wait) * 1e9, rel=1e-6)
+    assert run.goodput_rps == pytest.approx(good / (ns + wait) * 1e9, rel=1e-9)
+    assert run.latency_min_s == pytest.approx(least / 1e9)
+    assert tables["latency"].latency_s.tolist() == pytest.approx([median / 1e9, high / 1e9])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(10**18, 2 * 10**18), st.sampled_from([0, 200, 503]), st.integers(0, 10**12), st.text()),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_csv_that_vegeta_can_write_is_read(hits):
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    hits = [(at, code, ns, error.replace("\r", "").replace("\0", "")) for at, code, ns, error in hits]
+    for at, code, ns, error in hits:
+        body = base64.b64encode(b"x").decode()
+        writer.writerow([at, code, ns, 1, 2, error, body, "a", 3, "GET", "http://h/", ""])
+    table = parse_vegeta_csv(out.getvalue()).tables["requests"]
+    assert table.latency_s.tolist() == [ns / 1e9 for _, _, ns, _ in hits]
+    assert [t.value for t in table.time] == [at for at, *_ in hits]
+    assert table.status.isna().tolist() == [code == 0 for _, code, *_ in hits]
+    assert table.error.fillna("").tolist() == [error for *_, error in hits]
+
+
+def test_errors_of_the_first_versions_stand_on_the_heading_s_line():
+    text = """Requests      [total, rate, throughput]         330001, 10999.62, 10955.16
+Duration      [total, attack, wait]             30.003s, 30.001s, 1.615ms
+Latencies     [min, mean, 50, 90, 95, 99, max]  51.394µs, 4.403ms, 454.535µs, 8.195ms, 14.886ms, 81.342ms, 9.29s
+Success       [ratio]                           99.60%
+Status Codes  [code:count]                      0:1316  200:328685
+Error Set: Get "http://localhost:8000/": socket: too many open files
+"""
+    parsed = parse_vegeta(text)
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.requests, run.errors_other, run.throughput_rps, run.status) == (328685, 1316, 10955.16, "finished")
+    assert run.latency_min_s == pytest.approx(51.394e-6)
+    assert parsed.warnings == ()
+
+
+def test_a_run_without_any_answer_failed():
+    text = TEXT.replace("200:1250", "0:1250").replace("100.00%", "0.00%").replace("249.89", "0.00").rstrip()
+    run = parse_vegeta(text + "\nGet http://h/: dial tcp: connection refused\n").tables["runs"].iloc[0]
+    assert (run.status, run.reason) == ("failed", "Get http://h/: dial tcp: connection refused")
+    assert (run.requests, run.throughput_rps) == (0, 0)
+
+
+def test_without_status_codes_the_rate_of_responses_is_not_known():
+    parsed = parse_vegeta("\n".join(TEXT.split("\n")[:4]) + "\n")
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.requests_started, run.target_rate_rps, run.goodput_rps) == (1250, 250.21, 249.89)
+    assert "throughput_rps" not in run
+    assert "no status codes" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("1250, 250.21, 249.89", "1250, 250.21", 1),
+        ("4.996s", "4.996", 2),
+        ("6.155ms", "6.155mm", 3),
+        ("100.00%", "97.00%", 6),
+        ("200:1250", "200:1249", 7),
+        ("200:1250", "2000:1250", 7),
+    ],
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_vegeta(TEXT.replace(right, wrong))
+    assert raised.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [('"success": 0.98', '"success": 0.97'), ('"requests": 100', '"requests": 101')]
+)
+def test_json_that_contradicts_itself_is_refused(right, wrong):
+    with pytest.raises(ParseError):
+        parse_vegeta_json((DATA / "json.txt").read_text().replace(right, wrong))
+
+
+def test_dumps_of_vegeta_6():
+    line = '{"code":200,"timestamp":"2016-10-17T09:30:53.991690378Z","latency":490871,'
+    line += '"bytes_out":0,"bytes_in":103,"error":""}'
+    table = parse_vegeta_jsonl(line).tables["requests"]
+    assert table.latency_s.tolist() == [0.000490871]
+    assert table.time[0].isoformat() == "2016-10-17T09:30:53.991690378+00:00"
+    assert parse_vegeta_csv('1476696644001690668,200,2124978,0,103,""\n').tables["requests"].status.tolist() == [200]
+
+
+def test_a_cut_last_line_is_left_out():
+    text = (DATA / "requests-json.txt").read_text()
+    parsed = parse_vegeta_jsonl(text[:-40])
+    assert len(parsed.tables["requests"]) == 1
+    assert "line 2: the text ends inside a line" in parsed.warnings[0]

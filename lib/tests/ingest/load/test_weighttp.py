@@ -1,0 +1,212 @@
+"""weighttp: what its C code prints, as properties; the traps of real files; what is refused."""
+
+import contextlib
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.load.weighttp import parse_weighttp
+from loadcurve.ingest.registry import forms_of
+
+DATA = Path(__file__).parents[2] / "data/weighttp"
+SAMPLES = Path(__file__).parents[4].parent / "shared/samples"
+V04 = (DATA / "v04.txt").read_text()
+JSON = (DATA / "keepalive.txt").read_text()
+SIGNATURE = re.compile(rf"^[ \t]*(?:{'|'.join(forms_of('weighttp')[0].signature)})", re.MULTILINE)
+
+
+def run_of(text):
+    return parse_weighttp(text).tables["runs"].iloc[0]
+
+
+def report(done, good, micros, codes, sizes, connections):
+    """What main of weighttp 0.3 prints."""
+    seconds, rest = divmod(micros, 1_000_000)
+    return "\n".join(
+        [
+            "weighttp - a lightweight and simple webserver benchmarking tool",
+            "",
+            "starting benchmark...",
+            *(
+                f"spawning thread #{i + 1}: {n} concurrent requests, 100 total requests"
+                for i, n in enumerate(connections)
+            ),
+            "progress: 100% done",
+            "",
+            f"finished in {seconds} sec, {rest // 1000} millisec and {rest % 1000} microsec, "
+            f"{int(done / (micros / 1e6))} req/s, {int(sum(sizes) / (micros / 1e6) / 1024)} kbyte/s",
+            f"requests: {done} total, {done} started, {done} done, {good} succeeded, {done - good} failed, 0 errored",
+            "status codes: {} 2xx, {} 3xx, {} 4xx, {} 5xx".format(*codes),
+            "traffic: {} bytes total, {} bytes http, {} bytes data".format(sum(sizes), *sizes),
+            "",
+        ]
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    done=st.integers(1, 10**9),
+    micros=st.integers(1, 10**11),
+    good=st.floats(0, 1),
+    codes=st.tuples(*[st.integers(0, 10**6)] * 4),
+    sizes=st.tuples(*[st.integers(1, 10**14)] * 2),
+    connections=st.lists(st.integers(1, 10000), min_size=1, max_size=4),
+)
+def test_reports_that_weighttp_can_write_are_read(done, micros, good, codes, sizes, connections):
+    parsed = parse_weighttp(report(done, int(good * done), micros, codes, sizes, connections))
+    run = parsed.tables["runs"].iloc[0]
+    assert (run.requests, run.requests_succeeded, run.threads) == (done, int(good * done), len(connections))
+    assert run.duration_s == pytest.approx(micros / 1e6, abs=1e-9)
+    assert run.throughput_rps == pytest.approx(done / micros * 1e6, rel=0.0011)
+    assert run.received_bytes_per_s == pytest.approx(sum(sizes) / micros * 1e6, rel=0.0011)
+    assert run.connections == sum(connections)
+    assert run.latency_mean_s == pytest.approx(sum(connections) * micros / 1e6 / done, rel=0.0011)
+    assert run.latency_origin == "derived (N/X)"
+    assert tuple(run[f"responses_{n}xx"] for n in (2, 3, 4, 5)) == codes
+    assert not [w for w in parsed.warnings if "status codes" not in w]
+
+
+def test_a_rate_is_cut_to_a_whole_number_so_a_small_one_is_made_anew():
+    run = run_of(V04.replace("1000000", "20").replace("149110 req", "2 req"))
+    assert run.throughput_rps == pytest.approx(20 / 6.706434)
+    assert run.latency_mean_s == pytest.approx(100 / (20 / 6.706434))
+
+
+def test_failures_that_the_status_codes_do_not_show():
+    text = V04.replace("1000000 succeeded, 0 failed", "1255 succeeded, 998745 failed")
+    run = run_of("error: read() failed: Connection reset by peer (104)\n" * 3 + text)
+    assert (run.requests_succeeded, run.requests_failed, run.responses_2xx, run.errors_read) == (
+        1255,
+        998745,
+        1000000,
+        3,
+    )
+    assert "errors_other" not in run  # "0 errored" says nothing
+    less = parse_weighttp(V04.replace("1000000 2xx", "999000 2xx"))
+    assert less.warnings == ("line 20: the status codes are 999000, not 1000000",)
+    assert less.tables["runs"].goodput_rps.tolist() == [pytest.approx(149110 * 0.999)]
+
+
+def test_connections_from_the_command_alone():
+    text = "\n".join(line for line in V04.split("\n") if "spawning" not in line)
+    run = run_of(text)
+    assert run.connections == 100
+    assert "threads" not in run
+    unknown = run_of(text.split("\n", 1)[1])
+    assert "connections" not in unknown
+    assert "latency_mean_s" not in unknown
+
+
+def test_the_json_of_earlier_versions():
+    head = JSON[: JSON.index(',\n  "connect_times"')] + "\n}\n"
+    text = head.replace('"keep-alive": 99968', '"total":   100000')
+    run = run_of(text)
+    assert (run.requests_asked, run.connections, run.latency_origin) == (100000, 32, "derived (N/X)")
+    assert run.latency_mean_s == pytest.approx(32 / 120273)
+    quiet = parse(text[text.index("{") :])
+    assert quiet.tables["runs"].throughput_rps.tolist() == [120273]
+    assert "latency_mean_s" not in quiet.tables["runs"]
+
+
+def test_reports_follow_each_other():
+    runs = parse(f"{V04}$ weighttp\n{JSON}\n$ weighttp\n{JSON}{V04}").tables["runs"]
+    assert runs.generator.tolist() == [0, 1, 2, 3]
+    assert runs.throughput_rps.tolist() == [149110, 120273, 120273, 149110]
+    assert runs.connections.tolist() == [100, 32, 32, 100]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "error: concur_count > req_count",
+        "error: insane arguments",
+        "error: could not resolve hostname: nosuchhost",
+        "error: connect() failed: Connection refused (111)",
+        "error: socket() failed: (24) Too many open files",
+        "error: no ssl support yet",
+        "weighttp <options> <url>",
+    ],
+)
+def test_an_error_alone_is_a_failed_run(error):
+    parsed = parse(f"{error}\n")
+    assert parsed.tool == "weighttp"
+    assert parsed.tables["runs"][["status", "reason"]].to_numpy().tolist() == [["failed", error]]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("706 millisec", "7o6 millisec", 17),
+        ("18347 kbyte/s", "18347", 17),
+        ("1000000 done", "1111111111111111111 done", 18),
+        ("0 5xx", "x 5xx", 19),
+        ("traffic: 126000000", "traffic: ", 20),
+        ("status codes: ", "codes: ", 19),
+    ],
+)
+def test_refused(right, wrong, line):
+    with pytest.raises(ParseError) as raised:
+        parse_weighttp("\n" + V04.replace(right, wrong))
+    assert raised.value.line == line + 1
+
+
+@pytest.mark.parametrize("wrong", ["120273.5", "-1", '"x"', "null", "1e400", "9" * 400, "[" * 3000])
+def test_json_refused(wrong):
+    with pytest.raises(ParseError):
+        parse_weighttp(JSON.replace("120273", wrong))
+
+
+@pytest.mark.parametrize(
+    "line", [" ", "1", "a ", "weighttp ", "weighttp -c ", "{", "{ ", "error: ", "requests: ", "finished in 1 sec,"]
+)
+def test_long_lines_take_linear_time(line):
+    long = line * (2_000_000 // len(line))
+    texts = long, V04.replace("\nfinished", f"{long}\nfinished"), V04.replace("status", f"{long}\nstatus")
+    for read in (parse_weighttp, lambda text: list(SIGNATURE.finditer(text))):
+        for text in texts:
+            begun = time.perf_counter()
+            with contextlib.suppress(ParseError):
+                read(text)
+            assert time.perf_counter() - begun < 5
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.data())
+def test_nothing_but_a_parse_error(data):
+    text = data.draw(st.sampled_from([V04, JSON, (DATA / "fdlimit.txt").read_text()]))
+    lines = text.split("\n")
+    i, j = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+    change = data.draw(st.sampled_from(["drop", "double", "swap", "cut", "insert", "digits"]))
+    if change == "drop":
+        del lines[i]
+    elif change == "double":
+        lines.insert(i, lines[j])
+    elif change == "swap":
+        lines[i], lines[j] = lines[j], lines[i]
+    elif change == "digits":
+        lines[i] = lines[i].replace(data.draw(st.sampled_from("0123456789")), "9" * data.draw(st.integers(1, 400)))
+    text = "\n".join(lines)
+    at = data.draw(st.integers(0, len(text)))
+    if change == "cut":
+        text = text[:at]
+    elif change == "insert":
+        text = text[:at] + data.draw(st.sampled_from(["\0", "²", "-", "{", "\n", " ", "e9", "nan", ":"])) + text[at:]
+    with contextlib.suppress(ParseError):
+        parsed = parse_weighttp(text)
+        assert all(len(parsed.tables[name]) >= 0 for name in parsed.tables)
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
+def test_every_sample():
+    found = [p for p in SAMPLES.glob("weighttp/*") if not p.name.startswith("cmd-")]
+    assert len(found) > 10
+    for path in found:
+        parsed = parse(path.read_text())
+        assert parsed.tool == "weighttp", path
+        assert not any("not understood" in warning for warning in parsed.warnings), (path, parsed.warnings)

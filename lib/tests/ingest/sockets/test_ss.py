@@ -1,0 +1,282 @@
+"""ss lists: addresses, headers, families, cut texts; what is refused; every sample at hand."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest import parse
+from loadcurve.ingest.sockets.ss import parse_ss
+from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
+from loadcurve.schemas import SCHEMAS
+
+DATA = Path(__file__).parents[2] / "data/ss"
+SAMPLES = Path(__file__).parents[4].parent / "shared/samples"
+HEADER = "State     Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
+ROW = "TIME-WAIT 0      0         198.18.0.3:80     198.18.0.1:41156       \n"
+
+
+def connections(text):
+    return parse_ss_connections(text).tables["connections"]
+
+
+@pytest.mark.parametrize(
+    ("local", "address", "port"),
+    [
+        ("0.0.0.0:80", "0.0.0.0", "80"),
+        ("*:22", "*", "22"),
+        ("[::]:22", "::", "22"),
+        (":::22", "::", "22"),
+        ("::1:25", "::1", "25"),
+        ("[::ffff:10.0.0.1]:80", "::ffff:10.0.0.1", "80"),
+        ("::ffff:10.0.0.1:80", "::ffff:10.0.0.1", "80"),
+        ("127.0.0.53%lo:53", "127.0.0.53%lo", "53"),
+        ("0.0.0.0%virbr0:67", "0.0.0.0%virbr0", "67"),
+        ("[fe80::5054:ff:fe12:3456]%eth0:22", "fe80::5054:ff:fe12:3456%eth0", "22"),
+        ("192.168.x.x:ssh", "192.168.x.x", "ssh"),
+        ("10.0.0.1:http-alt", "10.0.0.1", "http-alt"),
+        ("10.0.0.1:pop3", "10.0.0.1", "pop3"),
+        ("0.0.0.0:*", "0.0.0.0", "*"),
+    ],
+)
+def test_addresses(local, address, port):
+    row = connections(f"{HEADER}ESTAB 0 0 10.0.0.9:1 10.0.0.8:2\nESTAB 1 2 {local} {local}\n").iloc[1]
+    assert (row.local_address, row.local_port, row.peer_address, row.peer_port) == (address, port) * 2
+
+
+@pytest.mark.parametrize(
+    "wrong", ["198.18.0.3", "198.18.0.256:80", "198.18.3:80", "198.18.0.1x:80", "h:80", "1.2.3.4:8x"]
+)
+def test_refused_addresses(wrong):
+    with pytest.raises(ParseError) as raised:
+        connections(f"{HEADER}{ROW}ESTAB 0 0 {wrong} 10.0.0.1:80\n{ROW}")
+    assert raised.value.line == 3
+
+
+STATES = [
+    "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK",
+    "LISTEN", "CLOSING",
+]  # fmt: skip
+
+
+def test_states():
+    text = HEADER + "".join(f"{state} 0 0 10.0.0.1:80 10.0.0.2:1024\n" for state in STATES)
+    assert connections(text)["state"].tolist() == STATES
+    with pytest.raises(ParseError) as raised:
+        connections(text.replace("LAST-ACK", "LOST-ACK"))
+    assert raised.value.line == 10
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n",
+        "State  Recv-Q Send-Q Local Address:Port Peer Address:Port Process   \n",
+        "State      Recv-Q Send-Q        Local Address:Port          Peer Address:Port \n",
+        "Netid State      Recv-Q Send-Q Local Address:Port Peer Address:Port\n",
+    ],
+)
+def test_headers(header):
+    row = ("tcp   " if header.startswith("Netid") else "") + ROW
+    assert connections(header + row)["state"].tolist() == ["TIME-WAIT"]
+
+
+def test_rows_must_have_the_columns_of_the_header():
+    with pytest.raises(ParseError) as raised:
+        connections(HEADER + ROW + ROW.replace("TIME-WAIT ", ""))
+    assert raised.value.line == 3
+    with pytest.raises(ParseError) as raised:
+        connections(HEADER.replace("State ", "") + ROW)
+    assert raised.value.line == 2
+    both = connections(HEADER + ROW + HEADER.replace("State ", "") + ROW.replace("TIME-WAIT ", ""))
+    assert both["state"].isna().tolist() == [False, True]
+
+
+def test_snapshots_of_a_series_may_be_empty():
+    text = f"1795214067.1\n{HEADER}{ROW}{ROW}\n1795214068.1\n{HEADER}1795214069.1\n{HEADER}{ROW}"
+    assert [time.second for time in connections(text)["time"]] == [27, 27, 29]
+    assert connections(text.replace(HEADER, ""))["time"].equals(connections(text)["time"])  # -H
+    assert len(connections(HEADER)) == 0
+    parsed = parse_ss_connections(text + "1795214070.1\n")
+    assert parsed.warnings == ("line 11: the text ends with a time and no snapshot",)
+
+
+def test_a_row_without_its_end_is_left_out():
+    parsed = parse_ss_connections(HEADER + ROW + ROW.rstrip()[:-2])
+    assert parsed.tables["connections"]["peer_port"].tolist() == ["41156"]
+    assert "line 3: the text ends inside a line" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize("users", ['users:(("sshd",1231,3))', 'users:(("nginx",pid=2,fd=5),("nginx: w",pid=1,fd=5))'])
+def test_processes(users):
+    parsed = parse_ss_connections(f"{HEADER}{ROW}{ROW.rstrip()} {users} ino:5 sk:1\n")
+    assert parsed.tables["connections"]["process"].isna().tolist() == [True, False]
+    assert parsed.tables["connections"]["process"][1] == users
+    assert parsed.tables["connections"]["inode"][1] == 5
+    on_the_next = connections(f"{HEADER}{ROW}{ROW}    {users} ino:5\n{ROW}")
+    assert on_the_next["process"].isna().tolist() == [True, False, True]
+    for wrong in (users.replace(",", ",x", 1), users[:-1]):
+        with pytest.raises(ParseError) as raised:
+            parse_ss_connections(f"{HEADER}{ROW}{ROW.rstrip()} {wrong}\n")
+        assert raised.value.line == 3
+
+
+def test_a_queue_below_0_is_missing():
+    parsed = parse_ss_connections(f"{HEADER}{ROW}ESTAB -1 0 10.0.0.1:80 10.0.0.2:4123\n")
+    assert parsed.tables["connections"]["receive_queue"].isna().tolist() == [False, True]
+    assert parsed.warnings == ("line 3: a queue below 0 is missing, here and below",)
+
+
+FAMILIES = """\
+Netid  State      Recv-Q Send-Q     Local Address:Port       Peer Address:Port
+u_str  ESTAB      0      0                      * 104741                * 104740
+u_str  LISTEN     129    128    /path/to/my unicorn.sock 60996          * 0      users:(("Web Content",pid=12,fd=3))
+u_dgr  ESTAB      0      0      /run/user/1000/systemd/notify 25214     ? 12
+nl     UNCONN     4352   0               tcpdiag:ss/22602               *
+nl     UNCONN     0      0                   0:-4103                    *
+p_dgr  UNCONN     0      0               [35020]:wlan0                  *
+icmp6  UNCONN     0      0              *%ens33:ipv6-icmp               *:*
+v_str  ESTAB      0      0            999900439:1023                    0:977
+tcp    LISTEN     0      128                 :::ssh                    :::*
+"""
+
+
+def test_families():
+    columns = ["family", "local_address", "local_port", "peer_address", "peer_port"]
+    parsed = parse(FAMILIES)
+    table = parsed.tables["connections"]
+    assert parsed.warnings == ()
+    assert table["process"].dropna().tolist() == ['users:(("Web Content",pid=12,fd=3))']
+    assert table[columns].fillna("-").values.tolist() == [
+        ["u_str", "*", "104741", "*", "104740"],
+        ["u_str", "/path/to/my unicorn.sock", "60996", "*", "0"],
+        ["u_dgr", "/run/user/1000/systemd/notify", "25214", "?", "12"],
+        ["nl", "tcpdiag", "ss/22602", "*", "-"],
+        ["nl", "0", "-4103", "*", "-"],
+        ["p_dgr", "[35020]", "wlan0", "*", "-"],
+        ["icmp6", "*%ens33", "ipv6-icmp", "*", "*"],
+        ["v_str", "999900439", "1023", "0", "977"],
+        ["tcp", "::", "ssh", "::", "*"],
+    ]
+
+
+def test_an_association_of_sctp_stands_under_its_listener():
+    text = HEADER + "LISTEN 0 128 172.16.254.254:3868 *:*\n`- ESTAB  0 0 172.16.254.254%eth1:3868 172.16.1.1:42\n"
+    assert connections(text)["family"].fillna("-").tolist() == ["-", "sctp"]
+
+
+def test_old_lists_of_listeners_have_no_state():
+    text = (
+        "Recv-Q Send-Q   Local Address:Port     Peer Address:Port\n0      128               :::http            :::*\n"
+    )
+    parsed = parse(text)
+    assert parsed.tables["connections"]["state"].isna().tolist() == [True]
+    assert parsed.tables["connections"]["local_port"].tolist() == ["http"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bash: ss: command not found\n",
+        "sh: 1: ss: not found\n",
+        "zsh: command not found: ss\n",
+        "ss: invalid option -- 'y'\nUsage: ss [ OPTIONS ]\n       ss [ OPTIONS ] [ FILTER ]\n",
+        "Cannot open netlink socket: Operation not permitted\n",
+    ],
+)
+def test_what_went_wrong_is_the_error(text):
+    with pytest.raises(ParseError) as raised:
+        parse(text)
+    assert raised.value.got == text.split("\n")[0]
+
+
+def test_a_complaint_beside_a_list_is_a_warning():
+    parsed = parse(f"Cannot open netlink socket: Operation not permitted\n{HEADER}{ROW}")
+    assert parsed.warnings == ("line 1: ss says: Cannot open netlink socket: Operation not permitted",)
+    assert len(parsed.tables["connections"]) == 1
+
+
+def test_what_stands_around_a_list():
+    parsed = parse(f"Welcome to lb1\n[root@lb1 ~]# ss -tan\n{HEADER}{ROW}{ROW}[root@lb1 ~]# logout\nfoo bar\n")
+    assert len(parsed.tables["connections"]) == 2
+    assert parsed.warnings == ("line 7: not read: 'foo bar'",)
+    assert len(parse("".join(f"> {line}\n" for line in f"{HEADER}{ROW}".splitlines())).tables["connections"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("tail", "rows"),
+    [
+        ("ESTAB 0 0 10.0.0.1:80 10.0.0.2:41234", 2),  # no port has six digits
+        ("LISTEN 0 0 10.0.0.1:80 10.0.0.2:*", 2),
+        ("ESTAB 0 0 10.0.0.1:80 10.0.0.2:4123", 1),
+        ("ESTAB 0 0 10.0.0.1:80 10.0.0.2:4123  ", 2),
+        ('ESTAB 0 0 10.0.0.1:80 10.0.0.2:4123 users:(("a b",pid=1', 2),
+        ("ESTAB 0 0   ", 1),
+    ],
+)
+def test_the_end_without_a_newline(tail, rows):
+    parsed = parse_ss_connections(HEADER + ROW + tail)
+    assert len(parsed.tables["connections"]) == rows
+    assert all("line 3: the text ends" in warning for warning in parsed.warnings)
+    assert bool(parsed.warnings) == (rows == 1 or "users" in tail)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " " * 5_000_000, "1" * 5_000_000, "a " * 2_500_000, "ESTAB " * 800_000, "ESTAB 0 0 " + ":" * 5_000_000,
+        "0 0 " + "1:2 " * 1_000_000, "Netid " + " " * 5_000_000 + "x", "ss: " * 1_000_000, "users:((" * 600_000,
+    ],
+)  # fmt: skip
+def test_long_lines(line):
+    for text in (f"{line}\n", f"{HEADER}{ROW}{line}\n{ROW}", f"{HEADER}{ROW}{line}"):
+        with suppress(ParseError):
+            parse_ss(text)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_mutated_texts_are_read_or_refused(data):
+    name = data.draw(st.sampled_from(sorted(DATA.glob("*.txt"))))
+    lines = name.read_text().split("\n")[:12]
+    at, other = (data.draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+    match data.draw(st.sampled_from(["drop", "double", "swap", "cut", "garble", "nul"])):
+        case "drop":
+            del lines[at]
+        case "double":
+            lines.insert(at, lines[at])
+        case "swap":
+            lines[at], lines[other] = lines[other], lines[at]
+        case "cut":
+            lines = [*lines[:at], lines[at][: data.draw(st.integers(0, len(lines[at])))]]
+        case kind:
+            place = data.draw(st.integers(0, len(lines[at])))
+            lines[at] = lines[at][:place] + ("\0" if kind == "nul" else "x") + lines[at][place + (kind != "nul") :]
+    try:
+        parsed = parse_ss("\n".join(lines))
+    except ParseError:
+        return
+    for table, frame in parsed.tables.items():
+        assert set(frame.columns) <= set(SCHEMAS[table].columns)
+
+
+# What stands on standard error alone, and another command's output.
+REFUSED = {"ss-Z.srv1.err", "ss-s_-4.srv1.err"} | {f"ss-{o}.srv1.err" for o in ("tanOipem", "tane", "tanem", "tlnpie")}
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
+def test_every_sample():
+    found = sorted(SAMPLES.glob("ss/ss-*"))
+    assert len(found) > 30
+    for path in found:
+        try:
+            parsed = parse(path.read_text())
+        except ParseError as error:
+            assert path.name in REFUSED, (path, error)
+        else:
+            assert path.name not in REFUSED
+            assert sum(map(len, parsed.tables.values())) or path.name == "ss-uan.srv1.txt"

@@ -1,0 +1,137 @@
+"""mpstat: older versions, offline processors, languages, midnight, JSON against text; damage."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sysstat_mutations import damaged, long_lines, survives
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.sniff import parse, sniff
+from loadcurve.ingest.sysstat.mpstat import parse_mpstat
+from loadcurve.ingest.sysstat.mpstat_json import parse_mpstat_json
+
+DATA = Path(__file__).parents[2] / "data/mpstat"
+TEXT = (DATA / "each-processor.txt").read_text()
+INTERRUPTS = (DATA / "interrupts.txt").read_text()
+JSON = (DATA / "document.txt").read_text()
+HEADING, _, HEADER, ROW, *_ = TEXT.split("\n")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 900), min_size=9, max_size=9), st.sampled_from([".", ","]))
+def test_rows_that_mpstat_can_print_come_back(shares, point):
+    values = [*shares, 10000 - sum(shares)]
+    row = "22:33:26     all" + "".join(f" {n / 100:7.2f}" for n in values).replace(".", point)
+    cpu = parse_mpstat(f"{HEADING}\n\n{HEADER}\n{row}\n").tables["cpu"].iloc[0]
+    names = ["user", "nice", "system", "iowait", "irq", "softirq", "steal", "guest", "guest_nice", "idle"]
+    assert [cpu[f"cpu_{name}_ratio"] for name in names] == pytest.approx([n / 1e4 for n in values], abs=1e-12)
+
+
+def test_json_has_the_numbers_of_the_text():
+    found = parse_mpstat_json(JSON).tables
+    assert sniff(JSON).name == "mpstat:json"
+    assert found["cpu"].columns.tolist()[3:] == parse_mpstat(TEXT).tables["cpu"].columns.tolist()[3:]
+
+
+def test_older_columns():
+    text = (
+        "Linux 2.6.9-5.ELsmp (host)  09/21/2005\n\n"
+        "05:00:02 PM  CPU   %user   %nice %system %iowait    %irq   %soft   %idle    intr/s\n"
+        "05:00:03 PM  all    3.00    0.00    1.00    5.50    0.25    0.25   90.00   1024.50\n"
+    )
+    parsed = parse(text)
+    assert parsed.tool == "mpstat"
+    assert parsed.tables["cpu"][["cpu_system_ratio", "cpu_irq_ratio"]].values.tolist() == [[0.01, 0.0025]]
+    assert parsed.tables["interrupts"][["interrupt", "interrupts_per_s"]].values.tolist() == [["sum", 1024.5]]
+    assert str(parsed.tables["cpu"].time[0]) == "2005-09-21 17:00:03+00:00"
+
+
+@pytest.mark.parametrize(
+    ("average", "date", "day"),
+    [("Moyenne :", "20/11/2026", 20), ("Durchschn.:", "20.11.2026", 20), ("平均时间:", "2026年11月20日", 20)],
+)
+def test_languages(average, date, day):
+    text = TEXT.replace("Average:", average).replace("11/20/26", date).replace(".", ",")
+    text = text.replace("6,18,44", "6.18.44").replace("20,11,2026", date).replace("Durchschn,", "Durchschn.")
+    cpu = parse(text).tables["cpu"]
+    assert (cpu.time[0].day, cpu.time[0].month, cpu.cpu_user_ratio[0]) == (day, 11, 0.2042)
+    assert len(parse(text).tables["averages"]) == 30
+
+
+def test_midnight():
+    text = TEXT.replace("22:33:25", "23:59:58").replace("22:33:26", "23:59:59").replace("22:33:27", "00:00:00")
+    times = parse_mpstat(text.replace("22:33:28", "00:00:01")).tables["cpu"].time
+    assert [str(times[i])[:19] for i in (0, 3, 6)] == [
+        "2026-11-20 23:59:59",
+        "2026-11-21 00:00:00",
+        "2026-11-21 00:00:01",
+    ]
+
+
+def test_processors_that_are_off():
+    off = f"{HEADING}\n\n{HEADER}\n{ROW}\n22:33:26       0" + "    0.00" * 10 + "\n"
+    parsed = parse_mpstat(off)
+    assert parsed.tables["cpu"].cpu.tolist() == ["all"]
+    assert "was off" in parsed.warnings[0]
+
+
+def test_topology_nodes_and_whole_percentages():
+    text = (
+        f"{HEADING}\n\n"
+        "03:38:12  CPU CORE SOCK NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
+        "03:38:13  all                  98.01    0.00    1.99    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
+        "03:38:13   1    1    0    0     98       0       2       0       0       0       0       0       0       0\n\n"
+        "03:38:12    NODE    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
+        "03:38:13       0   99.50    0.00    0.50    0.00    0.00    0.00    0.00    0.00    0.00    0.00\n"
+    )
+    parsed = parse(text)
+    assert parsed.tables["cpu"].cpu_user_ratio.tolist() == [0.9801, 0.98]
+    assert parsed.tables["counters"].value[0] == 0.995
+    assert parsed.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", 1),
+        (f"{HEADING}\n\n{HEADER}\n", 1),
+        (f"{HEADING}\n\n{ROW}\n", 3),
+        (TEXT.replace("  20.42", "", 1), 4),
+        (TEXT.replace("20.42", "20.4x", 1), 4),
+        (TEXT.replace("22:33:26     all", "22:33:26     xll", 1), 4),
+        (TEXT.replace("11/20/26", "13/40/26"), 1),
+    ],
+)
+def test_refused(text, line):
+    with pytest.raises(ParseError) as raised:
+        parse_mpstat(text)
+    assert raised.value.line == line
+
+
+def test_a_cut_document_keeps_its_whole_intervals():
+    at = JSON.rindex('"cpu": "1"')
+    parsed = parse_mpstat_json(JSON[:at])
+    assert len(parsed.tables["cpu"]) == 3
+    assert "left out" in parsed.warnings[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.one_of(damaged(TEXT), damaged(INTERRUPTS)))
+def test_damage(text):
+    survives(parse_mpstat, text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(damaged(JSON))
+def test_damaged_documents(text):
+    survives(parse_mpstat_json, text)
+
+
+@pytest.mark.parametrize(
+    "text", long_lines("Linux 6.1 (h) ", "22:33:26 CPU ", '{"sysstat": {'), ids=lambda text: text[:6]
+)
+def test_long_lines(text):
+    survives(parse_mpstat, text)
+    survives(parse_mpstat_json, text)
