@@ -70,7 +70,9 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
         line = lines.all[at]
         reader = next((read for shape, read in _FILES if shape.match(line)), None) if line else None
         if reader is not None:
-            at = reader(lines, at, rows, interrupts)
+            start, at = at, reader(lines, at, rows, interrupts)
+            if at == start:
+                raise ParseError(at + 1, "a line of this file of /proc", line)
             found = True
             continue
         if line and not lines.is_time(at):

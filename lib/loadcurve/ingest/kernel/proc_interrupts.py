@@ -64,10 +64,12 @@ def read_counts(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> i
 def read_counts_without_header(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
     """Read a row of /proc/interrupts that ``grep`` has taken from its heading; return the index after it."""
     row = _ROW.fullmatch(lines.all[at])
-    counts = re.match(r"(?:[0-9]+[ \t]+)+", row[2] if row else "")
+    if row is None:
+        raise ParseError(at + 1, "the number of an interrupt", lines.all[at])
+    counts = re.match(r"(?:[0-9]+[ \t]+)+", row[2])
     number = len(counts[0].split()) if counts else 0
     lines.warn(at + 1, f"no heading names the {number} processors, so they are counted from 0")
-    _row(lines, at, row, [str(i) for i in range(number)], "hard", interrupts)  # type: ignore[arg-type]
+    _row(lines, at, row, [str(i) for i in range(number)], "hard", interrupts)
     return at + 1
 
 
