@@ -2,6 +2,8 @@
 
 A collector often runs ``date; ss -s; ss -tan`` in a loop; each reader is given the lines of its own and all times, so
 that both tables stand on one clock.  What ss prints is told in `ss_connections` and `ss_summary`.
+
+Seen: iproute2 2.6 to 6.x, as those modules say.
 """
 
 import re

@@ -11,7 +11,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.load.wrk import parse_wrk, parse_wrk2
 from loadcurve.ingest.sniff import parse
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 SPECTRUM = (DATA / "wrk2/uncorrected.txt").read_text()
 TAIL = (DATA / "wrk2/tail-instead-of-max.txt").read_text()
 PLAIN = (DATA / "wrk/plain.txt").read_text()
