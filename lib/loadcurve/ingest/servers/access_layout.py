@@ -74,7 +74,7 @@ def _compiled(layout: Layout) -> re.Pattern[str]:
         else:
             body = r"[^\n]*"
         parts += [f"({body})", re.escape(after)]
-    return re.compile(rf"^[ \t]*{''.join(parts)}[ \t]*$", re.MULTILINE)
+    return re.compile(rf"^[ \t]*+{''.join(parts)}[ \t]*$", re.MULTILINE)
 
 
 _NGINX = {
@@ -140,6 +140,8 @@ _NGINX_VARIABLE = re.compile(r"\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))", re.IGNORECA
 _APACHE_VARIABLE = re.compile(r"%(?:[<>]|!?[0-9]{3}(?:,[0-9]{3})*)*(\{[^}]*\})?[<>]?(\^?[a-zA-Z]{1,2}?)(?![a-z]{2})|%%")
 _DIRECTIVE = re.compile(r"\s*log_format\s+\S+\s+(?:escape=\w+\s+)?(.*?);?\s*", re.DOTALL)
 _STRING = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+)""", re.DOTALL)
+_SINGLE_QUOTED = re.compile(r"\s*'.*'\s*;?\s*", re.DOTALL)
+_QUOTED_LINES = re.compile(r"\s*['\"].*['\"]\s*;?\s*", re.DOTALL)
 _APACHE_DIRECTIVE = re.compile(r'\s*(?:LogFormat|CustomLog\s+\S+)\s+"((?:[^"\\]|\\.)*)".*', re.DOTALL | re.IGNORECASE)
 _NAMED = {
     "combined": '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent '
@@ -175,7 +177,7 @@ def layout_of_format(log_format: str) -> Layout:
         text = directive[1].replace('\\"', '"').replace("\\t", "\t").replace("\\\\", "\\")
     elif directive := _DIRECTIVE.fullmatch(text):
         text = "".join(_unquoted(match) for match in _STRING.finditer(directive[1]))
-    elif "$" in text and re.match(r"\s*['\"].*['\"]\s*;?\s*\Z", text, re.DOTALL) and "\n" in text.strip():
+    elif "$" in text and (_SINGLE_QUOTED.fullmatch(text) or ("\n" in text.strip() and _QUOTED_LINES.fullmatch(text))):
         text = "".join(_unquoted(match) for match in _STRING.finditer(text.rstrip().removesuffix(";")))
     apache = not _NGINX_VARIABLE.search(text)
     fields: list[Field] = []
@@ -246,8 +248,9 @@ def _apache_field(match: re.Match[str]) -> Field:
     return Field(name.replace(" ", "_"), *_APACHE.get(key, ("other", "")))
 
 
+_HEAD = r"(?:\[[0-9a-fA-F:.]+\]:[0-9]{1,5} )?[^\[\n]+"
 _BASE = re.compile(
-    rf'([^\[\n]+) \[({CLF_TIME})\] "({QUOTED})" ([0-9]{{3}}|-) ([0-9]{{1,18}}|-)'
+    rf'({_HEAD}) \[({CLF_TIME})\] "({QUOTED})" ([0-9]{{3}}|-) ([0-9]{{1,18}}|-)'
     rf'(?: "({QUOTED})" "({QUOTED})")?((?:[ \t].*)?)'
 )
 _EXTRA = re.compile(
@@ -272,7 +275,7 @@ def layout_of_line(line: str) -> Layout | None:
     if base is None:
         return None
     fields = [
-        Field("head", "head", r"[^\[\n]+"), Field("time_local", "clf", CLF_TIME), Field("request", "request"),
+        Field("head", "head", _HEAD), Field("time_local", "clf", CLF_TIME), Field("request", "request"),
         Field("status", *_NGINX["status"]), Field("body_bytes_sent", *_NGINX["body_bytes_sent"]),
     ]  # fmt: skip
     literals = ["", " [", '] "', '" ', " ", ""]

@@ -77,6 +77,9 @@ def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
         counters += extra
         end = page.end()
         read = text.count("\n", 0, end) + 1
+    if not rows:
+        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
+        raise ParseError(number, "a page of stub_status", lines.all[number - 1])
     tables = {"server": [row | ({"version": version} if version else {}) for row in rows]}
     return Parsed("nginx", tables | ({"counters": counters} if counters else {}), lines.warnings, version)
 
