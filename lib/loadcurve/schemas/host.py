@@ -204,10 +204,10 @@ AVERAGES = pa.DataFrameSchema(
 EVENTS = pa.DataFrameSchema(
     {
         **SAMPLE,
-        "tool": name("sar or sadf."),
-        "event": name("restart or comment."),
+        "tool": name("sar, sadf, nginx or apache."),
+        "event": name("restart or comment; of an error log, the level: warn, error, alert."),
         "cpus": count("Processors after a restart."),
-        "text": name("Text of a comment."),
+        "text": name("Text of a comment, or the message of an error log."),
     },
     description="What happened to the machine or was noted beside the samples (LINUX RESTART, COM).",
 )

@@ -81,7 +81,7 @@ def _row(lines: Lines, at: int, row: re.Match[str], cpus: list[str], kind: str, 
         counts = counts[: len(cells)]
         description = ""
         cpus = cpus[: len(counts)]
-    elif len(cells) == 1 and len(cpus) > 1 and _COUNT.fullmatch(cells[0]):
+    elif len(cells) == 1 < len(cpus) and kind == "hard" and not row[1].isdigit() and _COUNT.fullmatch(cells[0]):
         cpus = ["all"]
     elif row[1] == "FIQ" and not _COUNT.match(row[2] or ""):
         return  # ARM: the name of the driver that has the fast interrupt, without a count
