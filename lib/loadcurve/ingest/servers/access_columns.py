@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from loadcurve.ingest.servers.access_layout import Field, Layout
+from loadcurve.ingest.servers.access_layout import Layout
+from loadcurve.ingest.servers.access_variables import Field
 
 _MISSING = ("-", "")
 _TIMES = ("clf", "iso", "epoch")  # from the least to the most exact

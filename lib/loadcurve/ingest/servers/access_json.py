@@ -10,8 +10,9 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.servers.access_columns import Reader
-from loadcurve.ingest.servers.access_layout import TIME_KEYS, Layout, clock_of, field_named
+from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_rows import OddLines, Parts
+from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they were written
 _MOST_KEYS = 60

@@ -214,7 +214,7 @@ def test_json_of_ip():
     link = {"ifindex": 2, "ifname": "eth0", "stats64": {"rx": {"bytes": 7}, "tx": {"bytes": 8}}}
     link["vfinfo_list"] = [{"vf": 3, "stats": {"rx": {"bytes": 9}}}, "odd"]
     frame = parse(json.dumps([link, {}])).tables["counters"]
-    assert frame[["item", "counter", "value"]].values.tolist() == [
+    assert frame[["item", "counter", "value"]].to_numpy().tolist() == [
         ["eth0", "RX bytes", 7], ["eth0", "TX bytes", 8], ["eth0 vf 3", "RX bytes", 9]
     ]  # fmt: skip
     for wrong in ('[{"ifname":"a","stats64":{"rx":{"bytes":-1}}}]', "[7]", '[{"ifname":"a"}]', '[{"ifname":7}]'):

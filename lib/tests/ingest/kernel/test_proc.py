@@ -37,7 +37,7 @@ def counters(text):
 
 def test_offline_processors_keep_their_numbers():
     frame = parse(INTERRUPTS).tables["interrupts"]
-    assert frame[["interrupt", "cpu", "interrupts"]].values.tolist() == [
+    assert frame[["interrupt", "cpu", "interrupts"]].to_numpy().tolist() == [
         ["24", "0", 1],
         ["24", "2", 2],
         ["ERR", "all", 3],
@@ -98,7 +98,7 @@ def test_sockstat_and_sockstat6_are_one_row():
         "raw_ipv6",
         "fragments_ipv6",
     ]
-    assert sockets[columns].values.tolist() == [[24, 22, 1, 14087, 3, 5, 6, 8, 10, 11]]
+    assert sockets[columns].to_numpy().tolist() == [[24, 22, 1, 14087, 3, 5, 6, 8, 10, 11]]
 
 
 def test_a_series_of_several_files():

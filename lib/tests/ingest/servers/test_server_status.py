@@ -109,7 +109,7 @@ def test_error_logs():
     )
     parsed = parse_error_log(text, "Europe/Berlin")
     events = tables.check("events", parsed.tables["events"])
-    assert events[["event", "text"]].values.tolist() == [
+    assert events[["event", "text"]].to_numpy().tolist() == [
         ["alert", "*7 512 worker_connections are not enough, client: ::1"]
     ]
     assert events["time"].tolist() == [pd.Timestamp("2026-11-20T21:16:00Z")]

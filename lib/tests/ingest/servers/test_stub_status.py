@@ -35,14 +35,14 @@ NUMBERS = [43, 7368, 7368, 10993, 0, 5, 38]
 )
 def test_one_page(text):
     parsed = parse(text)
-    assert tables.check("server", parsed.tables["server"])[COLUMNS].values.tolist() == [NUMBERS]
+    assert tables.check("server", parsed.tables["server"])[COLUMNS].to_numpy().tolist() == [NUMBERS]
     assert parsed.warnings == ()
 
 
 def test_tengine_adds_the_sum_of_request_times():
     text = PAGE.replace("requests\n", "requests request_time\n").replace("10993 ", "10993 1234567 ")
     counters = parse_stub_status(text).tables["counters"]
-    assert counters[["counter", "value", "unit"]].values.tolist() == [["request_time", 1234.567, "s"]]
+    assert counters[["counter", "value", "unit"]].to_numpy().tolist() == [["request_time", 1234.567, "s"]]
 
 
 def test_a_cut_last_number_contradicts_the_sum():
@@ -85,4 +85,4 @@ def test_what_nginx_can_write_is_read(numbers):
         f"Active connections: {active} \nserver accepts handled requests\n {accepted} {handled} {requests} \n"
         f"Reading: {reading} Writing: {writing} Waiting: {waiting} \n"
     )
-    assert parse_stub_status(text).tables["server"][COLUMNS].values.tolist() == [numbers]
+    assert parse_stub_status(text).tables["server"][COLUMNS].to_numpy().tolist() == [numbers]
