@@ -27,7 +27,7 @@ def make(root):
 
 def would_do(make, changed):
     _, said = make("-n", "-W", changed)
-    return set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)), "mkdocs build" in said, "ingest" in said
+    return set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)), "mkdocs build" in said, "loadcurve tidy" in said
 
 
 def test_nothing_is_left_to_do(make):
