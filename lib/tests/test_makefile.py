@@ -27,7 +27,8 @@ def make(root):
 
 def would_do(make, changed):
     _, said = make("-n", "-W", changed)
-    return set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said)), "mkdocs build" in said, "loadcurve tidy" in said
+    executed = set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said))
+    return executed, "mkdocs build" in said, "loadcurve tidy" in said
 
 
 def test_nothing_is_left_to_do(make):
