@@ -50,7 +50,7 @@ class Reader(Around):
             except ParseError as error:
                 self._cut(error)
             return
-        take = _WORDS.get(line.split(None, 1)[0])
+        take = _WORDS.get(next(iter(line.split(None, 1)), ""))  # control characters are no word
         if take is None and ("threads and" in line or "requests in" in line):
             take = Reader._sizes if "threads and" in line else Reader._totals
         try:
