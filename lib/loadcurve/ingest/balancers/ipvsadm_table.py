@@ -60,7 +60,10 @@ class Listing:
     def add_service(self, line: str, number: int) -> None:
         """Read a line such as ``TCP  198.18.0.9:80 rr persistent 60``."""
         self.close()
-        protocol, name, *rest = _COMMENT.sub("", line).split()
+        words = _COMMENT.sub("", line).split()
+        if len(words) < 2:
+            raise ParseError(number, "a service such as TCP 198.18.0.9:80 rr", line)
+        protocol, name, *rest = words
         row: dict = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "service", "protocol": protocol}
         if protocol == "FWM":
             if not re.fullmatch(r"[0-9A-F]{8}" if self.hexadecimal else r"[0-9]{1,10}", name):

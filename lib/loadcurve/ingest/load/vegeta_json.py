@@ -6,6 +6,7 @@ are as in `vegeta` (``lib/metrics.go``).
 """
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from loadcurve.ingest.parsed import Parsed
 
 _EXPECTED = "JSON of vegeta report"
 _KNOWN = {"total", "mean", "min", "max"}
+_PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 
 
 def parse_vegeta_json(text: str) -> Parsed:
@@ -45,7 +47,7 @@ def parse_vegeta_json(text: str) -> Parsed:
         for name in latencies:
             if name in _KNOWN:
                 continue
-            if not name.removesuffix("th").replace(".", "", 1).isdigit() or not 0 < float(name[:-2]) < 100:
+            if not _PERCENTILE.fullmatch(name) or not 0 < float(name[:-2]) < 100:
                 raise ParseError(line_of(f"latencies.{name}", text), "a percentile such as '99th'", name)
             value = _seconds(latencies, name, text)
             quantile = round(float(name[:-2]) / 100, 9)

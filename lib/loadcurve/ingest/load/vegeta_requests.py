@@ -73,10 +73,9 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
     >>> table[["latency_s", "error"]].values.tolist(), str(table["time"][0])
     ([[2e-06, 'EOF']], '2019-01-02 09:00:00.500000+00:00')
     """
-    whole, _, rest = text.rpartition("\n")
+    *lines, rest = text.split("\n")
     columns: dict[str, list] = {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
     warnings: list[str] = []
-    lines = whole.split("\n")
     if rest.strip():
         # Complete by its own syntax, or cut.
         lines.append(rest) if rest.rstrip().endswith("}") else warnings.append(_cut(text, rest))

@@ -25,6 +25,7 @@ from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.sysstat.sar_clock import zone_named
 
 _NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+_MOST = 2.0**63  # what a count holds
 _VALUE = re.compile(rf"({_NUMBER})(%?)")
 _KEY = re.compile(r"([A-Z][A-Za-z0-9 \[\]_-]{0,60}): ?(.*)")
 _BARE = re.compile(r"TLSSessionCacheStatus|[\w.-]+|\[[0-9a-f:]+\]")
@@ -129,6 +130,8 @@ def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tupl
                 lines.warn(number, f"the value of {name!r} is not a number, so left out: {value[:60]!r}")
             continue
         amount = float(match[1])
+        if not abs(amount) < _MOST:
+            raise ParseError(number, f"a number for {name!r}", value)
         if name in _COLUMNS:
             column, scale = _COLUMNS[name]
             if amount < 0 or (column in _COUNTS and amount != int(amount)):

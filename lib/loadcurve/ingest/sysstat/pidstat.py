@@ -109,7 +109,8 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _is_header(cells: list[str]) -> bool:
-    return len(cells) > 2 and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
+    told = any(cell in _COLUMNS or cell in _CHILDREN or cell == "policy" for cell in cells)
+    return told and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
 
 
 def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
