@@ -19,8 +19,8 @@ from loadcurve.ingest.registry import FORMS, form_of
 DATA = Path(__file__).parents[1] / "data"
 TOOLS = {form.tool for form in FORMS}
 CASES = sorted(p.with_suffix("") for p in DATA.glob("*/*.json") if p.parent.name in TOOLS)
-MOST_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 60))
-MOST_CUTS = int(os.environ.get("LOADCURVE_CUTS", 40))  # 100000 cuts at every byte: minutes instead of seconds
+MOST_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 300))
+MOST_CUTS = int(os.environ.get("LOADCURVE_CUTS", 150))  # 100000 cuts at every byte: minutes instead of seconds
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 
