@@ -96,8 +96,12 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Pa
 def read_each(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Iterator[Reading]:
     """Read a file, or the files of a folder one after the other, so that only one is in memory at a time."""
     path = Path(path)
+    is_folder, own_name = path.is_dir(), path.resolve().name
     for file in files_of(path):
-        run_id = _run_id(file, path) if path.is_dir() else None
+        run_id = None
+        if is_folder:
+            place = file.parent.relative_to(path).as_posix()
+            run_id = own_name if place == "." else place
         try:
             yield Reading(str(file), run_id, read_file(file, tool, timezone))
         except LoadcurveError as error:
@@ -127,8 +131,3 @@ def _recording_text(raw: bytes) -> str:
         recording = Path(folder) / "recording"  # sadf wants a file, and the one that was named may be packed
         recording.write_bytes(raw)
         return text_of(recording)
-
-
-def _run_id(file: Path, folder: Path) -> str:
-    parent = file.parent.relative_to(folder)
-    return parent.as_posix() if parent.parts else folder.resolve().name

@@ -36,6 +36,7 @@ def parse_bytes(
             text, encoding, timezone = recording_text(raw), "", "UTC"
         else:
             text, encoding = decode(raw)
+        del raw  # a gigabyte of text need not be in memory twice
         parsed = parse(text, tool, timezone)
     except ParseError as error:
         raise error.at(source) from None

@@ -7,7 +7,7 @@ from importlib import import_module
 from loadcurve.ingest.parsed import Parsed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a form is itself: tables of them are looked up for every file
 class Form:
     r"""One form of a tool's output.
 

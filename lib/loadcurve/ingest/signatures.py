@@ -1,20 +1,24 @@
 """Where in a text the output of which tool begins.
 
 A hundred patterns tried on every line of a report would take longer than parsing it.  So each alternative of each
-signature is first asked for its longest literal, which is a search for a substring; only those whose literal stands in
-the text become one pattern.
+signature is first asked for literals, one of which every match holds: looking for those is a search for substrings.
+Only the alternatives of which one stands in the text become one pattern.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.registry import FORMS
 
 _LITERAL_ESCAPES = frozenset("()[]{}.*+?|^$\\/#-\"' ,;:<>=&~@!%")
-_OPTIONAL = frozenset("?*{")
+_SPACES = {"n": "\n", "t": "\t"}
+_QUANTIFIER = re.compile(r"(?P<least>[?*+]|\{(?P<count>[0-9]*)[0-9,]*\})?[?+]?")
+_GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|P<\w+>))?")
 _SHORTEST = 3  # characters of a literal that is worth a search
+_LARGE = 1 << 15  # characters, from which on one look for all literals takes less time than a look for each
+_NONE: frozenset[str] = frozenset()
 
 
 def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[Form, int]]:
@@ -25,25 +29,56 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     >>> [(form.name, start) for form, start in beginnings("$ ss -s\nTotal: 192\n")]
     [('ss:summary', 8)]
     """
-    alternatives = _alternatives(forms)
-    present = tuple(i for i, (_, literal, _) in enumerate(alternatives) if literal in text)
+    by_literal, always = _literals(forms)
+    likely = _likely(text, by_literal) if len(text) > _LARGE else by_literal
+    present = always.union(*[by_literal[literal] for literal in likely if literal in text])
     pattern = _pattern(forms, present)
     for match in pattern.finditer(text) if pattern else ():
         yield forms[int(match.lastgroup[1:])], match.start()
 
 
 @cache
-def _alternatives(forms: tuple[Form, ...]) -> tuple[tuple[int, str, str], ...]:
-    """Index of the form, required literal and pattern of every alternative."""
-    return tuple((i, longest_literal(pattern), pattern) for i, form in enumerate(forms) for pattern in form.signature)
+def _alternatives(forms: tuple[Form, ...]) -> tuple[tuple[int, str], ...]:
+    """Index of the form, and pattern, of every alternative."""
+    return tuple((i, pattern) for i, form in enumerate(forms) for pattern in form.signature)
+
+
+@cache
+def _literals(forms: tuple[Form, ...]) -> tuple[dict[str, frozenset[int]], frozenset[int]]:
+    """Which alternatives each literal may be of, and those that have none."""
+    by_literal: dict[str, set[int]] = {}
+    always: set[int] = set()
+    for i, (_, pattern) in enumerate(_alternatives(forms)):
+        literals = literals_of(pattern)
+        for literal in literals:
+            by_literal.setdefault(literal, set()).add(i)
+        if not literals:
+            always.add(i)
+    return {literal: frozenset(found) for literal, found in by_literal.items()}, frozenset(always)
+
+
+def _likely(text: str, literals: Iterable[str]) -> list[str]:
+    """Those of which every three bytes stand somewhere in a text: one look at it instead of one for each literal."""
+    import numpy as np  # which small texts do not need
+
+    raw = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8).astype(np.uint32)
+    there = np.zeros(1 << 24, bool)
+    there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
+    return [literal for literal in literals if there[list(_trigrams(literal))].all()]
+
+
+@cache
+def _trigrams(literal: str) -> tuple[int, ...]:
+    raw = literal.encode()
+    return tuple(int.from_bytes(raw[i : i + 3], "little") for i in range(len(raw) - 2))
 
 
 @lru_cache(256)
-def _pattern(forms: tuple[Form, ...], present: tuple[int, ...]) -> re.Pattern[str] | None:
+def _pattern(forms: tuple[Form, ...], present: frozenset[int]) -> re.Pattern[str] | None:
     """One pattern of some alternatives; the group that matched, ``fN``, is form N."""
     whole: dict[int, list[str]] = {}
     lines: dict[int, list[str]] = {}
-    for form, _, pattern in (_alternatives(forms)[i] for i in present):
+    for form, pattern in (_alternatives(forms)[i] for i in sorted(present)):
         (whole if pattern.startswith(r"\A") else lines).setdefault(form, []).append(pattern)
     parts = [f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in whole.items()]
     if lines:
@@ -53,40 +88,65 @@ def _pattern(forms: tuple[Form, ...], present: tuple[int, ...]) -> re.Pattern[st
     return re.compile("|".join(parts), re.MULTILINE) if parts else None
 
 
-def longest_literal(alternative: str) -> str:
-    r"""Longest text that every match of an alternative holds, as far as it stands outside of groups; else empty.
+def literals_of(pattern: str) -> frozenset[str]:
+    r"""Texts one of which stands where a pattern matches; none where that cannot be said of it.
 
     Examples
     --------
-    >>> longest_literal(r"Running \S+ test @"), longest_literal(r"(?:abc|b)c*"), longest_literal(r"x\(s?\)abc?")
-    ('Running ', '', ')ab')
+    >>> sorted(literals_of(r"Running \S+ test @"))
+    ['Running ']
+    >>> sorted(literals_of(r"[0-9]+ (?:requests?|errors)(?!:)")), sorted(literals_of(r"(?:abc|b)c*"))
+    (['errors', 'request'], [])
     """
-    runs, run, depth, at = [], "", 0, 0
-    while at < len(alternative):
-        char, following = alternative[at], alternative[at + 1 : at + 2]
-        plain = ""
-        if char == "\\":
-            at += 1
-            plain = following if following in _LITERAL_ESCAPES else {"n": "\n", "t": "\t"}.get(following, "")
-        elif char == "[":
-            at = _class_end(alternative, at)
-        elif char in "()":
-            depth += (char == "(") - (char == ")")
-        elif char == "{":
-            at = alternative.index("}", at)
-        elif char not in ".^$?*+|":
-            plain = char
-        quantifier = alternative[at + 1 : at + 2]
-        if plain and depth == 0 and quantifier not in _OPTIONAL:
-            run += plain
-            if quantifier != "+":
-                at += 1
-                continue
-        runs.append(run)
-        run = ""
+    return _branches(pattern, 0)[0]
+
+
+def _branches(pattern: str, at: int) -> tuple[frozenset[str], int]:
+    """Literals of the alternatives that begin at an index, and the index of the bracket or the end behind them."""
+    branches: list[frozenset[str]] = []
+    while True:
+        literals, at = _sequence(pattern, at)
+        branches.append(literals)
+        if pattern[at : at + 1] != "|":
+            return (frozenset().union(*branches) if all(branches) else _NONE), at
         at += 1
-    longest = max((*runs, run), key=len)
-    return longest if len(longest) >= _SHORTEST else ""
+
+
+def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
+    """Best literals of what stands from an index up to the next ``|`` or ``)``, and where that is."""
+    found: list[frozenset[str]] = []
+    run = ""
+    while pattern[at : at + 1] not in ("", "|", ")"):
+        plain, inner, at = _atom(pattern, at)
+        quantifier = _QUANTIFIER.match(pattern, at)
+        at = quantifier.end()
+        least = quantifier["least"] or ""
+        optional = least in ("?", "*") or (least[:1] == "{" and int(quantifier["count"] or 0) == 0)
+        if inner and not optional:
+            found.append(inner)
+        if plain and not least:
+            run += plain
+            continue
+        found.append(frozenset({run + ("" if optional else plain)}))
+        run = ""
+    found.append(frozenset({run}))
+    best = max(found, key=lambda literals: (min(map(len, literals)), -len(literals)))
+    return (best if min(map(len, best)) >= _SHORTEST else _NONE), at
+
+
+def _atom(pattern: str, at: int) -> tuple[str, frozenset[str], int]:
+    """One atom: the character it stands for, or the literals of a group, and the index behind it."""
+    char, following = pattern[at], pattern[at + 1 : at + 2]
+    if char == "\\":
+        return (following if following in _LITERAL_ESCAPES else _SPACES.get(following, "")), _NONE, at + 2
+    if char == "[":
+        return "", _NONE, _class_end(pattern, at) + 1
+    if char == "(":
+        opening = _GROUP.match(pattern, at)
+        literals, at = _branches(pattern, opening.end())
+        # What must not follow, or stands before, is not in the match.
+        return "", _NONE if opening[0][2:] in ("!", "<!", "<=") else literals, at + 1
+    return ("" if char in ".^$" else char), _NONE, at + 1
 
 
 def _class_end(pattern: str, at: int) -> int:

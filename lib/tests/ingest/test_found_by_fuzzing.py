@@ -7,6 +7,12 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import forms_of
 
 VEGETA = '{"latencies":{"total":1,"mean":1,"max":1,"min":1,"NAME":1},"requests":1,"rate":1,"throughput":1}\n'
+IOSTAT = '{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"disk": DISK}]}]}}'
+INTERRUPTS = '[{"cpu": "all", "intr": [3]}]'
+MPSTAT = (
+    '{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",'
+    ' "cpu-load": LOAD}]}]}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,18 @@ VEGETA = '{"latencies":{"total":1,"mean":1,"max":1,"min":1,"NAME":1},"requests":
         ("vegeta:requests-json", '\n{"attack" "","seq":946}', 2),
         ("apache:server-status", "Total Accesses: 5\nConnsAsyncWriting: 1e999\nScoreboard: W_\n", 2),
         ("apache:server-status", "Total Accesses: 1e999\n", 1),
+        ("vegeta:json", VEGETA.replace('"NAME":1', '"50th":1').replace('"rate"', '"status_codes":7,"rate"'), 1),
+        ("vegeta:requests", "14766966440016\u00b90668,200,1,0,0,\n", 1),
+        ("fortio:json", "\n[]", 2),
+        ("k6", "http_req_duration..: avg=1ms min=1ms med=1ms max=1ms p(951.2)=1ms\n", 1),
+        ("ipvsadm", "master sync daemon (mcast=eth0, syncid=2, a=b=c)\n", 1),
+        ("iostat:json", IOSTAT.replace("DISK", "4.00"), 1),
+        ("iostat:json", IOSTAT.replace("DISK", "[7]"), 1),
+        ("mpstat:json", MPSTAT.replace("LOAD", '"all"'), 1),
+        ("mpstat:json", MPSTAT.replace("cpu-load", "soft-interrupts").replace("LOAD", INTERRUPTS), 1),
+        ("sadf:json", '{"sysstat": {"hosts": [{"statistics": 5}]}}', 1),
+        ("sadf:json", '{"sysstat": {"hosts": [{"restarts": 5}]}}', 1),
+        ("sadf:json", '{"sysstat": {"hosts": [{"restarts": [{"boot": 5}]}]}}', 1),
         ("pidstat", "\n22:33:25  UID  PID  Command\n22:33:27  65534  11162  23.00 nginx\n", 2),
     ],
 )
@@ -28,6 +46,13 @@ def test_it_is_refused_where_it_is(name, text, line):
     with pytest.raises(ParseError) as caught:
         forms_of(name)[0].parse(clean(text))
     assert caught.value.line == line
+
+
+def test_an_interrupt_rate_below_0():
+    text = "Linux 6.1.0 (vm) \t11/20/26 \t_x86_64_\t(2 CPU)\n\n22:33:25     CPU    NMI/s\n22:33:26       0    -1.00\n"
+    parsed = forms_of("mpstat")[0].parse(text)
+    assert parsed.tables["interrupts"]["interrupts_per_s"].isna().all()
+    assert parsed.warnings == ("line 4: NMI/s of -1 cannot be, so it is missing",)
 
 
 def test_a_service_that_is_all_comment():

@@ -12,7 +12,7 @@ from loadcurve.ingest.balancers.ipvsadm_fields import place
 
 _TIMEOUT = re.compile(r"Timeout \(tcp tcpfin udp\): ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
 _DAEMON = re.compile(
-    r"((?:master|backup) sync daemon) \(mcast=([^\s,()]*), syncid=([0-9]{1,9})((?:, [^\s,=]+=[^\s,()]+)*)\)"
+    r"((?:master|backup) sync daemon) \(mcast=([^\s,()]*), syncid=([0-9]{1,9})((?:, [^\s,=]+=[^\s,=()]+)*)\)"
 )
 _SNAT = re.compile(r"(\S+)\s+([0-9]{1,9})\s+([0-9]{1,18})")
 _VIRTUAL = re.compile(r"(\S+:\S+)\s+([0-9]{1,9})")

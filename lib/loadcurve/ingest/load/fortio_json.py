@@ -47,6 +47,8 @@ def parse_fortio_json(text: str) -> Parsed:
     """
     documents, warnings = each_json(text, "JSON of fortio")
     results = [each for document, _ in documents for each in (document if isinstance(document, list) else [document])]
+    if not results:
+        raise ParseError(documents[0][1], "a result of fortio", "[]")
     tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": []}
     for generator, result in enumerate(results):
         tables["runs"].append({"generator": generator, **_run(result, text)})

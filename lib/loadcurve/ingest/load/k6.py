@@ -26,7 +26,7 @@ _METRIC_LIKE = re.compile(
     r"(?:[✓✗] )?\s*"
     r"(http_req(?:s|_[a-z_]+)|data_received|data_sent|vus|vus_max|iterations|iteration_duration)\.{2,120}(:?)"
 )
-_TREND = re.compile(r"(avg|min|med|max|count|sum|p\([0-9.]{1,12}\))=\s*([^\s,=]{1,40}),?")
+_TREND = re.compile(r"(avg|min|med|max|count|sum|p\((?:[0-9]{1,2}(?:\.[0-9]{1,9})?|100)\))=\s*([^\s,=]{1,40}),?")
 _OLD_RATE = re.compile(r"(\S{1,12})%(?:\s+✓\s+([0-9]{1,18})\s+✗\s+([0-9]{1,18}))?")
 _NEW_RATE = re.compile(r"(\S{1,12})%\s+([0-9]{1,18}) out of ([0-9]{1,18})")
 _COUNTER = re.compile(r"([0-9]{1,18})\s+\(?([0-9.]{1,30})/s\)?")

@@ -63,8 +63,11 @@ def _seconds(document: object, path: str, text: str, required: bool = True) -> f
 
 def _run(document: object, text: str) -> dict:
     requests = whole(document, "requests", text)
+    counted = member(document, "status_codes", text)
+    if not isinstance(counted, Mapping):
+        raise ParseError(line_of("status_codes", text), "an object for 'status_codes'", str(counted))
     codes = {}
-    for code, count in (member(document, "status_codes", text) or {}).items():
+    for code, count in counted.items():
         if not (code.isascii() and code.isdigit() and len(code) <= 3) or not isinstance(count, int) or count < 0:
             raise ParseError(line_of("status_codes", text), "status codes and their counts", f"{code}: {count}")
         codes[int(code)] = count

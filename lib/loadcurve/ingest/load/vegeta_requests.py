@@ -17,6 +17,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 
 _INTEGER = re.compile(r"[0-9]{1,18}")
+_INSTANT = re.compile(r"[0-9]{18,19}")
 _COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
 _NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
 _WIDTHS = (6, 7, 8, 9, 11, 12)
@@ -100,10 +101,10 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
 
 def _add(columns: dict[str, list], record: list[str], line: int) -> None:
     for name, token in zip(_NAMES, record, strict=False):
-        if not _INTEGER.fullmatch(token.strip()) and not (name == _NAMES[0] and token.strip().isdigit()):
+        if not (_INSTANT if name == _NAMES[0] else _INTEGER).fullmatch(token.strip()):
             raise ParseError(line, f"a whole number for the {name}", token)
     values = [int(token) for token in record[:5]]
-    if not 10**17 <= values[0] < 10**19:
+    if values[0] >= 2**63:
         raise ParseError(line, "a time in nanoseconds since the epoch", record[0])
     more = [*record[7:11], "", "", "", ""][:4]
     if len(record) > 8 and not _INTEGER.fullmatch(more[1]):

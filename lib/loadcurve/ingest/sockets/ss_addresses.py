@@ -75,8 +75,11 @@ def split(tokens: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
         bare = pc.replace_substring(pc.replace_substring(address, "[", ""), "]", "")
         address = pc.if_else(closed, bare, address)
     encoded = address.dictionary_encode()
-    known = [bool(text) and is_address(text) for text in encoded.dictionary.to_pylist()]
-    right = pa.array(known, pa.bool_()).take(encoded.indices)
+    known = pc.match_substring_regex(encoded.dictionary, _IPV4).to_numpy(zero_copy_only=False)
+    for at in np.flatnonzero(~known):
+        text = encoded.dictionary[int(at)].as_py()
+        known[at] = bool(text) and is_address(text)
+    right = pa.array(known).take(encoded.indices)
     return address, port, pc.and_(right, _are_ports(port))
 
 

@@ -28,6 +28,7 @@ from loadcurve.ingest.sockets import ss_details, ss_rows
 from loadcurve.ingest.sockets.ss_lines import DETAIL, HEADER, ROW, Journal, begins_details, kinds_of
 
 _PART = 1 << 22  # characters read at once; more are no faster
+_TOGETHER = 16  # parts whose columns are joined as they come: thousands of small pieces keep memory that they left
 _LONGEST = 1 << 20  # characters of a line; a socket of thousands of processes has fewer
 _WORDS = "|".join(re.escape(word) for word in (*ss_rows.FAMILIES, *ss_rows.STATES))
 ROW_LIKE = rf"(?:(?:{_WORDS})[ \t]+\S+[ \t]+\S|`- |-?[0-9]{{1,18}}[ \t]+-?[0-9]{{1,18}}[ \t]+\S+[ \t]+\S)"
@@ -80,9 +81,14 @@ def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
     journal = Journal(timezone, warnings)
     end, kept, cut = _end(text, warnings)
     parts: list[dict[str, pa.Array]] = []
+    fresh: list[dict[str, pa.Array]] = []
     number = 1
     for part in _parts(text, end, kept):
-        number += _read(part, number, journal, parts)
+        number += _read(part, number, journal, fresh)
+        if len(fresh) == _TOGETHER:
+            parts.append(_together(fresh))
+            fresh = []
+    parts += fresh
     if not journal.sockets and (journal.errors or not journal.last):
         number, line = (journal.errors or journal.unknown or [(1, cut)])[0]
         raise ParseError(number, "a list of sockets as ss prints it", line)
@@ -213,24 +219,41 @@ def _check_columns(rows: ss_rows.Rows, before: int, lines: np.ndarray, journal: 
         raise ParseError(int(lines[wrong[0]]), f"a row with the columns {wanted or 'Local Peer'}", got)
 
 
+def _together(parts: list[dict[str, pa.Array]]) -> dict[str, pa.Array]:
+    """One part of several."""
+    counts = _counts(parts)
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: pa.concat_arrays(_pieces(parts, name, counts)) for name in names}
+
+
+def _counts(parts: list[dict[str, pa.Array]]) -> list[int]:
+    return [len(part["state"]) for part in parts]
+
+
+def _pieces(parts: list[dict[str, pa.Array]], name: str, counts: list[int]) -> list[pa.Array]:
+    """Take a column out of every part, null where a part has none; nothing where no part has it."""
+    pieces = [part.pop(name, None) for part in parts]
+    kind = next((piece.type for piece in pieces if piece is not None), None)
+    if kind is None:
+        return []
+    return [pa.nulls(count, kind) if piece is None else piece for piece, count in zip(pieces, counts, strict=True)]
+
+
 def _table(parts: list[dict[str, pa.Array]], journal: Journal) -> pd.DataFrame:
     """Join the parts, column by column, so that not all of them are in memory twice."""
-    counts = [len(part["state"]) for part in parts]
     rows = np.diff([0, *(count for count, _ in journal.times), journal.sockets])
+    counts = _counts(parts)
     columns: dict[str, object] = {"time": utc([None, *(time for _, time in journal.times)]).repeat(rows)}
     detailed = [name for targets, _ in ss_details.KEYS.values() for name in targets]
     last = ("app_limited", "options", "congestion_control", "other")
     for name in dict.fromkeys([*ss_rows.COLUMNS, "process", *detailed, *last]):
-        pieces = [part.pop(name, None) for part in parts]
-        kind = next((piece.type for piece in pieces if piece is not None), None)
-        if kind is None:
-            if name in (*ss_rows.COLUMNS, "process"):
-                columns[name] = pd.array([], dtype="string[pyarrow]")
-            continue
-        whole = pa.chunked_array(
-            [pa.nulls(count, kind) if piece is None else piece for piece, count in zip(pieces, counts, strict=True)]
-        )
-        columns[name] = _pandas(whole)
+        pa.default_memory_pool().release_unused()  # to the system: the allocator would keep each column's pieces
+        pieces = _pieces(parts, name, counts)
+        if pieces:
+            columns[name] = _pandas(pa.chunked_array(pieces))
+        elif name in (*ss_rows.COLUMNS, "process"):
+            columns[name] = pd.array([], dtype="string[pyarrow]")
+        del pieces
     return pd.DataFrame(columns, copy=False)
 
 

@@ -149,7 +149,6 @@ def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.
     # flat may lie before the array's own offset when it is a slice; it never is here.
     codes = pc.fill_null(pc.index_in(flat.take(pa.array(starts)), _KEYS), -1).to_numpy().astype(np.int8)  # sorted fast
     codes[~named] = -1
-    values = flat.take(pa.array(starts + named))
     consumed = _separate(tokens, codes, named)
     columns: dict[str, pa.Array] = {}
     order = np.argsort(codes, kind="stable")
@@ -167,7 +166,7 @@ def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.
             repeated[which[again]] = True
             which, rows = which[~again], rows[~again]
         at = which + consumed[which]
-        found = reader((texts if name in SEPARATE else values).take(pa.array(at)))
+        found = reader(texts.take(pa.array(at)) if name in SEPARATE else flat.take(pa.array(starts[at] + 1)))
         if (wrong := found[0].is_null().to_numpy(zero_copy_only=False)).any():
             raise _wrong(tokens, at[wrong][0], f"a value of {name!r} as ss prints it")
         for target, column in zip(targets, found, strict=True):
@@ -191,8 +190,10 @@ def _separate(tokens: Tokens, codes: np.ndarray, named: np.ndarray) -> np.ndarra
     """Give the names whose value is the next token their code; returns 1 for each of them, 0 for all others."""
     consumed = np.zeros(len(codes), np.int64)
     keys = list(KEYS)
+    lone = np.flatnonzero(~named)
+    words = tokens.texts.take(pa.array(lone))
     for name in SEPARATE:
-        at = np.flatnonzero(pc.equal(tokens.texts, name).to_numpy(zero_copy_only=False) & ~named)
+        at = lone[pc.equal(words, name).to_numpy(zero_copy_only=False)]
         if not len(at):
             continue
         last = at == len(codes) - 1

@@ -12,7 +12,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat import put_disk, warn_first
 from loadcurve.ingest.sysstat.iostat_columns import scale_of
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, rate_in, ratio_in
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
 from loadcurve.ingest.sysstat.sysstat_text import Reader
 
 _MERGED = ("rrqm", "wrqm", "drqm")
@@ -48,9 +48,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     reader = Reader(text, "iostat", timezone, warnings)
     for number, document in hosts_of(text, "iostat", warnings):
         reader.document(document, number)
-        for report in document.get("statistics", []):
-            if not isinstance(report, dict):
-                raise ParseError(number, "an object for each report of iostat", str(report))
+        for report in objects_in(document.get("statistics"), "the reports of iostat", number):
             sample = reader.stamp(report.get("timestamp"), number)
             cpu = report.get("avg-cpu")
             if isinstance(cpu, dict):
@@ -60,8 +58,8 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
                 check_ratios(ratios, number, warnings)
                 named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
                 tables["cpu"].append({**sample, "tool": "iostat", "cpu": "all", **named})
-            for disk in report.get("disk") or []:
-                if not isinstance(disk, dict) or not any(name in disk for name in _NAMES):
+            for disk in objects_in(report.get("disk"), "'disk'", number):
+                if not any(name in disk for name in _NAMES):
                     raise ParseError(number, "a disk with its name in the JSON of iostat", str(disk))
                 device = str(next(disk[name] for name in _NAMES if name in disk))
                 put_disk(tables, device, _values(disk, number), sample)

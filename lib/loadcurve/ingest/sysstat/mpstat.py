@@ -112,6 +112,9 @@ def _put(tables: dict[str, list[dict]], row: Row, cells: list[str], warnings: li
         tables["cpu"].append({**sample, "cpu": item, **named})
     for printed, value in rates.items():
         name = printed.removesuffix("/s")
+        if value < 0:
+            warnings.append(f"line {row.number}: {printed} of {value:g} cannot be, so it is missing")
+            value = float("nan")
         kind = "soft" if name in SOFT else "hard"
         interrupt = "sum" if name == "intr" else name
         tables["interrupts"].append(

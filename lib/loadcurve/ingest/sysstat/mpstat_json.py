@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, SOFT, check_ratios
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, rate_in, ratio_in
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
 from loadcurve.ingest.sysstat.sysstat_text import Reader
 
 _SECTIONS = ("cpu-load", "node-load", "sum-interrupts", "individual-interrupts", "soft-interrupts")
@@ -43,14 +43,10 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     reader = Reader(text, "mpstat", timezone, warnings)
     for number, document in hosts_of(text, "mpstat", warnings):
         reader.document(document, number)
-        for interval in document.get("statistics", []):
-            if not isinstance(interval, dict):
-                raise ParseError(number, "an object for each interval of mpstat", str(interval))
+        for interval in objects_in(document.get("statistics"), "the intervals of mpstat", number):
             sample = {**reader.stamp(interval.get("timestamp"), number), "tool": "mpstat"}
             for section in _SECTIONS:
-                for entry in interval.get(section) or []:
-                    if not isinstance(entry, dict):
-                        raise ParseError(number, f"objects in {section} of mpstat", str(entry))
+                for entry in objects_in(interval.get(section), f"{section!r}", number):
                     _put(tables, section, entry, sample, number, warnings)
     if not any(tables.values()):
         raise ParseError(1, "intervals in the JSON of mpstat", text.strip()[:80])
@@ -90,7 +86,7 @@ def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]
     if section == "sum-interrupts":
         yield "sum", rate_in(entry.get("intr"), "intr", number)
         return
-    for interrupt in entry.get("intr") or []:
-        if not isinstance(interrupt, dict) or "name" not in interrupt:
+    for interrupt in objects_in(entry.get("intr"), f"'intr' of {section}", number):
+        if "name" not in interrupt:
             raise ParseError(number, f"an interrupt with its name in {section}", str(interrupt))
         yield str(interrupt["name"]), rate_in(interrupt.get("value"), str(interrupt["name"]), number)

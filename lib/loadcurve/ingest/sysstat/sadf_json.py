@@ -12,7 +12,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf_rows import Rows
 from loadcurve.ingest.sysstat.sadf_tree import Group, put_event, put_group, put_host, put_interrupt, time_of
 from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in
 from loadcurve.ingest.sysstat.zoned import Instants
 
 _GROUPS = ("network", "power-management", "psi")  # they hold elements, not values
@@ -52,8 +52,8 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
     for number, document in hosts_of(text, "sadf", warnings):
         facts = {name: str(value) for name, value in document.items() if isinstance(value, str | int)}
         host = put_host(rows, facts, instants, number)
-        for interval in document.get("statistics", []):
-            stamp = interval.get("timestamp") if isinstance(interval, dict) else None
+        for interval in objects_in(document.get("statistics"), "the intervals of sadf", number):
+            stamp = interval.get("timestamp")
             if not isinstance(stamp, dict):
                 if interval:
                     raise ParseError(number, "a timestamp in each interval of sadf's JSON", str(interval))
@@ -62,9 +62,9 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
             for element, value in interval.items():
                 if element != "timestamp":
                     _put(rows, element, value, host, time, number)
-        for event in [*_list(document, "restarts"), *_list(document, "comments")]:
-            for name, group in event.items():
-                put_event(rows, name, group, host, instants, number)
+        for kind in ("restarts", "comments"):
+            for event, group in _events(document, kind, number):
+                put_event(rows, event, group, host, instants, number)
     return Parsed("sadf", rows.tables(), tuple(warnings))
 
 
@@ -87,7 +87,9 @@ def _flat(group: Group) -> Group:
     return flat
 
 
-def _list(document: Group, name: str) -> Iterator[dict]:
-    for entry in document.get(name) or []:
-        if isinstance(entry, dict) and all(isinstance(group, dict) for group in entry.values()):
-            yield entry
+def _events(document: Group, name: str, number: int) -> Iterator[tuple[str, Group]]:
+    for entry in objects_in(document.get(name), f"{name!r}", number):
+        for event, group in entry.items():
+            if not isinstance(group, dict):
+                raise ParseError(number, f"an object for {event!r}", str(group))
+            yield event, group

@@ -40,7 +40,7 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         number = text.count("\n", 0, start) + 1
         for host in _document(text[start:end], number, tool, warnings):
-            if not isinstance(host, dict) or not isinstance(host.get("statistics", []), list):
+            if not isinstance(host, dict):
                 raise ParseError(number, f"hosts with statistics in the JSON of {tool}", str(host))
             yield number, host
 
@@ -77,6 +77,21 @@ def _whole_intervals(text: str) -> str:
             break
         end = at
     return text[:end] + _END if end else ""
+
+
+def objects_in(value: object, where: str, number: int) -> list[dict]:
+    """Return a list of objects of the JSON, an empty one for null.
+
+    Raises
+    ------
+    ParseError
+        Where it is none.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise ParseError(number, f"a list of objects for {where}", str(value))
+    return value
 
 
 def rate_in(value: object, name: str, number: int) -> float:

@@ -64,9 +64,9 @@ def test_anything_else_is_read_or_refused(data):
 
 @pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
 def test_a_long_line_takes_no_time(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (STATS,):
         for ending in ("", "\n"):
             with contextlib.suppress(ParseError):
                 parse_haproxy(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -244,11 +244,11 @@ def test_anything_else_is_read_or_refused(data):
 @pytest.mark.parametrize("before", ["", HEADING, HEADING + "TCP  198.18.0.9:80 rr\n  -> 198.18.0.3:80 "])
 def test_a_long_line_takes_no_time(unit, before):
     text = before + unit * (2_000_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     for ending in ("", "\n"):
         with contextlib.suppress(ParseError):
             parse_ipvsadm(text + ending)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")

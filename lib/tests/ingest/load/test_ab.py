@@ -427,10 +427,10 @@ def test_long_lines_take_linear_time(line):
         SLEEP.replace("\n\nPerc", f"\n{long}\nPerc"),
     ]
     for text, read in [*((text, parse_ab) for text in texts), (long, lambda text: list(SIGNATURES.finditer(text)))]:
-        begun = time.perf_counter()
+        begun = time.process_time()
         with contextlib.suppress(ParseError):
             read(text)
-        assert time.perf_counter() - begun < 5
+        assert time.process_time() - begun < 5
 
 
 TEXTS = [SLEEP, FLAKY, V20, NOCONF, (DATA / "html.txt").read_text(), (DATA / "aborted.txt").read_text()]

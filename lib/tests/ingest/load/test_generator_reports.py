@@ -81,7 +81,7 @@ def test_mutations_are_read_or_refused(case):
 @pytest.mark.parametrize("form", MINE, ids=lambda form: form.name)
 def test_long_lines_and_rubbish_take_no_time(form):
     heads = ["", *[load(case)[0].split("\n")[0] for case in CASES if case.parent.name == form.tool][:3]]
-    begin = time.monotonic()
+    begin = time.process_time()
     for head in heads:
         for rubbish in (
             " " * 400_000,
@@ -94,7 +94,7 @@ def test_long_lines_and_rubbish_take_no_time(form):
             for text in (head + rubbish, f"{head}\n{rubbish}\n"):
                 with suppress(ParseError):
                     form.parse(text)
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 @pytest.mark.parametrize("tool", ["hey", "h2load", "vegeta", "k6", "siege", "httperf"])

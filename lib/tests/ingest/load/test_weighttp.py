@@ -170,10 +170,10 @@ def test_long_lines_take_linear_time(line):
     texts = long, V04.replace("\nfinished", f"{long}\nfinished"), V04.replace("status", f"{long}\nstatus")
     for read in (parse_weighttp, lambda text: list(SIGNATURE.finditer(text))):
         for text in texts:
-            begun = time.perf_counter()
+            begun = time.process_time()
             with contextlib.suppress(ParseError):
                 read(text)
-            assert time.perf_counter() - begun < 5
+            assert time.process_time() - begun < 5
 
 
 @settings(max_examples=250, deadline=None)

@@ -342,10 +342,10 @@ LONG = (
 
 @pytest.mark.parametrize("text", LONG, ids=[text[:12] for text in LONG])
 def test_long_texts_take_no_longer_than_they_must(text):
-    begin = time.monotonic()
+    begin = time.process_time()
     with contextlib.suppress(ParseError):
         parse_wrk(text)
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
