@@ -54,21 +54,28 @@ def ingest(
         Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet: a file for each table.")
     ] = None,
     timezone: Annotated[str, typer.Option(help="Zone of local times in the texts, such as Europe/Berlin.")] = "UTC",
+    log_format: Annotated[
+        str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
+    ] = "",
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
     What could not be read is one line on stderr for each file; the exit code is then 1, and all else is still written.
     """
     from loadcurve import export, reading
+    from loadcurve.ingest.hints import Hints
+    from loadcurve.ingest.servers.access_layout import layout_of_format
 
     if (output is None) != (form is Form.json):
         raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
-    refused = 0
+    if log_format:
+        layout_of_format(log_format)  # said once, not for every file
+    refused, hints = 0, Hints(tool, timezone, log_format)
 
     def readings():
         nonlocal refused
         for path in paths:
-            for found in reading.read_named(path, tool, timezone):
+            for found in reading.read_named(path, hints):
                 for warning in found.parsed.warnings if found.parsed else ():
                     typer.echo(f"{found.source}: warning: {warning}", err=True)
                 if found.refused:

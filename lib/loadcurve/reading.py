@@ -12,6 +12,7 @@ from pathlib import Path
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.files import content, files_of, parse_bytes
+from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Tables
 
@@ -38,7 +39,7 @@ class Reading:
     refused: str = ""
 
 
-def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
     """Read a file, or every file of a folder, into declared tables.
 
     A folder is a set of runs: each folder in it that holds files is one run, named by where it stands; facts that no
@@ -52,6 +53,8 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Pa
         ``TOOL`` or ``TOOL:VARIANT``; found from each text when it is not named.
     timezone : str
         IANA name of the zone of local times in the texts.
+    log_format : str
+        Format of access logs, as nginx's `log_format` or Apache's `LogFormat` gives it.
 
     Returns
     -------
@@ -64,24 +67,24 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Pa
     ParseError
         Where a file that was named is not what its tool prints.
     LoadcurveError
-        When there is no such file, folder or tool.
+        When there is no such file, folder, tool or format.
     """
     from loadcurve import tables
 
-    path = Path(path)
+    path, hints = Path(path), Hints(tool, timezone, log_format)
     if path.is_dir() and (path / "study.yml").is_file():
         from loadcurve.ingest.folder import read_runs
 
         found = read_runs(path)
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
     if not path.is_dir():
-        parsed = read_file(path, tool, timezone)
+        parsed = read_file(path, hints)
         known = {"source": str(path)}
         checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
         return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
     collected: dict[str, list] = {}
     warnings: list[str] = []
-    for reading in read_each(path, tool, timezone):
+    for reading in read_each(path, hints):
         if reading.parsed is None:
             warnings.append(f"not read: {reading.refused}")
             continue
@@ -93,7 +96,7 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Pa
     return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
 
 
-def read_each(path: str | Path, tool: str | None = None, timezone: str = "UTC") -> Iterator[Reading]:
+def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     """Read a file, or the files of a folder one after the other, so that only one is in memory at a time."""
     path = Path(path)
     is_folder, own_name = path.is_dir(), path.resolve().name
@@ -103,25 +106,25 @@ def read_each(path: str | Path, tool: str | None = None, timezone: str = "UTC") 
             place = file.parent.relative_to(path).as_posix()
             run_id = own_name if place == "." else place
         try:
-            yield Reading(str(file), run_id, read_file(file, tool, timezone))
+            yield Reading(str(file), run_id, read_file(file, hints))
         except LoadcurveError as error:
             yield Reading(str(file), run_id, None, str(error))
 
 
-def read_named(name: str, tool: str | None = None, timezone: str = "UTC") -> Iterator[Reading]:
+def read_named(name: str, hints: Hints) -> Iterator[Reading]:
     """Read what the command line names: a file, a folder, or ``-`` for standard input."""
     if name != "-":
-        yield from read_each(name, tool, timezone)
+        yield from read_each(name, hints)
         return
     try:
-        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", tool, timezone, _recording_text))
+        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", hints, _recording_text))
     except LoadcurveError as error:
         yield Reading("-", None, None, str(error))
 
 
-def read_file(path: Path, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+def read_file(path: Path, hints: Hints) -> Parsed:
     """Read one file into the tables that its text gives, as its parser made them."""
-    return parse_bytes(content(path), str(path), tool, timezone, _recording_text)
+    return parse_bytes(content(path), str(path), hints, _recording_text)
 
 
 def _recording_text(raw: bytes) -> str:

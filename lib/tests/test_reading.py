@@ -207,3 +207,41 @@ def test_importing_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n"
+
+
+LOG = "1795213596.123 200 0.010\n1795213597.500 502 1.200\n"
+FORMAT = "$msec $status $request_time"
+
+
+def test_a_log_format_is_of_access_logs_alone(folder):
+    (folder / "c64" / "access.log").write_text(LOG, "utf-8")
+    assert "access.log:1: expected output of a tool" in " ".join(loadcurve.read(folder).warnings)
+    parsed = loadcurve.read(folder, log_format=FORMAT)
+    assert parsed.tables["requests"]["latency_s"].tolist() == [0.01, 1.2]
+    assert parsed.tables["requests"]["tool"].tolist() == ["nginx", "nginx"]
+    assert len(parsed.tables["runs"]) == 2
+    assert "README:1: expected a line of an access log in this format" in " ".join(parsed.warnings)
+
+
+def test_a_log_format_rules_over_what_a_text_looks_like():
+    line = '198.18.0.1 - - [20/Nov/2026:22:34:32 +0000] "GET /a HTTP/1.1" 200 616 1500\n'
+    apache = 'LogFormat "%h %l %u %t \\"%r\\" %>s %b %D" timed'
+    parsed = loadcurve.parse(line, log_format=apache)
+    assert parsed.tool == "apache"
+    assert parsed.tables["requests"]["latency_s"].tolist() == [0.0015]
+    with pytest.raises(ParseError, match=":1: expected a line of an access log in this format"):
+        loadcurve.parse(line, log_format=FORMAT)
+    with pytest.raises(LoadcurveError, match="log_format is of access logs"):
+        loadcurve.parse(line, tool="wrk", log_format=FORMAT)
+
+
+def test_a_log_format_on_the_command_line(tmp_path):
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(LOG, "utf-8")
+    code, out, _ = ingest(tmp_path, "--log-format", FORMAT)
+    assert code == 0
+    rows = json.loads(out.split("\n")[0])["tables"]["requests"]
+    assert [row["status"] for row in rows] == [200, 502]
+    code, _, err = ingest(tmp_path, "--log-format", "nothing")
+    assert code == 1
+    assert err.count("log_format must be") == 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import decode
+from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sniff import parse
@@ -14,8 +15,7 @@ from loadcurve.ingest.sysstat.sadf_binary import is_sa
 def parse_bytes(
     raw: bytes,
     source: str,
-    tool: str | None = None,
-    timezone: str = "UTC",
+    hints: Hints | None = None,
     recording_text: Callable[[bytes], str] | None = None,
 ) -> Parsed:
     """Parse the bytes of one file, packed or not; an error names `source`.
@@ -28,6 +28,8 @@ def parse_bytes(
     ParseError
         Where the bytes are damaged, or their text is not what the tool prints.
     """
+    hints = hints or Hints()
+    timezone = hints.timezone
     try:
         raw, torn = unpack(raw)
         if is_sa(raw):
@@ -37,7 +39,7 @@ def parse_bytes(
         else:
             text, encoding = decode(raw)
         del raw  # a gigabyte of text need not be in memory twice
-        parsed = parse(text, tool, timezone)
+        parsed = parse(text, hints.tool, timezone, hints.log_format)
     except ParseError as error:
         raise error.at(source) from None
     notes = [torn] if torn else []

@@ -20,15 +20,15 @@ class Form:
     signature : tuple of str
         Patterns, with one of which a line of this form begins and no line of another form, after indentation.  For
         whole documents (JSON, XML, CSV with a header) each begins with ``\A``.  They capture nothing.
-    local_time : bool
-        Whether the text holds local times, so that the function takes the name of their zone as `timezone`.
+    takes : tuple of str
+        What the function takes beside the text: ``timezone`` where the text holds local times, ``log_format``.
     """
 
     tool: str
     variant: str
     parser: str
     signature: tuple[str, ...]
-    local_time: bool = False
+    takes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -41,6 +41,6 @@ class Form:
         module, function = self.parser.split(":")
         return getattr(import_module(f"loadcurve.ingest.{module}"), function)
 
-    def parse(self, text: str, timezone: str = "UTC") -> Parsed:
-        """Parse a text of this form; `clean` has made it plain lines."""
-        return self.function(text, timezone=timezone) if self.local_time else self.function(text)
+    def parse(self, text: str, **known: str) -> Parsed:
+        """Parse a text of this form, which `clean` has made plain lines, with what the form takes of what is known."""
+        return self.function(text, **{name: value for name, value in known.items() if name in self.takes})

@@ -16,7 +16,7 @@ _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two
 _HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
 
 
-def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
+def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
     """Tables of what a tool printed.
 
     Where a text holds the output of several tools, as a copied terminal session does, each part is read by its own
@@ -31,13 +31,16 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
         it is, parts of other tools are left out, with a warning.
     timezone : str
         IANA name of the zone of local times in the text; most tools do not print it.
+    log_format : str
+        Format of access logs, as nginx's `log_format` or Apache's `LogFormat` gives it.  A text that begins with such
+        a line is one, and a text of no known tool must be.
 
     Raises
     ------
     ParseError
         Where the text is not what the tool prints, and where no tool prints such a text.
     LoadcurveError
-        When there is no such tool.
+        When there is no such tool, or `log_format` is no format or not of this tool.
 
     Examples
     --------
@@ -49,21 +52,40 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC") -> Parsed:
     named = forms_of(tool) if tool else FORMS
     if not named:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
+    if log_format and (log := _log_of(text, tool, named, log_format)):
+        return log.parse(text, log_format=log_format)
     # Where a line could be of two tools, it is of the one that was named.
     forms = named + tuple(form for form in FORMS if form not in named) if tool else FORMS
     found, text = _find(text, forms)
     wanted = [part for part in _parts(text, found) if part[0] in named]
     if not wanted:
         if tool:
-            return named[0].parse(text, timezone)  # it says best what it expected
+            return named[0].parse(text, timezone=timezone)  # it says best what it expected
         line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
-    parsed = merge([(form, form.parse(part, timezone), line) for form, part, line in wanted])
+    parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in wanted])
     if len(wanted) == len(found):
         return parsed
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in
             _parts(text, found) if form not in named]  # fmt: skip
     return Parsed(parsed.tool, parsed.tables, (*parsed.warnings, *left), parsed.version)
+
+
+def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: str) -> Form | None:
+    """Return the form of an access log in which a text is to be read by its format; None where it is of other tools."""
+    from loadcurve.ingest.servers.access_layout import layout_of_format
+
+    pattern = layout_of_format(log_format).pattern()
+    if tool:
+        if form := next((form for form in named if "log_format" in form.takes), None):
+            return form
+        raise LoadcurveError(f"log_format is of access logs, so tool must be nginx:access or apache:access, got {tool!r}")
+    name = "apache:access" if "%" in log_format and "$" not in log_format else "nginx:access"
+    if not pattern.fullmatch(next((line for line in text[:_HEAD].split("\n") if line.strip()), "")):
+        found, _ = _find(text, FORMS)
+        if found:
+            return forms_of(name)[0] if "log_format" in found[0][0].takes else None
+    return forms_of(name)[0]
 
 
 def sniff(text: str) -> Form | None:

@@ -10,21 +10,21 @@ FORMS = (
             r"ess:Port Forward Weight ActiveConn InActConn[ \t]*\n\s*(?:(?:TCP|UDP|SCTP)\s+(?:[0-9A-F]{8}"
             r"|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):[0-9A-F]{4}\s|FWM\s+[0-9A-F]{8}\s)",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "proc", "ip_vs_conn", "balancers.ipvsadm:parse_ipvsadm",
         (
             r"Pro\s+FromIP\s+FPrt\s+ToIP\s",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "proc", "ip_vs_stats", "balancers.ip_vs_stats:parse_ip_vs_stats",
         (
             r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "ipvsadm", "", "balancers.ipvsadm:parse_ipvsadm",
@@ -49,14 +49,14 @@ FORMS = (
             r"cannot open file /proc/net/ip_vs",
             r"cat: /proc/net/ip_vs",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "haproxy", "", "balancers.haproxy:parse_haproxy",
         (
             r"(?:#[ \t]*)?pxname,svname,",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "nft", "json", "balancers.nft:parse_nft_json",
@@ -69,7 +69,7 @@ FORMS = (
         (
             r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "iptables", "", "balancers.iptables:parse_iptables",
@@ -79,7 +79,7 @@ FORMS = (
             r"ip6?tables(?:-save)? v[0-9.]{1,9} ",
             r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "conntrack", "", "balancers.conntrack:parse_conntrack",
@@ -92,6 +92,6 @@ FORMS = (
             r"entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]",
             r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
 )  # fmt: skip

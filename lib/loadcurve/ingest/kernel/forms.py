@@ -20,7 +20,7 @@ FORMS = (
             r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
             r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "nstat", "", "kernel.nstat:parse_nstat",
@@ -28,7 +28,7 @@ FORMS = (
             r"#(?:kernel[ \t]*$|[0-9]+\.[0-9]+ sampling_interval=)",
             r"(?:Ip6?|Icmp6?|Tcp|TcpExt|IpExt|Udp6?)[A-Z]\w+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9][ \t]*$",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "nstat", "json", "kernel.nstat:parse_nstat_json",
@@ -49,7 +49,7 @@ FORMS = (
             r"|fast retransmits|times recovered from packet loss|connections (?:reset|aborted) due to"
             r"|other TCP timeouts|timeouts after )",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "ethtool", "", "kernel.ethtool:parse_ethtool",
@@ -59,7 +59,7 @@ FORMS = (
             r"no stats available",
             r"Cannot get stats strings information: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "ip", "link", "kernel.ip_link:parse_ip_link",
@@ -67,7 +67,7 @@ FORMS = (
             r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:(?![ \t]*[0-9]{1,9}: )[^\n]*\n){1,12}?"
             r"[ \t]*RX:[ \t]+bytes[ \t]+packets",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "ip", "link-json", "kernel.ip_link:parse_ip_link_json",

@@ -8,7 +8,7 @@ FORMS = (
         (
             r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "apache", "access", "servers.access_log:parse_apache_log",
@@ -16,6 +16,7 @@ FORMS = (
             r"\S{1,255}:[0-9]{1,5} [^\s\[]\S{0,255} \S{1,255} \S{1,255} \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9"
             r':]{8} [+-][0-9]{4}\] \"',
         ),
+        takes=("log_format",),
     ),
     Form(
         "nginx", "access", "servers.access_log:parse_access_log",
@@ -23,6 +24,7 @@ FORMS = (
             r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3}"
             r' \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"',
         ),
+        takes=("log_format",),
     ),
     Form(
         "nginx", "access-json", "servers.access_json:parse_access_json",
@@ -36,7 +38,7 @@ FORMS = (
         (
             r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "apache", "error", "servers.error_log:parse_error_log",
@@ -44,7 +46,7 @@ FORMS = (
             r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
             r"[a-z]+[0-9]?\] ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "apache", "server-status", "servers.server_status:parse_server_status",
@@ -55,6 +57,6 @@ FORMS = (
             r"BusyServers: [0-9]",
             r"ServerUptimeSeconds: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ FORMS = (
             r"Total:[ \t]+[0-9]+(?:[ \t]+\(kernel[ \t]+[0-9]+\))?[ \t]*$",
             r"TCP:[ \t]+[0-9]+[ \t]+\(estab[ \t]",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "ss", "connections", "sockets.ss:parse_ss",
@@ -27,6 +27,6 @@ FORMS = (
             r"Usage: ss \[",
             r"Cannot open netlink socket: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ FORMS = (
             r"#? ?hostname;interval;timestamp",
             r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sadf", "p", "sysstat.sadf_p:parse_sadf_p",
@@ -17,28 +17,28 @@ FORMS = (
             r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?"
             r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sadf", "json", "sysstat.sadf_json:parse_sadf_json",
         (
             r'\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")',
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sadf", "xml", "sysstat.sadf_xml:parse_sadf_xml",
         (
             r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sadf", "header", "sysstat.sadf_header:parse_sadf_header",
         (
             r"System activity data file: ",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sadf", "raw", "sysstat.sadf_header:refuse_sadf",
@@ -55,7 +55,7 @@ FORMS = (
             r"[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])|intr/s[ \t]*$|(?:[0-9]+|HI"
             r"|NMI)/s[ \t])",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "mpstat", "json", "sysstat.mpstat_json:parse_mpstat_json",
@@ -63,7 +63,7 @@ FORMS = (
             r'\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load'
             r'|node-load|(?:sum|individual|soft)-interrupts)\")',
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "pidstat", "", "sysstat.pidstat:parse_pidstat",
@@ -71,7 +71,7 @@ FORMS = (
             r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|\S[^\n]{0,24}?)[ \t]+(?:UID|USER|PID|TGID)"
             r"[ \t][^\n]*[ \t]Command[ \t]*$",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "iostat", "", "sysstat.iostat:parse_iostat",
@@ -79,14 +79,14 @@ FORMS = (
             r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:avg-cpu:[ \t]+%user"
             r"|Device:?[ \t]+(?:tps|r/s|rrqm/s|rsec/s)[ \t]|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "iostat", "json", "sysstat.iostat_json:parse_iostat_json",
         (
             r'\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")',
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "vmstat", "statistics", "sysstat.vmstat:parse_vmstat_statistics",
@@ -101,7 +101,7 @@ FORMS = (
             r"r +b +(?:w +)?swpd +free ",
             r"disk- -+reads-",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
     Form(
         "sar", "", "sysstat.sar:parse_sar",
@@ -122,6 +122,6 @@ FORMS = (
             r"Usage: sar ",
             r"(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
         ),
-        local_time=True,
+        takes=("timezone",),
     ),
 )  # fmt: skip

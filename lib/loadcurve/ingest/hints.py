@@ -1,0 +1,22 @@
+"""What a caller knows of a raw text that the text does not say."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What `loadcurve ingest` was told about its files.
+
+    Attributes
+    ----------
+    tool : str or None
+        ``TOOL`` or ``TOOL:VARIANT``; found from each text when it is None.
+    timezone : str
+        IANA name of the zone of local times in the texts.
+    log_format : str
+        Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
+    """
+
+    tool: str | None = None
+    timezone: str = "UTC"
+    log_format: str = ""
