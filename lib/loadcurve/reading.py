@@ -15,6 +15,7 @@ from loadcurve.ingest.files import content, files_of, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.streams import parse_each
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,12 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     """Read a file, or the files of a folder one after the other, so that only one is in memory at a time."""
     path = Path(path)
     is_folder, own_name = path.is_dir(), path.resolve().name
-    for file in files_of(path):
+    for file, parsed, refused in parse_each(files_of(path), hints, _recording_text):
         run_id = None
         if is_folder:
             place = file.parent.relative_to(path).as_posix()
             run_id = own_name if place == "." else place
-        try:
-            yield Reading(str(file), run_id, read_file(file, hints))
-        except LoadcurveError as error:
-            yield Reading(str(file), run_id, None, str(error))
+        yield Reading(str(file), run_id, parsed, refused)
 
 
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:

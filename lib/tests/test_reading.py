@@ -231,7 +231,7 @@ def test_a_log_format_rules_over_what_a_text_looks_like():
     assert parsed.tables["requests"]["latency_s"].tolist() == [0.0015]
     with pytest.raises(ParseError, match=":1: expected a line of an access log in this format"):
         loadcurve.parse(line, log_format=FORMAT)
-    with pytest.raises(LoadcurveError, match="log_format is of access logs"):
+    with pytest.raises(LoadcurveError, match="tool must be nginx:access or apache:access"):
         loadcurve.parse(line, tool="wrk", log_format=FORMAT)
 
 
@@ -245,3 +245,39 @@ def test_a_log_format_on_the_command_line(tmp_path):
     code, _, err = ingest(tmp_path, "--log-format", "nothing")
     assert code == 1
     assert err.count("log_format must be") == 1
+
+
+AB = DATA / "ab"
+REPORT = (AB / "sleep.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a.out": REPORT, "a.err": "Completed 10 requests\nFinished 20 requests\n"}, [("finished", None)]),
+        ({"a.out": REPORT, "a.err": ""}, [("finished", None)]),
+        ({"a.txt": "", "a.err": "unable to connect to 198.18.0.3:9999 Connection refused\n"},
+         [("failed", "unable to connect to 198.18.0.3:9999 Connection refused")]),
+        ({"a.out": REPORT.split("Server Software")[0],
+          "a.err": "apr_pollset_poll: The timeout specified has expired (70007)\n"},
+         [("failed", "apr_pollset_poll: The timeout specified has expired (70007)")]),
+        ({"a.out": REPORT, "b.err": "apr_socket_recv: Connection refused (111)\n"},
+         [("finished", None), ("failed", "apr_socket_recv: Connection refused (111)")]),
+        ({"a.out": WRK, "a.err": "apr_socket_recv: Connection refused (111)\n"},
+         [("finished", None), ("failed", "apr_socket_recv: Connection refused (111)")]),
+    ],
+)  # fmt: skip
+def test_both_outputs_of_a_command_are_one_run(tmp_path, files, expected):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    parsed = loadcurve.read(tmp_path)
+    runs = parsed.tables["runs"]
+    assert [(s, None if pd.isna(r) else r) for s, r in zip(runs["status"], runs["reason"], strict=True)] == expected
+    assert not [warning for warning in parsed.warnings if "not read" in warning]
+
+
+def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
+    (tmp_path / "a.out").write_text("", "utf-8")
+    assert loadcurve.read(tmp_path).warnings == (
+        f"not read: {tmp_path}/a.out:1: expected output of a tool that loadcurve reads, got ''",
+    )

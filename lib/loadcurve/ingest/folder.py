@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
-from loadcurve.ingest.files import content, files_of, parse_bytes
+from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import form_of
+from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
 from loadcurve.records import fingerprint, line_of, read_run, read_study
 from loadcurve.schemas import RAW, SCHEMAS
@@ -89,11 +90,9 @@ def read_runs(folder: Path) -> Ingested:
 
 def _read_loose(folder: Path, study: Study, parts: _Parts) -> None:
     """Read the files of a run without a record; one that cannot be read is named in a warning, and the rest is kept."""
-    for path in files_of(folder):
-        try:
-            parsed = parse_bytes(content(path), shown(path))
-        except LoadcurveError as error:
-            parts.warnings.append(f"not read: {error}")
+    for path, parsed, refused in parse_each(files_of(folder), name=shown):
+        if parsed is None:
+            parts.warnings.append(f"not read: {refused}")
             continue
         parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
         for name, frame in parsed.tables.items():

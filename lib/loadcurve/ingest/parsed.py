@@ -34,6 +34,9 @@ class Tables(Mapping[str, "pd.DataFrame"]):
             table = self._tables[name] = pd.DataFrame(list(table))
         return table
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._tables  # without making a DataFrame of it
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)
 

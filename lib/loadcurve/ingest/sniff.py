@@ -79,7 +79,7 @@ def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: st
     if tool:
         if form := next((form for form in named if "log_format" in form.takes), None):
             return form
-        raise LoadcurveError(f"log_format is of access logs, so tool must be nginx:access or apache:access, got {tool!r}")
+        raise LoadcurveError(f"tool must be nginx:access or apache:access where a log format is named, got {tool!r}")
     name = "apache:access" if "%" in log_format and "$" not in log_format else "nginx:access"
     if not pattern.fullmatch(next((line for line in text[:_HEAD].split("\n") if line.strip()), "")):
         found, _ = _find(text, FORMS)

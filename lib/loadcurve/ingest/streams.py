@@ -1,0 +1,96 @@
+"""Standard output and standard error of one command, kept in two files, into one run."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.files import content, parse_bytes
+from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.parsed import Parsed, Tables
+
+_OUTPUTS = {".err": (".out", ".stdout", ".txt", ".log"), ".stderr": (".stdout", ".out")}
+
+
+def parse_each(
+    files: Iterable[Path],
+    hints: Hints | None = None,
+    recording_text: Callable[[bytes], str] | None = None,
+    name: Callable[[Path], str] = str,
+) -> Iterator[tuple[Path, Parsed | None, str]]:
+    """Parse files one after the other: each with its tables, or with the one line that says why there are none.
+
+    Two files of one command are one result, named by the file of its standard output; where it wrote nothing on one
+    of the two, that is no fault.
+
+    Parameters
+    ----------
+    files : iterable of pathlib.Path
+        Files of one or several folders.
+    hints, recording_text
+        As in `loadcurve.ingest.files.parse_bytes`.
+    name : callable
+        How a path is named in errors.
+    """
+
+    def read(file: Path) -> tuple[Path, Parsed | None, str]:
+        try:
+            return file, parse_bytes(content(file), name(file), hints, recording_text), ""
+        except LoadcurveError as error:
+            return file, None, str(error)
+
+    for file, error_file in paired(files):
+        streams = [read(each) for each in (file, error_file) if each]
+        parsed = [found for _, found, _ in streams if found]
+        if len(parsed) == 2 and (both := joined(*parsed)):
+            yield file, both, ""
+        else:
+            yield from (each for each in streams if len(streams) == 1 or each[1] or content(each[0]).strip())
+
+
+def paired(files: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
+    """Yield each file with the one beside it that holds its command's standard error; that is not yielded alone.
+
+    Examples
+    --------
+    >>> [(a.name, b and b.name) for a, b in paired([Path("a.err"), Path("a.out"), Path("b.err"), Path("c.txt")])]
+    [('a.out', 'a.err'), ('b.err', None), ('c.txt', None)]
+    """
+    files = list(files)
+    here = set(files)
+    errors: dict[Path, Path] = {}
+    for file in files:
+        outputs = (file.with_suffix(suffix) for suffix in _OUTPUTS.get(file.suffix, ()))
+        if output := next((path for path in outputs if path in here and path not in errors), None):
+            errors[output] = file
+    beside = set(errors.values())
+    for file in files:
+        if file not in beside:
+            yield file, errors.get(file)
+
+
+def joined(output: Parsed, error: Parsed) -> Parsed | None:
+    """One result of both streams of a command; None where they are not of one tool, run for run.
+
+    What the output says of a run stands; that it failed, and why, is known from what the command said on its error
+    output.
+
+    Examples
+    --------
+    >>> output = Parsed("ab", {"runs": [{"generator": 0, "tool_version": "2.3"}]})
+    >>> error = Parsed("ab", {"runs": [{"generator": 0, "status": "failed", "reason": "timed out"}]})
+    >>> joined(output, error).tables.rows("runs")
+    [{'generator': 0, 'status': 'failed', 'reason': 'timed out', 'tool_version': '2.3'}]
+    """
+    runs, failures = (parsed.tables.rows("runs") if "runs" in parsed.tables else () for parsed in (output, error))
+    others = [name for name in error.tables if name != "runs" and len(error.tables.rows(name))]
+    alike = isinstance(runs, list) and isinstance(failures, list) and 0 < len(runs) == len(failures)
+    if output.tool != error.tool or others or not alike:
+        return None
+    rows, warnings = [], list(output.warnings)
+    for run, failure in zip(runs, failures, strict=True):
+        failed = failure if failure.get("status") == "failed" else {}
+        rows.append({**failure, **run, **{name: failed[name] for name in ("status", "reason") if name in failed}})
+    if any(row.get("status") == "failed" for row in failures):
+        warnings += [f"in its error output: {warning}" for warning in error.warnings]
+    tables = {name: output.tables.rows(name) for name in output.tables}
+    return Parsed(output.tool, Tables({**tables, "runs": rows}), tuple(warnings), output.version or error.version)
