@@ -103,7 +103,7 @@ class _Encoded(io.RawIOBase):
 
 
 def _slowly(text: str) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:
-    """Columns, each in one piece, and the index of the file; blanks may stand for tabs, other lines between the rows."""
+    """Columns, each in one piece, and the index of the file; blanks may stand for tabs, other lines between rows."""
     rows: list[list[int]] = []
     files: list[int] = []
     for at, line in enumerate(text.split("\n"), 1):
