@@ -386,7 +386,7 @@ def test_plot_records():
     assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
 
 
-# Known faults of plots.py: strict, so that whoever mends one takes its mark away.
+# Known faults of plots: strict, so that whoever mends one takes its mark away.
 
 
 def test_an_unchecked_run_does_not_take_its_variants_label_along():

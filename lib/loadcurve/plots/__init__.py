@@ -1,0 +1,34 @@
+"""What each figure shows: ``plot_x(data, *, ax=None) -> Axes``, tables and fits in, one style, nothing saved.
+
+Repeats first, then their mean, then a law with its band.  Throughput starts at 0, connections stand on a log₂ axis,
+and the same entity has the same colour everywhere.
+"""
+
+from loadcurve.plots.quality import (
+    plot_cpu_by_connections,
+    plot_deviation_from_law,
+    plot_effective_concurrency,
+    plot_established_by_connections,
+)
+from loadcurve.plots.throughput import (
+    plot_asymptotic_bounds,
+    plot_latency_by_connections,
+    plot_records,
+    plot_throughput_by_connections,
+    plot_throughput_law,
+)
+from loadcurve.style import use
+
+use()
+
+__all__ = [
+    "plot_asymptotic_bounds",
+    "plot_cpu_by_connections",
+    "plot_deviation_from_law",
+    "plot_effective_concurrency",
+    "plot_established_by_connections",
+    "plot_latency_by_connections",
+    "plot_records",
+    "plot_throughput_by_connections",
+    "plot_throughput_law",
+]

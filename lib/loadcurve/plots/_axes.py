@@ -1,0 +1,48 @@
+"""Axes, palettes and labels that every figure shares."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
+
+from loadcurve.style import colours
+from loadcurve.tables import axis_label
+
+# Where neither an early plateau nor a late rise runs.
+IN_THE_MIDDLE = {"loc": "center", "bbox_to_anchor": (0.5, 0.42), "fontsize": "small"}
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes that were given, or those of a new figure."""
+    return plt.subplots()[1] if ax is None else ax
+
+
+def palette_of(frame: pd.DataFrame) -> dict[str, str]:
+    """A colour for each variant, the same in every figure."""
+    return colours(sorted(frame["variant"].dropna().unique()))
+
+
+def connections_axis(ax: Axes) -> None:
+    """Connections on a log₂ axis, as plain numbers."""
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel(axis_label("runs", "connections"))
+
+
+def seconds() -> EngFormatter:
+    """Seconds with their prefix."""
+    return EngFormatter(unit="s")
+
+
+def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
+    """Write what a line is at its end, in its own colour."""
+    ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
+
+
+def points_and_mean(ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str) -> None:
+    """Every run as a point, and the mean of the repeats as a line."""
+    known = rows.dropna(subset=["connections", column])
+    ax.scatter(known["connections"], known[column], color=color, alpha=0.35, s=16)
+    mean = known.groupby("connections")[column].mean()
+    ax.plot(mean.index, mean, style, color=color, label=label)

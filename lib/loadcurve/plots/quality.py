@@ -1,0 +1,108 @@
+"""Whether a measurement can be believed: what was in flight, established and busy."""
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
+from loadcurve.style import COLOURS, colours
+
+# The server's line is whole: it is the one that the study is about.
+_ROLE_STYLE = {"server": "-", "generator": "--"}
+
+
+def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Relative deviation of measured throughput from a law, by connections, with the band of ±3 %.
+
+    Parameters
+    ----------
+    deviation : pandas.DataFrame
+        ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhspan(-0.03, 0.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    palette = colours(deviation["law"].unique())
+    for law, rows in deviation.groupby("law", sort=False):
+        mean = rows.groupby("connections")["deviation_ratio"].mean()
+        ax.plot(rows["connections"], rows["deviation_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
+        ax.plot(mean.index, mean, color=palette[law])
+        label_end(ax, mean.index[-1], mean.iloc[-1], str(law).replace("_min", "ₘᵢₙ"), palette[law])
+    connections_axis(ax)
+    ax.set_ylabel("Measured / law − 1")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return ax
+
+
+def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Requests in flight by Little's law, as a share of the connections asked for; the band is the rule's ok range.
+
+    Parameters
+    ----------
+    findings : pandas.DataFrame
+        Findings of the rule effective-concurrency with the column ``variant`` of their runs.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    checked = findings.dropna(subset=["observed", "expected"])
+    palette = palette_of(checked)
+    for variant, rows in checked.groupby("variant"):
+        ax.plot(rows["expected"], rows["observed"] / rows["expected"], "o", color=palette[variant], alpha=0.7)
+        top = rows.loc[rows["expected"].idxmax()]
+        label_end(ax, top["expected"], top["observed"] / top["expected"], variant, palette[variant])
+    connections_axis(ax)
+    ax.set_ylabel("X·R / N")
+    return ax
+
+
+def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Busy share of the server's and the generator's processor against connections, a colour for each variant.
+
+    Parameters
+    ----------
+    busy : pandas.DataFrame
+        ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = palette_of(busy)
+    for (variant, role), rows in busy[busy["role"] != ""].groupby(["variant", "role"]):
+        points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE[role], f"{variant}, {role}")
+    connections_axis(ax)
+    ax.set_ylim(0, 1.02)
+    ax.set_ylabel("Processor busy")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(**IN_THE_MIDDLE)
+    return ax
+
+
+def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Connections that ss saw established on the server's side, against those asked for; the line is equality.
+
+    Parameters
+    ----------
+    established : pandas.DataFrame
+        ``variant``, ``connections`` (asked for), ``established``: one row for each run.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ends = [established["connections"].min(), established["connections"].max()]
+    ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)
+    sns.scatterplot(
+        established, x="connections", y="established", hue="variant", style="variant", palette=palette_of(established),
+        s=45, ax=ax,
+    )  # fmt: skip
+    connections_axis(ax)
+    ax.set_yscale("symlog", base=2, linthresh=1)  # as log₂ from 1 on, with room for 0
+    ax.set_ylim(-0.4, 1.6 * max(ends[1], established["established"].max()))
+    ax.set_yticks([0, *(4**k for k in range(8) if 4**k <= ends[1])])
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.set_ylabel("Established at the server")
+    ax.legend(title=None)
+    return ax

@@ -1,0 +1,132 @@
+"""Throughput and response time over connections, and the laws drawn through them."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, NullLocator
+
+from loadcurve.models import Fit, asymptotic_throughput_rps
+from loadcurve.plots._axes import (
+    IN_THE_MIDDLE,
+    axes_or_new,
+    connections_axis,
+    label_end,
+    palette_of,
+    points_and_mean,
+    seconds,
+)
+from loadcurve.stats import Estimate, summarise_repeats
+from loadcurve.style import COLOURS
+from loadcurve.tables import axis_label
+
+
+def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput of every run against connections, and the mean of the repeats, one colour for each variant.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The table ``runs``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = _means_by_connections(runs, "throughput_rps", ax)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Mean response time of every run against connections, and the mean of the repeats, on a logarithmic axis."""
+    ax = _means_by_connections(runs, "latency_mean_s", ax)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(seconds())
+    ax.yaxis.set_minor_locator(NullLocator())
+    return ax
+
+
+def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None) -> Axes:
+    """Throughput of every run of one variant, and a fitted law with the band of its mean."""
+    ax = plot_throughput_by_connections(runs, ax=ax)
+    grid = np.geomspace(fit.connections.min(), fit.connections.max(), 200)
+    band = fit.band(grid)
+    ax.plot(band["connections"], band["throughput_rps"], color=COLOURS["law"], linestyle="--")
+    ax.fill_between(
+        band["connections"], band["lo"].clip(lower=0), band["hi"], color=COLOURS["law"], alpha=0.18, linewidth=0
+    )
+    # Named below its first third, where the runs' own labels are not.
+    named = band.iloc[len(band) // 4]
+    ax.annotate(
+        fit.law.upper(),
+        (named["connections"], named["throughput_rps"]),
+        xytext=(8, -14),
+        textcoords="offset points",
+        color=COLOURS["law"],
+    )
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def plot_asymptotic_bounds(
+    runs: pd.DataFrame, demand: Estimate, latency_min: Estimate, saturation: Estimate, *, ax: Axes | None = None
+) -> Axes:
+    """Throughput of one variant and its asymptotes N/R_min and 1/D, with the interval of 1/D and their crossing N*."""
+    ax = plot_throughput_by_connections(runs, ax=ax)
+    limit = 1 / demand.value
+    grid = np.geomspace(1, float(runs["connections"].max()), 200)
+    bound = asymptotic_throughput_rps(grid, demand.value, latency_min.value)
+    ax.plot(grid, bound, color=COLOURS["limit"], linestyle="--", zorder=1)
+    if np.isfinite([demand.lo, demand.hi]).all():
+        ax.axhspan(1 / demand.hi, 1 / demand.lo, color=COLOURS["limit"], alpha=0.12, linewidth=0, zorder=0)
+    ax.plot(saturation.value, limit, marker="D", color=COLOURS["limit"], linestyle="none")
+    ax.annotate(
+        f"N* = {saturation.value:.3g}",
+        (saturation.value, limit),
+        xytext=(-6, 6),
+        textcoords="offset points",
+        ha="right",
+    )
+    ax.set_ylim(0, 1.15 * max(limit, float(runs["throughput_rps"].max())))
+    return ax
+
+
+def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput by connections of several records of one study: a colour for each variant, a line for each record.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The table ``runs`` with the column ``record``, the record's name as the reader knows it.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = palette_of(runs)
+    styles = dict(zip(runs["record"].unique(), itertools.cycle(("-", "--", ":", "-.")), strict=False))
+    for (variant, record), rows in runs.groupby(["variant", "record"]):
+        points_and_mean(ax, rows, "throughput_rps", palette[variant], styles[record], f"{variant}, {record}")
+    connections_axis(ax)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.legend(**IN_THE_MIDDLE)
+    return ax
+
+
+def _means_by_connections(runs: pd.DataFrame, column: str, ax: Axes | None) -> Axes:
+    ax = axes_or_new(ax)
+    known = runs.dropna(subset=["connections", column])
+    palette = palette_of(known)
+    sns.scatterplot(
+        known, x="connections", y=column, hue="variant", palette=palette, ax=ax, legend=False, alpha=0.45, s=22
+    )
+    means = summarise_repeats(known, by=["variant", "connections"], column=column)
+    for variant, rows in means.groupby("variant"):
+        ax.plot(rows["connections"], rows[column], color=palette[variant])
+        label_end(ax, rows["connections"].iloc[-1], rows[column].iloc[-1], variant, palette[variant])
+    connections_axis(ax)
+    ax.set_ylabel(axis_label("runs", column))
+    return ax
