@@ -29,6 +29,7 @@ MPSTAT = (
         ("apache:server-status", "Total Accesses: 1e999\n", 1),
         ("vegeta:json", VEGETA.replace('"NAME":1', '"50th":1').replace('"rate"', '"status_codes":7,"rate"'), 1),
         ("vegeta:requests", "14766966440016\u00b90668,200,1,0,0,\n", 1),
+        ("vegeta:requests", "1476696644011690668,\x1d0,788,12,0,\n", 1),
         ("fortio:json", "\n[]", 2),
         ("k6", "http_req_duration..: avg=1ms min=1ms med=1ms max=1ms p(951.2)=1ms\n", 1),
         ("ipvsadm", "master sync daemon (mcast=eth0, syncid=2, a=b=c)\n", 1),

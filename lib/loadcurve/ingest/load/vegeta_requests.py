@@ -100,10 +100,11 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
 
 
 def _add(columns: dict[str, list], record: list[str], line: int) -> None:
-    for name, token in zip(_NAMES, record, strict=False):
-        if not (_INSTANT if name == _NAMES[0] else _INTEGER).fullmatch(token.strip()):
+    tokens = [token.strip(" ") for token in record[:5]]
+    for name, token in zip(_NAMES, tokens, strict=True):
+        if not (_INSTANT if name == _NAMES[0] else _INTEGER).fullmatch(token):
             raise ParseError(line, f"a whole number for the {name}", token)
-    values = [int(token) for token in record[:5]]
+    values = [int(token) for token in tokens]
     if values[0] >= 2**63:
         raise ParseError(line, "a time in nanoseconds since the epoch", record[0])
     more = [*record[7:11], "", "", "", ""][:4]
