@@ -7,6 +7,10 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import forms_of
 
 VEGETA = '{"latencies":{"total":1,"mean":1,"max":1,"min":1,"NAME":1},"requests":1,"rate":1,"throughput":1}\n'
+HITS = (
+    '{"latencies":{"total":4,"mean":2,"max":3},"duration":1,"wait":0,"requests":2,"rate":2,"success":1,'
+    '"status_codes":{"200":2},"errors":ERRORS}'
+)
 IOSTAT = '{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"disk": DISK}]}]}}'
 INTERRUPTS = '[{"cpu": "all", "intr": [3]}]'
 MPSTAT = (
@@ -29,6 +33,8 @@ MPSTAT = (
         ("apache:server-status", "Total Accesses: 1e999\n", 1),
         ("vegeta:json", VEGETA.replace('"NAME":1', '"50th":1').replace('"rate"', '"status_codes":7,"rate"'), 1),
         ("vegeta:requests", "14766966440016\u00b90668,200,1,0,0,\n", 1),
+        ("vegeta:json", HITS.replace("ERRORS", "1"), 1),
+        ("vegeta:json", HITS.replace("ERRORS", '[], "buckets":[]'), 1),
         ("vegeta:requests", "1476696644011690668,\x1d0,788,12,0,\n", 1),
         ("fortio:json", "\n[]", 2),
         ("k6", "http_req_duration..: avg=1ms min=1ms med=1ms max=1ms p(951.2)=1ms\n", 1),

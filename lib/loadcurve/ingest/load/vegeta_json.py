@@ -82,6 +82,8 @@ def _run(document: object, text: str) -> dict:
     if duration > 0 and abs(throughput - good / duration) > 1e-3 * throughput + 1e-9:
         raise ParseError(line_of("throughput", text), f"{good} successes / {duration:g} s", str(throughput))
     messages = member(document, "errors", text, required=False) or []
+    if not isinstance(messages, list):
+        raise ParseError(line_of("errors", text), "a list for 'errors'", str(messages))
     mean, total = (_seconds(document, f"latencies.{name}", text, required=False) for name in ("mean", "total"))
     if requests and not abs(mean * requests - total) <= requests * 2e-9 + 1e-6 * total:
         raise ParseError(line_of("latencies.mean", text), f"{total:g} s / {requests}", f"{mean:g} s")
@@ -112,8 +114,10 @@ def _instant(said: str, text: str) -> pd.Timestamp:
 def _classes(document: object, text: str) -> list[dict]:
     """Rows of `histogram`: a class begins at its key (ns) and ends at the next."""
     buckets = member(document, "buckets", text, required=False)
-    if not isinstance(buckets, Mapping):
+    if buckets is None:
         return []
+    if not isinstance(buckets, Mapping):
+        raise ParseError(line_of("buckets", text), "an object for 'buckets'", str(buckets))
     rows = []
     for key, count in buckets.items():
         if not (key.isascii() and key.isdigit() and len(key) <= 18) or not isinstance(count, int) or count < 0:
