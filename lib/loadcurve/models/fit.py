@@ -29,6 +29,10 @@ class Fit:
         Standard deviation of the residuals on `degrees_of_freedom`, in requests per second; NaN without any.
     r_squared : float
         Share of the variance of the throughput that the fit explains, at most 1.
+    corrected_aic : float
+        Corrected information criterion, to compare laws on the same points; lower is better.
+    leave_one_out : numpy.ndarray, shape (n,)
+        Relative error X̂/X − 1 at each level, told by the law fitted to the others.
     points, degrees_of_freedom : int
         Points n, and n − p, where a parameter at its bound counts too: the data had the chance to move it.
     level : float
@@ -37,6 +41,8 @@ class Fit:
         What weakens the fit, one sentence each.
     connections, throughput_rps : numpy.ndarray, shape (n,)
         The points the fit used, sorted by connections.
+    weights : numpy.ndarray, shape (n,)
+        How much each counted; their mean is 1.
     function, gradient : callable
         The law ``(connections, *parameters) -> X``, shape (m,), and its derivatives by the parameters, shape (m, p).
     """
@@ -46,12 +52,15 @@ class Fit:
     covariance: np.ndarray
     residual_sd: float
     r_squared: float
+    corrected_aic: float
+    leave_one_out: np.ndarray
     points: int
     degrees_of_freedom: int
     level: float
     warnings: tuple[str, ...]
     connections: np.ndarray
     throughput_rps: np.ndarray
+    weights: np.ndarray
     function: Callable[..., np.ndarray] = field(repr=False)
     gradient: Callable[..., np.ndarray] = field(repr=False)
 

@@ -23,7 +23,7 @@ def weaknesses(
     r_squared: float,
     parameters: Mapping[str, Estimate],
 ) -> list[str]:
-    """Return what weakens a fit of the Universal Scalability Law, one sentence each.
+    """Return what weakens a fit of a law, one sentence each.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def weaknesses(
     r_squared : float
         Share of the variance explained.
     parameters : mapping of str to Estimate
-        With ``contention`` and ``coherency``.
+        The law's.
 
     Returns
     -------
@@ -49,18 +49,13 @@ def weaknesses(
     contention is at its bound 0: no finite limit is supported by these data
     """
     found = []
-    if connections.size < _POINTS:
-        found.append(f"{connections.size} points: 3 parameters need at least {_POINTS}")
-    alpha, beta = parameters["contention"].value, parameters["coherency"].value
-    if beta == 0:
-        found.append("coherency is at its bound 0: no finite peak is supported by these data")
-    elif alpha < 1 and (peak := np.sqrt((1 - alpha) / beta)) > connections[-1]:
+    if connections.size < max(_POINTS, len(parameters) + 3):
         found.append(
-            f"no level past the peak: the peak at N = {peak:.4g} is extrapolated beyond N = {connections[-1]:g}"
+            f"{connections.size} points: {len(parameters)} parameters need at least {max(_POINTS, len(parameters) + 3)}"
         )
-    if alpha == 0:
-        found.append("contention is at its bound 0: no finite limit is supported by these data")
-    found += _super_linear(connections, throughput_rps)
+    values = {name: estimate.value for name, estimate in parameters.items()}
+    found += _at_bounds(values, float(connections[-1]))
+    found += _super_linear(connections, throughput_rps, values)
     if np.isnan(r_squared):
         found.append("throughput is the same at every level: R² is not defined")
     elif r_squared < _R_SQUARED:
@@ -72,13 +67,30 @@ def weaknesses(
     return found
 
 
-def _super_linear(connections, throughput_rps):
+def _at_bounds(values: Mapping[str, float], last: float) -> list[str]:
+    found = []
+    alpha, beta = values.get("contention", np.nan), values.get("coherency", np.nan)
+    if beta == 0:
+        found.append("coherency is at its bound 0: no finite peak is supported by these data")
+    elif alpha < 1 and beta > 0 and (peak := np.sqrt((1 - alpha) / beta)) > last:
+        found.append(f"no level past the peak: the peak at N = {peak:.4g} is extrapolated beyond N = {last:g}")
+    if alpha == 0:
+        found.append("contention is at its bound 0: no finite limit is supported by these data")
+    if alpha < 0 or beta < 0:
+        found.append("a cost is below 0: the law describes these data and says nothing beyond them")
+    if np.isinf(values.get("capacity_rps", 0.0)):
+        found.append("the capacity is at its bound: these data show no plateau")
+    return found
+
+
+def _super_linear(connections, throughput_rps, values):
     each = throughput_rps / connections
     best = int(np.argmax(each))
     efficiency = each[best] / each[0]
-    if not efficiency > _EFFICIENCY:
+    if not efficiency > _EFFICIENCY or min(values.values()) < 0:
         return []
+    cannot = "USL with non-negative parameters" if "coherency" in values else "a law that begins in proportion"
     return [
         f"throughput rises faster than connections from N={connections[0]:g} to N={connections[best]:g} "
-        f"(efficiency {efficiency:.2f}): USL with non-negative parameters cannot follow"
+        f"(efficiency {efficiency:.2f}): {cannot} cannot follow"
     ]

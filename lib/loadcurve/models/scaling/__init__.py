@@ -1,0 +1,29 @@
+"""Laws of throughput over connections, and their fits."""
+
+from loadcurve.models.scaling.fits import (
+    LAWS,
+    fit_amdahl,
+    fit_finite_source,
+    fit_free_usl,
+    fit_law,
+    fit_linear,
+    fit_roofline,
+    fit_saturating,
+    fit_usl,
+)
+from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
+
+__all__ = [
+    "LAWS",
+    "fit_amdahl",
+    "fit_finite_source",
+    "fit_free_usl",
+    "fit_law",
+    "fit_linear",
+    "fit_roofline",
+    "fit_saturating",
+    "fit_usl",
+    "usl",
+    "usl_limit_rps",
+    "usl_peak_connections",
+]

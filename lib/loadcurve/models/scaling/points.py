@@ -1,0 +1,38 @@
+"""Points of a curve as every fit takes them: sorted, each level once, what is missing left out with a warning."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0, at_least_1
+
+
+def known_points(
+    connections: ArrayLike, throughput_rps: ArrayLike, weights: ArrayLike | None, least: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """Connections, throughput and weights of the points that have a value, sorted by connections; and warnings.
+
+    Raises
+    ------
+    ValueRuleError
+        When the arrays differ in length, a level comes twice, fewer than `least` points have a value, or a value
+        breaks its rule.
+    """
+    number = np.atleast_1d(at_least_1("connections", connections))
+    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    weight = np.ones_like(number) if weights is None else np.atleast_1d(above_0("weights", weights))
+    if number.shape != throughput.shape or number.ndim != 1:
+        raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
+    if weight.shape != number.shape:
+        raise ValueRuleError("weights", f"of the shape of connections, {number.shape}", weight.shape)
+    known = np.isfinite(number) & np.isfinite(throughput) & np.isfinite(weight)
+    warnings = [] if known.all() else [f"{(~known).sum()} of {known.size} points have no value and are left out"]
+    number, throughput, weight = number[known], throughput[known], weight[known]
+    if number.size < least:
+        raise ValueRuleError("points", f">= {least} (the law has {least} parameters)", number.size)
+    order = np.argsort(number)
+    number, throughput, weight = number[order], throughput[order], weight[order]
+    twice = number[1:][np.diff(number) == 0]
+    if twice.size:
+        raise ValueRuleError("connections", "each level once (pass the mean over its repeats)", f"{twice[0]:g} twice")
+    return number, throughput, weight / weight.mean(), warnings

@@ -1,0 +1,141 @@
+r"""The Universal Scalability Law: throughput of N connections that share something and must agree on something.
+
+.. math:: X(N) = \frac{\gamma N}{1 + \alpha (N-1) + \beta N (N-1)}
+
+N. J. Gunther, "Guerrilla Capacity Planning", 2007, eq. (4.31), p. 57, there without γ.  R's ``usl`` writes α, β, γ as
+here; Gunther's newer texts and usl4j write σ, κ, λ.
+
+====================  ====== ============================================================================
+field                 letter meaning
+====================  ====== ============================================================================
+unit_throughput_rps   γ, λ   throughput of one connection
+contention            α, σ   part of the work that only one can do at a time
+coherency             β, κ   cost of each pair's agreement; with it, throughput falls again after a peak
+====================  ====== ============================================================================
+
+Without coherency it is Amdahl's law (G. M. Amdahl, AFIPS 1967), without contention too a straight line.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loadcurve.models._values import above_0, at_least_0, at_least_1
+from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.rational import solve
+
+
+def usl(
+    connections: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
+) -> np.ndarray:
+    """Throughput by the Universal Scalability Law.
+
+    Parameters
+    ----------
+    connections : array_like
+        Connections N, >= 1.
+    unit_throughput_rps : array_like
+        Throughput γ at N = 1, > 0.
+    contention, coherency : array_like
+        α and β, >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        X in requests per second; the arguments broadcast, NaN passes through.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> print(usl([1, 21], 90, 0.03, 1e-4).round(4))
+    [  90.     1151.0353]
+    """
+    number = at_least_1("connections", connections)
+    unit = above_0("unit_throughput_rps", unit_throughput_rps)
+    return _function(number, unit, at_least_0("contention", contention), at_least_0("coherency", coherency))
+
+
+def usl_peak_connections(contention: ArrayLike, coherency: ArrayLike) -> np.ndarray:
+    """Connections at which the law's throughput is highest: N = sqrt((1 − α) / β), Gunther 2007, eq. (4.33).
+
+    Parameters
+    ----------
+    contention, coherency : array_like
+        α and β, >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Infinite without coherency (it rises for ever), NaN where α > 1 (it falls from the first connection on).
+
+    Examples
+    --------
+    >>> print(usl_peak_connections(0.001, 1e-5).round(4))
+    316.0696
+    """
+    alpha, beta = at_least_0("contention", contention), at_least_0("coherency", coherency)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt((1 - alpha) / beta)  # eq. (4.33)
+
+
+def usl_limit_rps(unit_throughput_rps: ArrayLike, contention: ArrayLike) -> np.ndarray:
+    """Throughput γ / α that contention alone would allow with endless connections; coherency keeps it below.
+
+    Parameters
+    ----------
+    unit_throughput_rps : array_like
+        γ, > 0, in requests per second.
+    contention : array_like
+        α, >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Requests per second; infinite without contention.
+
+    Examples
+    --------
+    >>> print(usl_limit_rps(90, 0.03))
+    3000.0
+    """
+    with np.errstate(divide="ignore"):
+        return above_0("unit_throughput_rps", unit_throughput_rps) / at_least_0("contention", contention)
+
+
+def columns(number: np.ndarray) -> np.ndarray:
+    """Return the u of γ N / X = 1 + α u₁ + β u₂ at each N, as `rational.solve` takes them."""
+    return np.column_stack([np.ones_like(number), number - 1, number * (number - 1)])
+
+
+def _function(number, unit, contention=0.0, coherency=0.0):
+    return unit * number / (1 + contention * (number - 1) + coherency * number * (number - 1))  # eq. (4.31), times γ
+
+
+def _gradient(number, unit, contention=0.0, coherency=0.0):
+    cost = 1 + contention * (number - 1) + coherency * number * (number - 1)
+    by_cost = -unit * number / cost**2
+    return np.column_stack([number / cost, by_cost * (number - 1), by_cost * number * (number - 1)])
+
+
+def _law(name: str, count: int, bounded: bool = True) -> Law:
+    """The law with the first `count` of its parameters, the others 0."""
+
+    def solved(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        theta = solve(number, observed, weights, columns(number)[:, :count], bounded=bounded)
+        return np.column_stack([1 / theta[:, 0], theta[:, 1:] / theta[:, :1]])  # θ = (1, α, β) / γ
+
+    def gradient(number: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
+        return _gradient(number, *parameters)[:, :count]
+
+    names = ("unit_throughput_rps", "contention", "coherency")[:count]
+    return Law(name, names, _function, gradient, solved, dict.fromkeys(names[1:], 0.0) if bounded else {})
+
+
+LINEAR = _law("linear", 1)
+AMDAHL = _law("amdahl", 2)
+USL = _law("usl", 3)
+# With signs free, negative contention follows a super-linear start; it promises nothing beyond the data.
+FREE_USL = _law("free_usl", 3, bounded=False)

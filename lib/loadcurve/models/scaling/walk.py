@@ -1,0 +1,94 @@
+"""Least squares for laws with positive parameters and no special form, for many data sets at once.
+
+Marquardt's method (SIAM Journal 11(2), 1963) in the logarithms of the parameters: a step can neither make one negative
+nor depend on its unit.  Slopes are differences, since a law may be a recursion.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+_ROUNDS = 100
+_GAIN = 1e-12
+# Of a logarithm: the cube root of double precision, where rounding and curvature of a central difference are equal.
+_DIFFERENCE = 6e-6
+_DAMPING = 1e-3
+_MOST_DAMPING = 1e9
+# No step changes a parameter by more than this factor, e²: beyond, the slopes say nothing.
+_LONGEST = 2.0
+
+
+def walk(
+    function: Callable[..., np.ndarray],
+    number: np.ndarray,
+    observed: np.ndarray,
+    weights: np.ndarray,
+    start: np.ndarray,
+    upper: np.ndarray,
+) -> np.ndarray:
+    """Walk from a start to the parameters with the least weighted sum of squares, for each data set.
+
+    Parameters
+    ----------
+    function : callable
+        ``(N (n,), *parameters (b, 1)) -> (b, n)``.
+    number, observed, weights
+        Shapes (n,), (b, n), (n,), as in `Law.solve`.
+    start : numpy.ndarray, shape (b, p)
+        Positive parameters to begin with.
+    upper : numpy.ndarray, shape (p,)
+        Most that each may become.
+
+    Returns
+    -------
+    numpy.ndarray, shape (b, p)
+
+    Examples
+    --------
+    >>> number = np.array([1.0, 2.0, 3.0])
+    >>> walk(lambda n, a, b: a * n**b, number, 2 * number[None] ** 0.5, np.ones(3), np.ones((1, 2)), np.full(2, 9.0))
+    array([[2. , 0.5]])
+    """
+    limit = np.log(upper)
+    logs = np.minimum(np.log(start), limit)
+
+    def fitted(values: np.ndarray) -> np.ndarray:
+        return function(number, *np.exp(values).T[:, :, None])
+
+    def squares_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            squares = (fitted(values) - observed[rows]) ** 2 @ weights
+        return np.where(np.isfinite(squares), squares, np.inf)
+
+    live = np.arange(len(observed))
+    squares = squares_of(logs, live)
+    damping = np.full(len(observed), _DAMPING)
+    for _ in range(_ROUNDS):
+        here = logs[live]
+        slopes = np.stack([_slope(fitted, here, i) for i in range(here.shape[1])], axis=2)
+        gradient = np.einsum("bnp,n,bn->bp", slopes, weights, fitted(here) - observed[live])
+        held = (here >= limit) & (gradient < 0)  # pushed against its bound
+        gradient[held] = 0.0
+        slopes *= ~held[:, None, :]
+        normal = np.einsum("bnp,n,bnq->bpq", slopes, weights, slopes)
+        diagonal = np.einsum("bii->bi", normal)
+        normal = normal + np.eye(here.shape[1]) * (damping[live, None] * diagonal + (diagonal == 0))[:, :, None]
+        step = np.clip(np.linalg.solve(normal, gradient[..., None])[..., 0], -_LONGEST, _LONGEST)
+        trial = np.minimum(here - step, limit)
+        found = squares_of(trial, live)
+        good = found <= squares[live]
+        gain_is_small = (squares[live] - found <= _GAIN * squares[live]) & (damping[live] <= _DAMPING)
+        done = np.where(good, gain_is_small, damping[live] > _MOST_DAMPING)
+        to = live[good]
+        logs[to], squares[to] = trial[good], found[good]
+        damping[live] *= np.where(good, 0.1, 10.0)
+        live = live[~done]
+        if not len(live):
+            break
+    return np.exp(logs)
+
+
+def _slope(fitted: Callable[[np.ndarray], np.ndarray], values: np.ndarray, index: int) -> np.ndarray:
+    step = np.zeros(values.shape[1])
+    step[index] = _DIFFERENCE
+    return (fitted(values + step) - fitted(values - step)) / (2 * _DIFFERENCE)
