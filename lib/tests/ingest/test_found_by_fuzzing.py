@@ -44,6 +44,7 @@ MPSTAT = (
         ("mpstat:json", MPSTAT.replace("LOAD", '"all"'), 1),
         ("mpstat:json", MPSTAT.replace("cpu-load", "soft-interrupts").replace("LOAD", INTERRUPTS), 1),
         ("sadf:json", '{"sysstat": {"hosts": [{"statistics": 5}]}}', 1),
+        ("sadf:json", '{"sysstat": {"hosts": []}}', 1),
         ("sadf:json", '{"sysstat": {"hosts": [{"restarts": 5}]}}', 1),
         ("sadf:json", '{"sysstat": {"hosts": [{"restarts": [{"boot": 5}]}]}}', 1),
         ("pidstat", "\n22:33:25  UID  PID  Command\n22:33:27  65534  11162  23.00 nginx\n", 2),

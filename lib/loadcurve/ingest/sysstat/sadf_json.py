@@ -65,6 +65,8 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
         for kind in ("restarts", "comments"):
             for event, group in _events(document, kind, number):
                 put_event(rows, event, group, host, instants, number)
+    if not rows:
+        raise ParseError(1, "a host in the JSON of sadf", text.strip()[:80])
     return Parsed("sadf", rows.tables(), tuple(warnings))
 
 
