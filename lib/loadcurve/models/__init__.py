@@ -1,5 +1,6 @@
 """Laws of throughput and latency as pure functions on arrays, and their fits; they know no tool and no file."""
 
+from loadcurve.models import wire
 from loadcurve.models.bounds import asymptotic_latency_s, asymptotic_throughput_rps, find_saturation
 from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.deviation import summarise_deviation
@@ -38,4 +39,5 @@ __all__ = [
     "usl",
     "usl_limit_rps",
     "usl_peak_connections",
+    "wire",
 ]

@@ -1,0 +1,56 @@
+"""HTTP over TCP over Ethernet: what a response costs on the wire, and what links, packet rates and ports allow."""
+
+from loadcurve.models.wire.consistency import summarise_consistency
+from loadcurve.models.wire.exchange import OFFLOADED_SEGMENTS, acknowledgements, summarise_exchange, summarise_proxy
+from loadcurve.models.wire.frames import (
+    ETHERNET,
+    Wire,
+    frame_bytes,
+    medium_bytes,
+    message_bytes,
+    segments,
+    summarise_responses,
+)
+from loadcurve.models.wire.limits import (
+    link_limit_rps,
+    link_used_ratio,
+    packet_limit_rps,
+    server_limit_rps,
+    smallest_payload_bytes,
+)
+from loadcurve.models.wire.mix import summarise_mix
+from loadcurve.models.wire.ports import (
+    LINUX_PORTS,
+    LINUX_TIME_WAIT_S,
+    REUSE_TIME_WAIT_S,
+    destinations_needed,
+    port_limit_rps,
+    requests_per_connection_needed,
+)
+
+__all__ = [
+    "ETHERNET",
+    "LINUX_PORTS",
+    "LINUX_TIME_WAIT_S",
+    "OFFLOADED_SEGMENTS",
+    "REUSE_TIME_WAIT_S",
+    "Wire",
+    "acknowledgements",
+    "destinations_needed",
+    "frame_bytes",
+    "link_limit_rps",
+    "link_used_ratio",
+    "medium_bytes",
+    "message_bytes",
+    "packet_limit_rps",
+    "port_limit_rps",
+    "requests_per_connection_needed",
+    "segments",
+    "server_limit_rps",
+    "smallest_payload_bytes",
+    "summarise_consistency",
+    "summarise_exchange",
+    "summarise_mix",
+    "summarise_proxy",
+    "summarise_responses",
+]
