@@ -1,5 +1,6 @@
 """Laws of throughput over connections, and their fits."""
 
+from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval
 from loadcurve.models.scaling.fits import (
     LAWS,
     fit_amdahl,
@@ -15,6 +16,8 @@ from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connection
 
 __all__ = [
     "LAWS",
+    "bootstrap_law",
+    "find_interval",
     "fit_amdahl",
     "fit_finite_source",
     "fit_free_usl",

@@ -1,0 +1,151 @@
+r"""Intervals without a formula: the law is fitted again and again to runs drawn with replacement.
+
+The unit that is drawn is a run.  Repeats of a level share whatever makes the law miss there, so they are drawn within
+their level; drawn from r runs, a mean varies by (r − 1) / r of what it should, so each draw's distance from the level's
+mean is stretched by :math:`\sqrt{r/(r-1)}`.  Where no level has repeats, residuals are drawn instead, each stretched by
+:math:`1/\sqrt{1-h}` with its leverage h; that takes the law for true and the scatter for the same at every level.
+
+A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, chapter 2 (the factor), chapter 6
+(residuals and leverage).
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0, at_least_1
+from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
+from loadcurve.stats.estimate import Estimate
+
+# A drawn mean that is not above 0 has no logarithm and no law: it becomes this part of the level's mean.
+_LEAST = 1e-3
+
+
+def bootstrap_law(
+    law: Law, connections: ArrayLike, throughput_rps: ArrayLike, *, draws: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Parameters of a law fitted to each of many draws of the runs.
+
+    Parameters
+    ----------
+    law : Law
+        One of `LAWS`.
+    connections, throughput_rps : array_like, shape (m,)
+        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.
+    draws : int
+        How many, >= 2.
+    seed : int
+        The same seed gives the same draws.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each draw, one column for each parameter; for the Universal Scalability Law ``peak`` (connections,
+        infinite without coherency) and ``limit_rps`` too.
+
+    Raises
+    ------
+    ValueRuleError
+        When there are fewer levels than parameters, no level has repeats and no residual is left, or a value breaks its
+        rule.
+
+    Examples
+    --------
+    >>> from loadcurve.models.scaling import LAWS
+    >>> connections = [1, 1, 2, 2, 4, 4, 8, 8]
+    >>> found = bootstrap_law(LAWS["linear"], connections, [9, 11, 19, 21, 39, 41, 80, 82], draws=500)
+    >>> print(find_interval(found["unit_throughput_rps"], 10.1))
+    10.1 [9.878, 10.29]
+    """
+    number, throughput = np.asarray(at_least_1("connections", connections)), above_0("throughput_rps", throughput_rps)
+    if number.shape != throughput.shape or number.ndim != 1 or np.isnan(number + throughput).any():
+        raise ValueRuleError("throughput_rps", f"one known value for each of {number.size} runs", throughput.shape)
+    if draws < 2:
+        raise ValueRuleError("draws", ">= 2", draws)
+    levels, of_level, repeats = np.unique(number, return_inverse=True, return_counts=True)
+    if levels.size < len(law.parameters):
+        raise ValueRuleError("levels", f">= {len(law.parameters)} (the law has as many parameters)", levels.size)
+    random = np.random.default_rng(seed)
+    means = np.bincount(of_level, throughput) / repeats
+    weights = repeats / repeats.mean()
+    if (repeats > 1).any():
+        drawn = _draw_runs(throughput, of_level, means, repeats, draws, random)
+    else:
+        drawn = _draw_residuals(law, levels, means, draws, random)
+    values = law.solve(levels, np.maximum(drawn, _LEAST * means), weights)
+    found = pd.DataFrame(values, columns=list(law.parameters))
+    if law.name == "usl":
+        found["peak"] = usl_peak_connections(found["contention"], found["coherency"])
+        found["limit_rps"] = usl_limit_rps(found["unit_throughput_rps"], found["contention"])
+    return found
+
+
+def find_interval(drawn: ArrayLike, value: float, level: float = 0.95) -> Estimate:
+    """Estimate of a quantity from its values in many draws: the percentiles between which `level` of them lie.
+
+    Parameters
+    ----------
+    drawn : array_like, shape (b,)
+        The quantity in each draw; it may be infinite.  A draw in which it does not exist is NaN.
+    value : float
+        The quantity of the fit to all runs.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    Estimate
+        The interval is widened to `value` where that lies outside.  A warning names the share of draws without it.
+    """
+    known = np.asarray(drawn, float)
+    known = known[~np.isnan(known)]
+    warnings = []
+    if known.size < len(np.atleast_1d(drawn)):
+        share = 1 - known.size / len(np.atleast_1d(drawn))
+        warnings.append(f"{share:.1%} of the draws do not have it")
+    if not known.size:
+        return Estimate(value, np.nan, np.nan, level, "bootstrap over runs, percentiles", tuple(warnings))
+    # Ranks, not interpolation: between a finite and an infinite draw there is no value.
+    lo, hi = np.quantile(known, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    if not lo <= value <= hi:
+        warnings.append(f"the fit's own value lies outside of the draws' [{lo:.4g}, {hi:.4g}]")
+    ends = (min(lo, value), max(hi, value)) if not np.isnan(value) else (lo, hi)
+    return Estimate(value, *ends, level, "bootstrap over runs, percentiles", tuple(warnings))
+
+
+def _draw_runs(
+    throughput: np.ndarray,
+    of_level: np.ndarray,
+    means: np.ndarray,
+    repeats: np.ndarray,
+    draws: int,
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean."""
+    drawn = np.empty((draws, means.size))
+    relative = throughput / means[of_level] - 1
+    stretch = np.sqrt(repeats / np.maximum(repeats - 1, 1))
+    pooled = (relative * stretch[of_level])[repeats[of_level] > 1]
+    for i, count in enumerate(repeats):
+        own = relative[of_level == i] * stretch[i] if count > 1 else pooled
+        drawn[:, i] = means[i] * (1 + random.choice(own, (draws, count)).mean(axis=1))
+    return drawn
+
+
+def _draw_residuals(
+    law: Law, levels: np.ndarray, means: np.ndarray, draws: int, random: np.random.Generator
+) -> np.ndarray:
+    weights = np.ones_like(levels)
+    values = law.solve(levels, means[None], weights)[0]
+    fitted = law.function(levels, *values)
+    free = [i for i, name in enumerate(law.parameters) if values[i] != law.bounds.get(name, np.nan)]
+    if levels.size <= len(free):
+        raise ValueRuleError("levels", f"> {len(free)} where no level has repeats", levels.size)
+    slope = law.gradient(levels, *values)[:, free]
+    slope = slope / np.linalg.norm(slope, axis=0)
+    leverage = np.einsum("ij,ji->i", slope, np.linalg.pinv(slope))
+    residuals = (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))  # a point that fits itself has no residual
+    residuals = residuals - residuals.mean()
+    return fitted + random.choice(residuals, (draws, levels.size))
