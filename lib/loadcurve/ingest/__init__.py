@@ -7,6 +7,7 @@ _FROM = {
     "ingest": "store",
     "parse": "sniff",
     "read_machine": "store",
+    "read_published": "published",
     "read_table": "store",
     "read_warnings": "store",
 }
