@@ -2,21 +2,25 @@ r"""N connections, a delay and one queue: what a closed system gives when nothin
 
 Each connection spends a time Z away from the busiest resource (network, think time, work that does not queue) and then
 asks it for D.  With exponential times this is the machine-repairman model M/M/1//N; its utilisation is one minus
-Erlang's loss probability B with N servers and the load Z / D:
+Erlang's loss probability B with N servers and the load a = Z / D:
 
-.. math:: X(N) = \frac{1 - B(N,\ Z/D)}{D}, \qquad \frac{1}{B(N, a)} = 1 + \frac{N}{a}\,\frac{1}{B(N-1, a)},\ B(0,a)=1
+.. math:: X(N) = \frac{1 - B(N,\ Z/D)}{D}, \qquad
+    \frac{1}{B(N, a)} = \sum_{k=0}^{N} \frac{N!}{(N-k)!\,a^k} = \frac{N!\,e^a\,Q(N+1, a)}{a^N}
 
-L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3 (M/M/m/m and the finite population).  Behind a
-delay, a queue served as processor sharing gives the same curve for any distribution of the times.
+with the regularised incomplete gamma function Q.  L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3
+(M/M/m/m and the finite population).  Behind a delay, a queue served as processor sharing gives the same curve for any
+distribution of the times.
 """
 
 import numpy as np
+from scipy import special
 
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.walk import walk
 
-# From here on 1/B is so large that B changes no digit of the throughput.
-_ENDLESS = 1e17
+# Below this, Q loses its digits; there a is far above N, and the sum's terms fall fast, as (N/a)^k.
+_SMALL = 1e-200
+_DIGITS = 1e-16
 # Most that D and Z may become, in seconds: no client waits longer than an hour.
 _UPPER = np.array([3600.0, 3600.0])
 # A delay of this part of D is none: already one connection then keeps the resource busy.
@@ -24,20 +28,27 @@ _SHORTEST = 1e-9
 
 
 def finite_source_rps(number: np.ndarray, demand_s: np.ndarray, delay_s: np.ndarray) -> np.ndarray:
-    """Throughput of whole connections N (n,); the parameters are scalars, or (b, 1) for (b, n) values."""
-    number = np.asarray(number, float)
+    """Throughput of N connections (n,); the parameters are scalars, or (b, 1) for (b, n) values."""
     demand = np.asarray(demand_s, float)
-    load = np.maximum(np.asarray(delay_s, float) / demand, _SHORTEST)
-    loss = np.zeros(np.broadcast_shapes(load.shape, number.shape))
-    inverse = np.ones_like(load)
-    levels = set(number.tolist())
-    for n in range(1, int(number.max()) + 1):
-        inverse = 1 + n / load * inverse
-        if n in levels:
-            np.copyto(loss, 1 / inverse, where=number == n)
-        if (inverse > _ENDLESS).all():
-            break
+    number, load = np.broadcast_arrays(
+        np.asarray(number, float), np.maximum(np.asarray(delay_s, float) / demand, _SHORTEST)
+    )
+    rest = special.gammaincc(number + 1, load)
+    small = rest < _SMALL
+    loss = np.empty(number.shape)
+    loss[small] = 1 / _sum(number[small], load[small])
+    n, a = number[~small], load[~small]
+    loss[~small] = np.exp(n * np.log(a) - a - special.gammaln(n + 1) - np.log(rest[~small]))
     return (1 - loss) / demand
+
+
+def _sum(number: np.ndarray, load: np.ndarray) -> np.ndarray:
+    total, term, k = np.ones_like(number), np.ones_like(number), 0
+    while (term > _DIGITS * total).any():
+        term = term * np.maximum(number - k, 0.0) / load
+        total += term
+        k += 1
+    return total
 
 
 def _gradient(number, demand_s, delay_s):
