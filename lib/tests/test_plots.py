@@ -115,6 +115,40 @@ def records():
     return pd.concat([table_of_runs().assign(record="recorded"), here.assign(record="this machine")])
 
 
+def responses():
+    return pd.DataFrame(
+        {"response_bytes": [0.0, 1000.0], "frame_bytes": [282.0, 1282.0], "medium_bytes": [306.0, 1306.0]}
+    )
+
+
+def packets():
+    rows = [("responses", 0, 1), ("responses", 2000, 2), ("both ways", 0, 2), ("both ways", 2000, 4)]
+    return pd.DataFrame(rows, columns=["counted", "response_bytes", "frames"])
+
+
+def limits_by_size():
+    rows = [("10 GbE", "link", 306, 4e6), ("10 GbE", "link", 1538, 8e5), ("1 Mpps", "packets", 306, 1e6)]
+    return pd.DataFrame(rows, columns=["limit", "kind", "payload_bytes", "throughput_rps"])
+
+
+def reported():
+    rows = [
+        ("server", 216, 5e5, "consistent"),
+        ("server", 832, 4e5, "inconsistent"),
+        ("proxy", 9e3, 2e5, "above line rate"),
+    ]
+    return pd.DataFrame(rows, columns=["setup", "payload_bytes", "throughput_rps", "verdict"])
+
+
+def port_limits():
+    rows = [("60 s", 1, 470), ("60 s", 10, 4700), ("1 s", 1, 28232)]
+    return pd.DataFrame(rows, columns=["limit", "destinations", "connections_per_s"])
+
+
+def wanted():
+    return pd.DataFrame({"name": ["wanted"], "connections_per_s": [3000.0]})
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -123,7 +157,11 @@ EXAMPLES = {
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_established_by_connections": lambda: (established(),),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
+    "plot_overhead_by_size": lambda: (responses(),),
+    "plot_packets_by_size": lambda: (packets(),),
+    "plot_port_limit": lambda: (port_limits(), wanted()),
     "plot_records": lambda: (records(),),
+    "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
 }
@@ -133,6 +171,8 @@ THROUGHPUT = [
     "plot_throughput_by_connections",
     "plot_throughput_law",
 ]
+# Over the size of a response, or over addresses.
+WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -237,7 +277,7 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
-@every_plot
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE])
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
     assert ax.get_xlabel() == "Connections"
@@ -387,6 +427,43 @@ def test_plot_records():
     assert strokes(ax, COLOURS["cpu"], "--") == [[[1, 200], [4, 500]]]
     assert strokes(ax, COLOURS["delay"]) == [[[1, 10], [4, 40], [16, 150]]]
     assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
+
+
+def test_plot_overhead_by_size():
+    ax = draw("plot_overhead_by_size")
+    assert strokes(ax, PALETTE[0]) == [[[0, 282], [1000, 282]]]
+    assert strokes(ax, PALETTE[1]) == [[[0, 306], [1000, 306]]]
+    assert labels(ax) == {"in frames": PALETTE[0], "on the medium": PALETTE[1]}
+    assert (ax.get_ylim()[0], ax.get_xlabel()) == (0, "Body of the response [bytes]")
+
+
+def test_plot_packets_by_size():
+    ax = draw("plot_packets_by_size")
+    assert strokes(ax, PALETTE[0]) == [[[0, 1], [2000, 2]]]
+    assert strokes(ax, PALETTE[1]) == [[[0, 2], [2000, 4]]]
+    assert labels(ax) == {"responses": PALETTE[0], "both ways": PALETTE[1]}
+
+
+def test_plot_requests_limit_by_size():
+    ax = draw("plot_requests_limit_by_size")
+    assert (ax.get_xscale(), ax.get_yscale(), tick(ax.yaxis, 1e6)) == ("log", "log", "1M")
+    assert strokes(ax, COLOURS["limit"], "-") == [[[306, 4e6], [1538, 8e5]]]
+    assert strokes(ax, COLOURS["law"], "--") == [[[306, 1e6]]]
+    assert points(ax) == [(216, 5e5), (832, 4e5), (9000, 2e5)]
+    assert legend(ax) == ["server", "server, inconsistent", "proxy, above line rate"]
+    markers = [line.get_marker() for line in ax.lines if not is_stroked(line)]
+    assert len(set(markers)) == 3  # a verdict is told by its shape too
+
+
+def test_plot_requests_limit_by_size_without_reported_rates():
+    assert plots.plot_requests_limit_by_size(limits_by_size(), reported().head(0)).get_legend() is None
+
+
+def test_plot_port_limit():
+    ax = draw("plot_port_limit")
+    assert strokes(ax, PALETTE[0]) == [[[1, 470], [10, 4700]]]
+    assert strokes(ax, COLOURS["limit"], "--") == [[[0, 3000], [1, 3000]]]  # across the figure
+    assert set(labels(ax)) == {"60 s", "1 s", "wanted"}
 
 
 # Known faults of plots: strict, so that whoever mends one takes its mark away.

@@ -17,6 +17,12 @@ from loadcurve.plots.throughput import (
     plot_throughput_by_connections,
     plot_throughput_law,
 )
+from loadcurve.plots.wire import (
+    plot_overhead_by_size,
+    plot_packets_by_size,
+    plot_port_limit,
+    plot_requests_limit_by_size,
+)
 from loadcurve.style import use
 
 use()
@@ -28,7 +34,11 @@ __all__ = [
     "plot_effective_concurrency",
     "plot_established_by_connections",
     "plot_latency_by_connections",
+    "plot_overhead_by_size",
+    "plot_packets_by_size",
+    "plot_port_limit",
     "plot_records",
+    "plot_requests_limit_by_size",
     "plot_throughput_by_connections",
     "plot_throughput_law",
 ]

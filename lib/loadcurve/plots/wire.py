@@ -1,0 +1,126 @@
+"""What responses cost on the wire, and what links, packet rates and ports allow."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator
+
+from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.style import COLOURS, colours
+
+_BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
+# A verdict of `summarise_consistency`: what is no sustained rate must not look like one.
+_MARKER = {"consistent": "o", "inconsistent": "s", "above line rate": "X"}
+
+
+def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Bytes beyond the body against the body's size: in frames, and on the medium.
+
+    Parameters
+    ----------
+    responses : pandas.DataFrame
+        ``response_bytes frame_bytes medium_bytes``, by rising size, such as `summarise_responses` gives.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    names = {"frame_bytes": "in frames", "medium_bytes": "on the medium"}
+    palette = colours(names.values())
+    for column, name in names.items():
+        beyond = responses[column] - responses["response_bytes"]
+        ax.plot(responses["response_bytes"], beyond, color=palette[name])
+        label_end(ax, responses["response_bytes"].iloc[-1], beyond.iloc[-1], name, palette[name])
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(_BODY)
+    ax.set_ylabel("Bytes beyond the body")
+    return ax
+
+
+def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Packets of one request against the size of the response's body, a line for each way of counting.
+
+    Parameters
+    ----------
+    packets : pandas.DataFrame
+        ``counted`` (what is), ``response_bytes`` (by rising size) and ``frames``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = colours(packets["counted"].unique())
+    for counted, rows in packets.groupby("counted", sort=False):
+        ax.plot(rows["response_bytes"], rows["frames"], color=palette[counted])
+        label_end(ax, rows["response_bytes"].iloc[-1], rows["frames"].iloc[-1], str(counted), palette[counted])
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel(_BODY)
+    ax.set_ylabel("Packets per request")
+    return ax
+
+
+def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Requests per second that links (whole lines) and packet rates (dashed) allow, and rates that were reported.
+
+    Parameters
+    ----------
+    limits : pandas.DataFrame
+        ``limit`` (its name), ``kind`` (link or packets), ``payload_bytes`` (by rising size) and ``throughput_rps``.
+    observed : pandas.DataFrame
+        ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    for (limit, kind), rows in limits.groupby(["limit", "kind"], sort=False):
+        style, color = ("-", COLOURS["limit"]) if kind == "link" else ("--", COLOURS["law"])
+        ax.plot(rows["payload_bytes"], rows["throughput_rps"], style, color=color, linewidth=1.2)
+        label_end(ax, rows["payload_bytes"].iloc[-1], rows["throughput_rps"].iloc[-1], str(limit), color)
+    palette = colours(observed["setup"].unique())
+    for (setup, verdict), rows in observed.groupby(["setup", "verdict"], sort=False):
+        name = setup if verdict == "consistent" else f"{setup}, {verdict}"
+        face = "none" if verdict == "inconsistent" else palette[setup]
+        ax.plot(
+            rows["payload_bytes"], rows["throughput_rps"], _MARKER[verdict], color=palette[setup],
+            markerfacecolor=face, markersize=7, label=name, linestyle="none",
+        )  # fmt: skip
+    if len(observed):
+        ax.legend(loc="lower left", fontsize="small")
+    _log_log(ax)
+    ax.set_xlabel(_WHOLE)
+    ax.set_ylabel("Throughput [requests/s]")
+    return ax
+
+
+def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Connections per second against the pairs of addresses and server ports, a line for each TIME_WAIT and port range.
+
+    Parameters
+    ----------
+    limits : pandas.DataFrame
+        ``limit`` (its name), ``destinations`` (rising) and ``connections_per_s``.
+    wanted : pandas.DataFrame
+        ``name`` and ``connections_per_s`` of rates that are wanted, drawn as dashed lines; may be empty.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = colours(limits["limit"].unique())
+    for limit, rows in limits.groupby("limit", sort=False):
+        ax.plot(rows["destinations"], rows["connections_per_s"], color=palette[limit])
+        label_end(ax, rows["destinations"].iloc[-1], rows["connections_per_s"].iloc[-1], str(limit), palette[limit])
+    for row in wanted.itertuples():
+        ax.axhline(row.connections_per_s, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
+        ax.annotate(
+            row.name, (limits["destinations"].min(), row.connections_per_s),
+            xytext=(2, 3), textcoords="offset points", color=COLOURS["limit"], fontsize="small",
+        )  # fmt: skip
+    _log_log(ax)
+    ax.set_xlabel("Server addresses and ports")
+    ax.set_ylabel("Connections/s")
+    return ax
+
+
+def _log_log(ax: Axes) -> None:
+    for axis, scale in ((ax.xaxis, ax.set_xscale), (ax.yaxis, ax.set_yscale)):
+        scale("log")
+        axis.set_major_formatter(EngFormatter(sep=""))
+        axis.set_minor_locator(NullLocator())
