@@ -85,6 +85,37 @@ def asymptotic_latency_s(
     return np.maximum(above_0("latency_min_s", latency_min_s), heavy)  # R >= max(R_min, N D − Z)
 
 
+def saturation_connections(demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0) -> np.ndarray:
+    """Saturation point N* = (R_min + Z) / D: the connections from which on some must queue.
+
+    Parameters
+    ----------
+    demand_s : array_like
+        Service demand D of the busiest resource, > 0; with m servers, D / m.
+    latency_min_s : array_like
+        Response time R_min without any queueing, > 0.
+    think_time_s : array_like
+        Think time Z, >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Connections, not rounded; the arguments broadcast, NaN passes through.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> print(saturation_connections(demand_s=0.002, latency_min_s=0.044))
+    22.0
+    """
+    cycle = above_0("latency_min_s", latency_min_s) + at_least_0("think_time_s", think_time_s)
+    return cycle / above_0("demand_s", demand_s)  # N* = (R_min + Z) / D
+
+
 def find_saturation(demand: Estimate, latency_min: Estimate, think_time_s: float = 0) -> Estimate:
     """Saturation point N* = (R_min + Z) / D: the connections from which on some must queue.
 

@@ -1,0 +1,109 @@
+"""What every solver of a closed network returns, and what must be true of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import LoadcurveError
+
+# Part by which an identity may be off.  Rounding in the longest solvers is below 1e-9 of N (N = 10,000); a wrong
+# algorithm is off by per cents.
+_TOLERANCE = 1e-7
+
+
+class InvariantError(LoadcurveError):
+    """A solution breaks a law that holds for every network: it is wrong, and not returned."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedNetwork:
+    """A solved closed network of K centres.
+
+    With ``rows == "connections"`` (one class) the n rows are the populations N = 1 … n; with ``rows == "class"`` each
+    row is a class, all of them together in the network.
+
+    Attributes
+    ----------
+    rows : str
+        ``connections`` or ``class``.
+    method : str
+        How it was solved, in words.
+    connections : numpy.ndarray of int, shape (n,)
+        Requests N in the network, thinking ones included.
+    think_time_s : numpy.ndarray, shape (n,)
+        Think time Z.
+    throughput_rps : numpy.ndarray, shape (n,)
+        Throughput X in requests per second.
+    latency_s : numpy.ndarray, shape (n,)
+        Mean response time R: the sum of the residence times, without think time.  NaN for a class without requests.
+    residence_s : numpy.ndarray, shape (n, K)
+        Time a request spends at each centre, over all its visits, waiting included.
+    queue_length : numpy.ndarray, shape (n, K)
+        Mean number of requests at each centre, those in service included.
+    utilisation_ratio : numpy.ndarray, shape (n, K)
+        X D / m: busy share of each of the m servers; 0 at a delay centre, which has endless servers.  At a centre whose
+        speed depends on its queue, the share of its highest speed.
+    """
+
+    rows: str
+    method: str
+    connections: np.ndarray
+    think_time_s: np.ndarray
+    throughput_rps: np.ndarray
+    latency_s: np.ndarray
+    residence_s: np.ndarray
+    queue_length: np.ndarray
+    utilisation_ratio: np.ndarray
+
+    def table(self) -> pd.DataFrame:
+        """Return ``connections, throughput_rps, latency_s``, one row for each population, or each class."""
+        return pd.DataFrame(
+            {"connections": self.connections, "throughput_rps": self.throughput_rps, "latency_s": self.latency_s}
+        )
+
+
+def check_network(network: ClosedNetwork) -> ClosedNetwork:
+    """Return the network as it is, or raise: Little at every centre, ΣQ + X Z = N, U <= 1, nothing negative.
+
+    Parameters
+    ----------
+    network : ClosedNetwork
+        As a solver made it.
+
+    Returns
+    -------
+    ClosedNetwork
+        The same object.
+
+    Raises
+    ------
+    InvariantError
+        With the law that is broken, where, and by how much.
+    """
+    throughput, queue = network.throughput_rps[:, None], network.queue_length
+    present = network.connections > 0
+    for name in ("throughput_rps", "residence_s", "queue_length", "utilisation_ratio"):
+        values = getattr(network, name)[present]
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise InvariantError(f"{network.method}: {name} has values that are negative or not finite")
+    number = network.connections.astype(float)
+    _require(network, "Q = X R at every centre", queue, throughput * network.residence_s, number[:, None])
+    everyone = queue.sum(axis=1) + network.throughput_rps * network.think_time_s
+    _require(network, "sum of Q + X Z = N", everyone, number, number)
+    latency = np.where(present, network.latency_s, 0.0)
+    _require(network, "X (R + Z) = N", network.throughput_rps * (latency + network.think_time_s), number, number)
+    busy = network.utilisation_ratio
+    busiest = busy.sum(axis=0) if network.rows == "class" else busy
+    _require(network, "U <= 1", np.maximum(busiest, 1.0), np.ones_like(busiest), np.ones_like(busiest))
+    return network
+
+
+def _require(network, law, left, right, scale):
+    off = np.abs(left - right) - _TOLERANCE * scale
+    if (off > 0).any():
+        at = np.unravel_index(np.argmax(off), off.shape)
+        where = f"{network.rows} {network.connections[at[0]] if network.rows == 'connections' else at[0]}"
+        if law == "U <= 1":
+            where = f"centre {at[-1]}"
+        raise InvariantError(f"{network.method}: {law} is broken at {where}: {left[at]:.9g} against {right[at]:.9g}")
