@@ -1,0 +1,88 @@
+"""The runs of two servers, A and B, as every comparison takes them: checked, nothing removed, weaknesses named."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loadcurve.errors import ValueRuleError
+
+# Modified z-score that B. Iglewicz and D. C. Hoaglin ("How to Detect and Handle Outliers", 1993) label an outlier,
+# and the factor that makes the median absolute deviation a standard deviation for a normal distribution.
+_OUTLIER, _NORMAL = 3.5, 0.6745
+# Below five runs the median absolute deviation is a coin toss: two of three runs are often close by chance.
+_ENOUGH_FOR_OUTLIERS = 5
+
+
+def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """One number for each run of A and of B, all > 0, and a warning for each weakness; only NaN is left out.
+
+    Raises
+    ------
+    ValueRuleError
+        When a group is not one-dimensional, holds a value <= 0 or not finite, or no value at all.
+    """
+    first, warned_first = _group("a", a)
+    second, warned_second = _group("b", b)
+    return first, second, warned_first + warned_second + too_few(first.size, second.size)
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no confidence level."""
+    if not 0 < level < 1:
+        raise ValueRuleError("level", "0 < level < 1", level)
+
+
+def too_few(runs_a: int, runs_b: int) -> list[str]:
+    """The sentence that one run deserves: it has no scatter, so there is no interval."""
+    alone = [f"1 run of {name}" for name, runs in (("A", runs_a), ("B", runs_b)) if runs == 1]
+    return [f"{' and '.join(alone)}: nothing can be concluded about repeats"] if alone else []
+
+
+def _group(name: str, values: ArrayLike) -> tuple[np.ndarray, list[str]]:
+    if hasattr(values, "to_numpy"):  # a pandas column of a nullable type: its NA becomes NaN
+        values = values.to_numpy(dtype=float, na_value=np.nan)
+    every = np.asarray(values, dtype=float)
+    if every.ndim != 1:
+        raise ValueRuleError(name, "one-dimensional, one number for each run", f"{every.ndim} dimensions")
+    wrong = every[(every <= 0) | np.isinf(every)]
+    if wrong.size:
+        raise ValueRuleError(name, "> 0 and finite", wrong[0])
+    known = every[~np.isnan(every)]
+    if not known.size:
+        raise ValueRuleError(name, "known for at least one run", "none")
+    missing = [f"{every.size - known.size} of {every.size} runs of {name.upper()} have no value and are left out"]
+    return known, (missing if known.size < every.size else []) + _outliers(name.upper(), every)
+
+
+def _outliers(name: str, every: np.ndarray) -> list[str]:
+    """Name the runs that lie far off, by their place from 1 on; they are kept."""
+    if np.sum(~np.isnan(every)) < _ENOUGH_FOR_OUTLIERS:
+        return []
+    away = every - np.nanmedian(every)
+    spread = np.nanmedian(np.abs(away))
+    with np.errstate(divide="ignore", invalid="ignore"):  # more than half the runs alike: any other run is far off
+        score = _NORMAL * np.abs(away) / spread
+    return [
+        f"run {place + 1} of {name} ({every[place]:.6g}) lies {score[place]:.1f} robust standard deviations from the "
+        "median; it is kept: find its cause"
+        for place in np.flatnonzero(score > _OUTLIER)
+    ]
+
+
+def relative_variances(groups: Sequence[np.ndarray]) -> np.ndarray:
+    """Variance of each group's mean relative to that mean: (s / mean)² / n, NaN for one run."""
+    return np.array(
+        [g.var(ddof=1) / g.size / g.mean() ** 2 if g.size > 1 else np.nan for g in groups],
+    )
+
+
+def welch_degrees(variances: Sequence[float], runs: Sequence[int]) -> float:
+    """Welch–Satterthwaite degrees of freedom of a sum of independent variances; infinite when all are 0.
+
+    B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+    Biometrika 34 (1947).
+    """
+    variance, degrees = np.asarray(variances, dtype=float), np.asarray(runs, dtype=float) - 1
+    below = np.sum(variance**2 / degrees)
+    return float(variance.sum() ** 2 / below) if below > 0 else np.inf

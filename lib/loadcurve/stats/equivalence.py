@@ -1,0 +1,228 @@
+r"""Is there no difference larger than 2 %?  Two one-sided t tests, and the repeats that an answer takes.
+
+"Not significantly different" is no answer to that: it is what every comparison says that was run too few times.
+All of this is on logarithms, so that A against B and B against A get the same verdict: a margin of 2 % is the range
+1/1.02 to 1.02 of the ratio.
+
+D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for assessing the
+equivalence of average bioavailability", J. Pharmacokinetics and Biopharmaceutics 15 (1987).
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import gammaln, ndtr, stdtr, stdtrit
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats._runs import two_groups
+from loadcurve.stats.ratio import find_geometric_ratio, log_difference
+
+# A plan for more runs is no plan: longer or quieter runs are.
+_MOST_REPEATS = 100_000
+
+
+def summarise_equivalence(
+    a: ArrayLike, b: ArrayLike, *, margin_ratio: float = 0.02, level: float = 0.95, power: float = 0.8
+) -> pd.DataFrame:
+    """Verdict on "A and B differ by no more than the margin", with its numbers.
+
+    Parameters
+    ----------
+    a, b : array_like of float, shape (n_a,) and (n_b,)
+        One value > 0 for each run, same unit.
+    margin_ratio : float
+        Largest difference that does not matter, > 0; 0.02 is 2 %.  Settle it before the runs.
+    level : float
+        Confidence, 0.5 < level < 1: each error, a false "equivalent" and a false "different", is at most 1 − level.
+    power : float
+        Wanted chance of the verdict "equivalent" for servers that do not differ, 0 < power < 1; for `repeats_needed`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row.  ``verdict``: ``equivalent within ±2 %`` when the interval ``equivalence_lo`` to ``equivalence_hi``
+        lies inside the margin, else ``different`` when the wider one, ``lo`` to ``hi``, leaves out 1, else
+        ``undecided``.  ``ratio`` of geometric means; ``p_equivalence`` of the two one-sided tests; ``p_difference`` of
+        Welch's test on logarithms; ``margin_ratio``; ``variation_ratio``, the pooled scatter of a run;
+        ``repeats_needed`` of each server at that scatter if there is no difference; ``repeats_needed_hi``, the same at
+        the upper `level` bound of the scatter (NaN beyond 100,000); ``warnings``.  With one run of either: undecided,
+        all but the ratio NaN.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> one = summarise_equivalence([100.1, 99.8, 100.3, 99.9], [100.2, 100.0, 99.7, 100.1])
+    >>> one.loc[0, "verdict"], int(one.loc[0, "repeats_needed"])
+    ('equivalent within ±2 %', 2)
+    >>> summarise_equivalence([104, 99, 108], [100, 97, 105]).loc[0, "verdict"]
+    'undecided'
+    """
+    if not margin_ratio > 0:
+        raise ValueRuleError("margin_ratio", "> 0", margin_ratio)
+    if not 0.5 < level < 1:
+        raise ValueRuleError("level", "0.5 < level < 1", level)
+    first, second, _ = two_groups(a, b)
+    ratio = find_geometric_ratio(a, b, level)
+    inner = find_geometric_ratio(a, b, 2 * level - 1)  # both one-sided tests reject when this lies inside the margin
+    p_equivalence, p_difference = _p_values(first, second, np.log1p(margin_ratio))
+    verdict = "undecided"
+    if p_equivalence <= 1 - level:
+        verdict = f"equivalent within ±{100 * margin_ratio:g} %"
+    elif p_difference <= 1 - level:
+        verdict = "different"
+    row = {
+        "verdict": verdict,
+        "ratio": ratio.value,
+        "lo": ratio.lo,
+        "hi": ratio.hi,
+        "equivalence_lo": inner.lo,
+        "equivalence_hi": inner.hi,
+        "p_equivalence": p_equivalence,
+        "p_difference": p_difference,
+        "margin_ratio": margin_ratio,
+        **_plan(first, second, margin_ratio, level, power),
+        "warnings": "; ".join(ratio.warnings),
+    }
+    return pd.DataFrame([row])
+
+
+def _p_values(first: np.ndarray, second: np.ndarray, margin: float) -> tuple[float, float]:
+    difference, error, degrees = log_difference(first, second)
+    if np.isnan(error):
+        return np.nan, np.nan
+    if error == 0:  # no scatter: what was measured is all there is
+        return float(abs(difference) >= margin), float(difference == 0)
+    worst = (abs(difference) - margin) / error  # the nearer margin has the larger p
+    return float(stdtr(degrees, worst)), float(2 * stdtr(degrees, -abs(difference) / error))
+
+
+def _plan(first: np.ndarray, second: np.ndarray, margin_ratio: float, level: float, power: float) -> dict[str, float]:
+    degrees = first.size + second.size - 2
+    if min(first.size, second.size) < 2:
+        return {"variation_ratio": np.nan, "repeats_needed": np.nan, "repeats_needed_hi": np.nan}
+    squares = sum((group.size - 1) * np.log(group).var(ddof=1) for group in (first, second))
+    likely, most = np.sqrt(squares / degrees), np.sqrt(squares / stats.chi2.ppf(1 - level, degrees))
+    needed = [repeats_for_equivalence(_variation(sd), margin_ratio, level=level, power=power) for sd in (likely, most)]
+    return {"variation_ratio": _variation(likely), "repeats_needed": needed[0], "repeats_needed_hi": needed[1]}
+
+
+def _variation(log_sd: float) -> float:
+    """Standard deviation relative to the mean of a lognormal quantity, from that of its logarithm."""
+    return float(np.sqrt(np.expm1(log_sd**2)))
+
+
+def repeats_for_equivalence(
+    variation_ratio: float, margin_ratio: float, *, true_ratio: float = 1.0, level: float = 0.95, power: float = 0.8
+) -> float:
+    """Fewest runs of each server with which two one-sided tests find equivalence with the wanted power.
+
+    Parameters
+    ----------
+    variation_ratio : float
+        Scatter of a run relative to its mean, >= 0.
+    margin_ratio : float
+        Largest difference that does not matter, > 0.
+    true_ratio : float
+        Ratio that A really has to B, within the margin.
+    level, power : float
+        As for `summarise_equivalence`.
+
+    Returns
+    -------
+    float
+        Runs of each server, >= 2; NaN when more than 100,000 would be needed.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> repeats_for_equivalence(0.003, 0.02), repeats_for_equivalence(0.06, 0.02)
+    (2.0, 158.0)
+    """
+    if not 0 < power < 1:
+        raise ValueRuleError("power", "0 < power < 1", power)
+    enough = 2
+    while equivalence_power(enough, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level) < power:
+        enough *= 2
+        if enough > _MOST_REPEATS:
+            return np.nan
+    fewer = enough // 2  # too few, or 1, which is no repeat
+    while enough - fewer > 1:
+        middle = (fewer + enough) // 2
+        reached = equivalence_power(middle, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level)
+        fewer, enough = (fewer, middle) if reached >= power else (middle, enough)
+    return float(enough)
+
+
+def equivalence_power(
+    repeats: int, variation_ratio: float, margin_ratio: float, *, true_ratio: float = 1.0, level: float = 0.95
+) -> float:
+    r"""Chance that two one-sided t tests find equivalence, for equal scatter and equal numbers of runs.
+
+    With :math:`\sigma_d = \sigma\sqrt{2/n}` and the distance :math:`\theta_{1,2}` of the true log ratio from either
+    margin, the mean over the scatter s that the runs will show, s²/σ² being χ²/ν with ν = 2n − 2:
+
+    .. math:: E_s\left[\Phi(\theta_2/\sigma_d - t_\nu s/\sigma) - \Phi(-\theta_1/\sigma_d + t_\nu s/\sigma)\right]_+
+
+    Parameters
+    ----------
+    repeats : int
+        Runs n of each server, >= 2.
+    variation_ratio, margin_ratio, true_ratio, level
+        As for `repeats_for_equivalence`.
+
+    Returns
+    -------
+    float
+        Power, 0 to 1.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Notes
+    -----
+    K. F. Phillips, "Power of the two one-sided tests procedure in bioequivalence", J. Pharmacokinetics and
+    Biopharmaceutics 18 (1990).
+
+    Examples
+    --------
+    >>> round(equivalence_power(10, 0.02, 0.02), 3)
+    0.377
+    """
+    if repeats < 2:
+        raise ValueRuleError("repeats", ">= 2", repeats)
+    if not variation_ratio >= 0:
+        raise ValueRuleError("variation_ratio", ">= 0", variation_ratio)
+    if not margin_ratio > 0:
+        raise ValueRuleError("margin_ratio", "> 0", margin_ratio)
+    if not abs(np.log(true_ratio)) < np.log1p(margin_ratio):
+        raise ValueRuleError("true_ratio", f"within a factor of {1 + margin_ratio:g}", true_ratio)
+    if variation_ratio == 0:
+        return 1.0
+    degrees = 2 * repeats - 2
+    error = np.sqrt(2 * np.log1p(variation_ratio**2) / repeats)  # σ² of the logarithm is ln(1 + variation²)
+    below = (np.log1p(margin_ratio) + np.log(true_ratio)) / error
+    above = (np.log1p(margin_ratio) - np.log(true_ratio)) / error
+    t = stdtrit(degrees, level)
+
+    scale = np.log(2) + degrees / 2 * np.log(degrees / 2) - gammaln(degrees / 2)
+
+    def of_scatter(s: float) -> float:
+        density = np.exp(scale + (degrees - 1) * np.log(s) - degrees * s * s / 2)  # of s = √(χ²/ν)
+        return (ndtr(above - t * s) - ndtr(t * s - below)) * density
+
+    # Beyond this scatter the interval is wider than the margin; beyond the other, no scatter is ever seen.
+    most = min((below + above) / (2 * t), np.sqrt(stats.chi2.isf(1e-14, degrees) / degrees))
+    least = np.sqrt(stats.chi2.ppf(1e-14, degrees) / degrees)
+    return float(max(quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0

@@ -1,0 +1,142 @@
+"""Several comparisons at once: the more of them, the surer one of them errs, unless they are corrected."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats._runs import two_groups
+from loadcurve.stats.mean import _PERCENTILE
+from loadcurve.stats.rank import find_rank_ratio
+from loadcurve.stats.ratio import find_ratio
+
+
+def holm(p_values: ArrayLike) -> np.ndarray:
+    """P values corrected by Holm's step-down procedure for the family that they make.
+
+    Rejecting where the corrected value is <= α keeps the chance of even one false rejection at most α, whatever the
+    dependence between the tests.
+
+    Parameters
+    ----------
+    p_values : array_like of float, shape (m,)
+        In 0–1.  NaN is a test that was not made: it stays NaN and does not count.
+
+    Returns
+    -------
+    numpy.ndarray
+        Corrected values, in the same order, never below the given ones and never above 1.
+
+    Raises
+    ------
+    ValueRuleError
+        When a value lies outside 0–1, or `p_values` is not one-dimensional.
+
+    Notes
+    -----
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. Statistics 6 (1979).
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03, 0.005]).tolist()
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    every = np.asarray(p_values, dtype=float)
+    if every.ndim != 1:
+        raise ValueRuleError("p_values", "one-dimensional", f"{every.ndim} dimensions")
+    wrong = every[(every < 0) | (every > 1)]
+    if wrong.size:
+        raise ValueRuleError("p_values", "in 0–1", wrong[0])
+    corrected = np.full(every.shape, np.nan)
+    order = np.argsort(every)[: np.sum(~np.isnan(every))]  # NaN sorts last
+    steps = (order.size - np.arange(order.size)) * every[order]
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return corrected
+
+
+def summarise_comparisons(
+    runs: pd.DataFrame, *, by: str, column: str, baseline: object, level: float = 0.95, ranks: bool = False
+) -> pd.DataFrame:
+    """Each server against one baseline, corrected for the number of comparisons.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        One row for each run.
+    by : str
+        Column that names the server (or the variant, or the load).
+    column : str
+        The quantity to compare, > 0.  A percentile asks for `ranks`: it has no mean over runs.
+    baseline : object
+        The value of `by` that stands below the fraction line.
+    level : float
+        Confidence of the whole family, 0 < level < 1.
+    ranks : bool
+        Ratios by ranks and Mann–Whitney's test, instead of ratios of means and Welch's t test.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each other server, in order of appearance: `by`, ``runs``, ``ratio``; ``lo``, ``hi`` by Bonferroni
+        (with the chance `level`, all intervals hold their ratio at once); ``p_value``, ``p_holm``; ``verdict``
+        (``different`` where ``p_holm`` <= 1 − level, else ``undecided``: never "the same"); ``warnings``.  Holm's
+        test is a little sharper than Bonferroni's intervals, so a verdict ``different`` can stand beside an interval
+        that just holds 1.
+
+    Raises
+    ------
+    ValueRuleError
+        When a column or the baseline is missing, when nothing is left to compare, or for a percentile without `ranks`.
+
+    Notes
+    -----
+    Bonferroni: O. J. Dunn, "Multiple comparisons among means", J. American Statistical Association 56 (1961).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"server": list("aaabbbccc"), "rps": [100, 101, 99, 110, 112, 108, 100, 102, 99]})
+    >>> summarise_comparisons(table, by="server", column="rps", baseline="a")[["server", "p_holm", "verdict"]].round(4)
+      server  p_holm    verdict
+    0      b  0.0096  different
+    1      c  0.7700  undecided
+    """
+    for name in (by, column):
+        if name not in runs.columns:
+            raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", name)
+    if _PERCENTILE.search(column) and not ranks:
+        raise ValueRuleError("column", "a quantity that has a mean over runs (compare a percentile by ranks)", column)
+    names = runs[by].dropna().unique()
+    others = [name for name in names if name != baseline]
+    if len(others) == len(names) or not others:
+        raise ValueRuleError("baseline", f"one of two or more values of {by}", baseline)
+    find, test = (find_rank_ratio, _mann_whitney) if ranks else (find_ratio, _welch)
+    of = {name: runs.loc[runs[by] == name, column] for name in names}
+    within = 1 - (1 - level) / len(others)
+    rows = []
+    for name in others:
+        found = find(of[name], of[baseline], within)
+        p_value = _p_value(test, of[name], of[baseline])
+        rows.append((name, len(of[name]), found.value, found.lo, found.hi, p_value, "; ".join(found.warnings)))
+    table = pd.DataFrame(rows, columns=[by, "runs", "ratio", "lo", "hi", "p_value", "warnings"])
+    p_holm = holm(table["p_value"])
+    table.insert(6, "p_holm", p_holm)
+    table.insert(7, "verdict", np.where(p_holm <= 1 - level, "different", "undecided"))
+    return table
+
+
+def _p_value(test: Callable[[np.ndarray, np.ndarray], float], a: pd.Series, b: pd.Series) -> float:
+    first, second, _ = two_groups(a, b)
+    return np.nan if min(first.size, second.size) == 1 else float(test(first, second))
+
+
+def _welch(first: np.ndarray, second: np.ndarray) -> float:
+    if first.var() == second.var() == 0:  # no scatter: what was measured is all there is
+        return float(first[0] == second[0])
+    return stats.ttest_ind(first, second, equal_var=False).pvalue
+
+
+def _mann_whitney(first: np.ndarray, second: np.ndarray) -> float:
+    return stats.mannwhitneyu(first, second).pvalue
