@@ -31,7 +31,8 @@ def solve_schweitzer(
 ) -> ClosedNetwork:
     """Throughput and response time of every class, by Schweitzer's approximation.
 
-    It is exact for one connection and in the limit of many, and off by some per cent in the response time between.
+    It is exact for one connection and in the limit of many, and off by some per cent in between.  No centre gets more
+    work than it can do: Q (1 − U) >= 0 follows from the fixed point.
 
     Parameters
     ----------
@@ -89,7 +90,8 @@ def solve_linearizer(
     ValueRuleError
         When an argument breaks its rule.
     InvariantError
-        When an iteration does not converge, or the solution breaks a law: an extrapolated queue may come out negative.
+        When an iteration does not converge, or the solution breaks a law.  Close to saturation Linearizer may give a
+        centre a little more work than it can do, U = 1.0001: it is refused.  `solve_schweitzer` never does.
 
     Examples
     --------

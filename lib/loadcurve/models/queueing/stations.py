@@ -286,9 +286,8 @@ def solve_mmmk(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int, capac
     share = np.exp(log_weight - logsumexp(log_weight, axis=-1, keepdims=True))
     lost = share[..., -1]
     # Of the requests that get in: those who find all servers busy, but not a full station.
-    accepted = share[..., :-1].sum(axis=-1)
-    delayed = share[..., number:-1].sum(axis=-1) / accepted
-    throughput = rate * accepted
+    delayed = share[..., number:-1].sum(axis=-1) / share[..., :-1].sum(axis=-1)
+    throughput = share @ np.minimum(n, number) / service  # what busy servers finish
     waiting = share @ np.maximum(n - number, 0)
     return _station(throughput, service, number, waiting / throughput, idle=share[..., 0], delayed=delayed, lost=lost)
 
