@@ -149,9 +149,25 @@ def wanted():
     return pd.DataFrame({"name": ["wanted"], "connections_per_s": [3000.0]})
 
 
+def blocks():
+    runs = table_of_runs([("cpu", n, x, 0.01) for n, x in ((8, 100.0), (8, 80.0), (64, 90.0), (64, 70.0))])
+    return runs.assign(repeat=[1, 2, 1, 2])
+
+
+def ratios():
+    rows = [("t", 1.1, 1.0, 1.2), ("ranks", 1.2, math.nan, math.nan)]
+    return pd.DataFrame(rows, columns=["method", "ratio", "lo", "hi"])
+
+
+def coverage():
+    rows = [("even", 3, "t", 0.96), ("even", 10, "t", 0.95), ("skewed", 3, "t", 0.9), ("skewed", 10, "t", 0.97)]
+    return pd.DataFrame(rows, columns=["shape", "runs", "method", "coverage_ratio"]).assign(level_ratio=0.95)
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
+    "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
@@ -160,8 +176,10 @@ EXAMPLES = {
     "plot_overhead_by_size": lambda: (responses(),),
     "plot_packets_by_size": lambda: (packets(),),
     "plot_port_limit": lambda: (port_limits(), wanted()),
+    "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
+    "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
 }
@@ -173,6 +191,9 @@ THROUGHPUT = [
 ]
 # Over the size of a response, or over addresses.
 WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size"]
+
+# Over blocks, ratios or the number of runs.
+COMPARISON = ["plot_coverage", "plot_ratios", "plot_throughput_by_block"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -277,7 +298,7 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE])
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON])
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
     assert ax.get_xlabel() == "Connections"
@@ -427,6 +448,29 @@ def test_plot_records():
     assert strokes(ax, COLOURS["cpu"], "--") == [[[1, 200], [4, 500]]]
     assert strokes(ax, COLOURS["delay"]) == [[[1, 10], [4, 40], [16, 150]]]
     assert legend(ax) == ["cpu, recorded", "cpu, this machine", "delay, recorded"]
+
+
+def test_plot_throughput_by_block():
+    ax = draw("plot_throughput_by_block")
+    assert strokes(ax, COLOURS["cpu"]) == [[[1, 100], [2, 80]]]
+    assert strokes(ax, PALETTE[1]) == [[[1, 90], [2, 70]]]
+    assert labels(ax) == {"N = 8": COLOURS["cpu"], "N = 64": PALETTE[1]}
+    assert (ax.get_ylim()[0], ax.get_ylabel()) == (0, "Throughput [requests/s]")
+
+
+def test_plot_ratios():
+    ax = draw("plot_ratios")
+    assert strokes(ax, PALETTE[0])[0] == [[1.0, 2], [1.2, 2]]
+    assert points(ax, PALETTE[0]) == [(1.1, 2), (1.2, 1)]
+    assert list(labels(ax)) == ["no interval"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["t", "ranks"]
+
+
+def test_plot_coverage_shows_the_worst_shape():
+    ax = draw("plot_coverage")
+    assert strokes(ax, COLOURS["limit"], "--") == [[[0, 0.95], [1, 0.95]]]
+    assert strokes(ax, PALETTE[0]) == [[[3, 0.9], [10, 0.95]]]
+    assert (legend(ax), tick(ax.yaxis, 0.9), tick(ax.xaxis, 3)) == (["t"], "90%", "3")
 
 
 def test_plot_overhead_by_size():

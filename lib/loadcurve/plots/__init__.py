@@ -4,6 +4,7 @@ Repeats first, then their mean, then a law with its band.  Throughput starts at 
 and the same entity has the same colour everywhere.
 """
 
+from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.quality import (
     plot_cpu_by_connections,
     plot_deviation_from_law,
@@ -29,6 +30,7 @@ use()
 
 __all__ = [
     "plot_asymptotic_bounds",
+    "plot_coverage",
     "plot_cpu_by_connections",
     "plot_deviation_from_law",
     "plot_effective_concurrency",
@@ -37,8 +39,10 @@ __all__ = [
     "plot_overhead_by_size",
     "plot_packets_by_size",
     "plot_port_limit",
+    "plot_ratios",
     "plot_records",
     "plot_requests_limit_by_size",
+    "plot_throughput_by_block",
     "plot_throughput_by_connections",
     "plot_throughput_law",
 ]

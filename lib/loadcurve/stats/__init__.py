@@ -7,7 +7,7 @@ from loadcurve.stats.fairness import summarise_fairness, summarise_shares
 from loadcurve.stats.mean import find_mean, summarise_repeats
 from loadcurve.stats.multiple import holm, summarise_comparisons
 from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
-from loadcurve.stats.ratio import find_geometric_ratio, find_ratio
+from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "find_bootstrap_ratio",
     "find_geometric_ratio",
     "find_mean",
+    "find_paired_ratio",
     "find_rank_ratio",
     "find_ratio",
     "find_shift",

@@ -100,8 +100,8 @@ def summarise_coverage(
     -------
     pandas.DataFrame
         A row for each shape of the scatter, number of runs and method: ``shape``, ``runs``, ``method``,
-        ``coverage_ratio`` (NaN where the method has no interval), ``error_ratio`` (its standard error) and
-        ``width_ratio`` (median of hi / lo − 1).
+        ``level_ratio`` (what is claimed), ``coverage_ratio`` (NaN where the method has no interval), ``error_ratio``
+        (its standard error) and ``width_ratio`` (median of hi / lo − 1).
 
     Raises
     ------
@@ -111,7 +111,7 @@ def summarise_coverage(
     Examples
     --------
     >>> summarise_coverage([5], seed=1, simulations=2, resamples=100).columns.tolist()
-    ['shape', 'runs', 'method', 'coverage_ratio', 'error_ratio', 'width_ratio']
+    ['shape', 'runs', 'method', 'level_ratio', 'coverage_ratio', 'error_ratio', 'width_ratio']
     """
     if min(runs) < 2:
         raise ValueRuleError("runs", ">= 2", min(runs))
@@ -124,8 +124,9 @@ def summarise_coverage(
             pairs = [(_TRUE_RATIO * draw(rng, number), draw(rng, number)) for _ in range(simulations)]
             for name, find in _METHODS.items():
                 ends = np.array([_ends(find(a, b, level, rng, resamples)) for a, b in pairs])
-                rows.append((shape, number, name, *_coverage(ends)))
-    return pd.DataFrame(rows, columns=["shape", "runs", "method", "coverage_ratio", "error_ratio", "width_ratio"])
+                rows.append((shape, number, name, level, *_coverage(ends)))
+    columns = ["shape", "runs", "method", "level_ratio", "coverage_ratio", "error_ratio", "width_ratio"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _ends(found):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import find_geometric_ratio, find_ratio
+from loadcurve.stats import find_geometric_ratio, find_paired_ratio, find_ratio
 
 runs = st.lists(st.floats(50, 150), min_size=2, max_size=12)
 # "Student" (1908), additional hours of sleep under two drugs, as R's data set `sleep`.
@@ -100,3 +100,28 @@ def test_level_moves_the_ends():
     with pytest.raises(ValueRuleError, match="level"):
         find_ratio([1, 2], [2, 3], 95)
     assert special.stdtrit(8, 0.975) == pytest.approx(2.306004, abs=1e-6)
+
+
+def test_pairs_by_r():
+    # R, t.test(sleep$extra[1:10], sleep$extra[11:20], paired = TRUE): interval −2.4598858 to −0.7001142.
+    found = find_paired_ratio(*np.exp(SLEEP))
+    assert np.log([found.lo, found.hi]) == pytest.approx([-2.4598858, -0.7001142], abs=5e-8)
+    assert math.log(found.value) == pytest.approx(-1.58)
+
+
+def test_what_a_pair_shares_cancels():
+    blocks = np.array([1.0, 0.7, 1.4])
+    a, b = 1.1 * blocks * [1, 1.001, 0.999], blocks
+    assert find_paired_ratio(a, b).lo > 1.09
+    assert find_geometric_ratio(a, b).lo < 1
+
+
+def test_pairs_must_be_whole():
+    found = find_paired_ratio([1, 2, np.nan], [1, 2, 3])
+    assert found.value == 1
+    assert found.warnings == ("1 of 3 pairs are not whole and are left out",)
+    assert math.isnan(find_paired_ratio([2], [1]).lo)
+    with pytest.raises(ValueRuleError, match="shape"):
+        find_paired_ratio([1, 2], [1, 2, 3])
+    with pytest.raises(ValueRuleError, match="known"):
+        find_paired_ratio([np.nan], [1])

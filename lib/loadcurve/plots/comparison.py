@@ -1,0 +1,87 @@
+"""Two servers side by side: their runs, their ratio by every method, and how far the methods can be trusted."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator, PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new, label_end, palette_of
+from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.tables import axis_label
+
+
+def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput of every run by its repeat, the runs of one load joined: what a block shares moves all its runs.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the table ``runs`` of one variant, with ``repeat``, ``connections`` and ``throughput_rps``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    loads = sorted(runs["connections"].unique())
+    own = next(iter(palette_of(runs).values()))
+    palette = dict(zip(loads, [own, *(c for c in PALETTE if c != own)], strict=False))
+    for load, rows in runs.sort_values("repeat").groupby("connections"):
+        ax.plot(rows["repeat"], rows["throughput_rps"], "o-", color=palette[load])
+        label_end(ax, rows["repeat"].iloc[-1], rows["throughput_rps"].iloc[-1], f"N = {load}", palette[load])
+    ax.set_xticks(sorted(runs["repeat"].unique()))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("Block of the study")
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Ratio of A to B with its interval, a line for each method; the dashed line is no difference.
+
+    Parameters
+    ----------
+    ratios : pandas.DataFrame
+        ``method ratio lo hi``, one row for each method, such as `summarise_ratios` gives.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
+    places = range(len(ratios), 0, -1)
+    for place, row in zip(places, ratios.itertuples(), strict=True):
+        ax.plot([row.lo, row.hi], [place, place], color=PALETTE[0], linewidth=2.4, alpha=0.55)
+        ax.plot(row.ratio, place, "o", color=PALETTE[0])
+        if pd.isna(row.lo):
+            label_end(ax, row.ratio, place, "no interval", PALETTE[0])
+    ax.set_yticks(list(places), ratios["method"])
+    ax.set_ylim(0.4, len(ratios) + 0.6)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("Ratio of A to B")
+    return ax
+
+
+def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """How often intervals held the truth, by the number of runs: of each method, the worst shape of the scatter.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        ``shape runs method level_ratio coverage_ratio``, such as `summarise_coverage` gives; the dashed line is the
+        level that the intervals claim.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(coverage["level_ratio"].iloc[0], color=COLOURS["limit"], linestyle="--", zorder=1)
+    palette = colours(coverage["method"].unique())
+    for method, rows in coverage.groupby("method", sort=False):
+        worst = rows.groupby("runs")["coverage_ratio"].min()
+        ax.plot(worst.index, worst, "o-", color=palette[method], label=method)
+    ax.set_xscale("log")
+    ax.set_xticks(sorted(coverage["runs"].unique()))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("Runs of each server")
+    ax.set_ylabel("Intervals that hold the truth")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(title=None, fontsize="small")
+    return ax
