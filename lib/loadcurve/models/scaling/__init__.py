@@ -12,10 +12,13 @@ from loadcurve.models.scaling.fits import (
     fit_saturating,
     fit_usl,
 )
+from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 
 __all__ = [
+    "ENTRANTS",
     "LAWS",
+    "Tournament",
     "bootstrap_law",
     "find_interval",
     "fit_amdahl",
@@ -26,6 +29,7 @@ __all__ = [
     "fit_roofline",
     "fit_saturating",
     "fit_usl",
+    "run_tournament",
     "usl",
     "usl_limit_rps",
     "usl_peak_connections",

@@ -50,6 +50,12 @@ def fit_law(
     covariance = np.zeros((count, count))
     covariance[np.ix_(free, free)] = residual_sd**2 * _inverse(slope)
     half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
+    for i, column in zip(free, slope.T, strict=True):
+        if not column.any():
+            half[i] = np.nan
+            warnings.append(
+                f"{law.parameters[i]} has no influence at these levels: its value is where the search began"
+            )
 
     parameters = {}
     for i, name in enumerate(law.parameters):

@@ -22,10 +22,14 @@ _FAR = 1e3
 
 
 def _function(number, unit, capacity, sharpness):
-    return unit * number * np.exp(-np.logaddexp(0, sharpness * np.log(unit * number / capacity)) / sharpness)
+    with np.errstate(divide="ignore"):  # without a capacity, a straight line
+        power = sharpness * np.log(unit * number / capacity)
+    return unit * number * np.exp(-np.logaddexp(0, power) / sharpness)
 
 
 def _gradient(number, unit, capacity, sharpness):
+    if np.isinf(capacity):
+        return np.column_stack([number, np.zeros_like(number), np.zeros_like(number)])
     ratio = np.log(unit * number / capacity)
     power = sharpness * ratio
     fitted = _function(number, unit, capacity, sharpness)
