@@ -1,33 +1,63 @@
 """Numbers with their uncertainty: what a few repeats say, and how surely they say it."""
 
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
+from loadcurve.stats.change import summarise_segments
+from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.equivalence import equivalence_power, repeats_for_equivalence, summarise_equivalence
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.fairness import summarise_fairness, summarise_shares
+from loadcurve.stats.harmonic import find_harmonic_mean
+from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
 from loadcurve.stats.mean import find_mean, summarise_repeats
+from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
+from loadcurve.stats.modes import dip, summarise_modes
 from loadcurve.stats.multiple import holm, summarise_comparisons
+from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
 from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
+from loadcurve.stats.steady import find_cool_down, find_warm_up
+from loadcurve.stats.stopping import find_repeats, summarise_stopping
+from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
 
 __all__ = [
     "Estimate",
+    "autocorrelation",
+    "dip",
     "equivalence_power",
     "find_bootstrap_ratio",
+    "find_cool_down",
     "find_geometric_ratio",
+    "find_harmonic_mean",
     "find_mean",
+    "find_mean_of_levels",
+    "find_mean_of_series",
     "find_paired_ratio",
     "find_rank_ratio",
     "find_ratio",
+    "find_repeats",
     "find_shift",
+    "find_warm_up",
+    "fisher_g_p_value",
     "holm",
+    "merge_samples",
     "repeats_for_equivalence",
     "summarise_comparisons",
     "summarise_coverage",
+    "summarise_drift",
     "summarise_equivalence",
     "summarise_fairness",
+    "summarise_histogram_quantiles",
+    "summarise_levels",
+    "summarise_merging",
+    "summarise_modes",
+    "summarise_oscillation",
+    "summarise_plan",
+    "summarise_quantile_range",
     "summarise_ranks",
     "summarise_ratios",
     "summarise_repeats",
+    "summarise_segments",
     "summarise_shares",
+    "summarise_stopping",
 ]

@@ -1,0 +1,35 @@
+"""What the statistics of a series ask of it: samples in time order, one after another, without gaps."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loadcurve.errors import ValueRuleError
+
+
+def series(name: str, values: ArrayLike, least: int) -> np.ndarray:
+    """Return `values` as floats: one-dimensional, finite, at least `least` of them; `name` is what an error names."""
+    if hasattr(values, "to_numpy"):  # a pandas column of a nullable type: its NA becomes NaN
+        values = values.to_numpy(dtype=float, na_value=np.nan)
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1:
+        raise ValueRuleError(name, "one-dimensional", f"{array.ndim} dimensions")
+    if array.size < least:
+        raise ValueRuleError(name, f"at least {least} samples", f"{array.size}")
+    if not np.isfinite(array).all():
+        # A gap would shift what comes after it: lags and periods would no longer be those of the clock.
+        raise ValueRuleError(name, "without gaps", array[~np.isfinite(array)][0])
+    return array
+
+
+def between_0_and_1(name: str, value: float) -> float:
+    """Return `value` as a float, 0 < value < 1."""
+    if not 0 < value < 1:
+        raise ValueRuleError(name, f"0 < {name} < 1", value)
+    return float(value)
+
+
+def above_0(name: str, value: float) -> float:
+    """Return `value` as a finite float > 0."""
+    if not 0 < value < np.inf:
+        raise ValueRuleError(name, "> 0", value)
+    return float(value)

@@ -1,0 +1,136 @@
+"""Quantiles of several runs together: from their classes, and never from their percentiles' mean.
+
+The mean of two 99th percentiles is no percentile of anything.  Classes of response times can be added up, and then
+say between which ends the quantile of all responses lies.  Without classes, only the spread of the runs is known: the
+quantile of all responses together lies between the least and the greatest of theirs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats._series import between_0_and_1
+
+_CLASSES = ("lower_s", "upper_s", "responses", "corrected")
+_QUANTILES = ("quantile", "latency_s", "corrected")
+
+
+def summarise_histogram_quantiles(
+    histogram: pd.DataFrame, quantiles: Sequence[float], *, by: str | Sequence[str]
+) -> pd.DataFrame:
+    """Quantiles of all responses of a point, from the classes of its runs.
+
+    Parameters
+    ----------
+    histogram : pandas.DataFrame
+        Rows of the table ``histogram``: ``lower_s, upper_s, responses, corrected`` and the columns `by`.  A missing
+        lower end counts as 0, a missing upper end as infinite.  The classes of two runs need not be the same.
+    quantiles : sequence of float
+        Each 0 < q < 1.
+    by : str or sequence of str
+        Columns that name a point.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `by`, ``quantile, lower_s, upper_s, responses``.  The response time that at least the part q of
+        the responses keeps lies between both ends: they are certain, no confidence interval, and as far apart as the
+        classes are wide.  For the scatter between runs, show the runs one by one.
+
+    Raises
+    ------
+    ValueRuleError
+        When a column is missing, a class has no number of responses, its ends are in disorder, or a point mixes runs
+        corrected for coordinated omission with others: these cannot be added up.
+
+    Examples
+    --------
+    >>> classes = pd.DataFrame({
+    ...     "connections": 8, "lower_s": [0.0, 0.1, 0.0, 0.1], "upper_s": [0.1, 0.2, 0.1, 0.4],
+    ...     "responses": [90, 10, 60, 40], "corrected": False})
+    >>> summarise_histogram_quantiles(classes, [0.5, 0.9], by="connections")
+       connections  quantile  lower_s  upper_s  responses
+    0            8       0.5      0.0      0.1        200
+    1            8       0.9      0.1      0.4        200
+    """
+    keys = _checked(histogram, by, _CLASSES)
+    wanted = [between_0_and_1("quantiles", quantile) for quantile in quantiles]
+    rows = []
+    for key, group in histogram.groupby(keys, dropna=False, observed=True):
+        lower, upper, counts = _classes(group)
+        total = counts.sum()
+        for quantile in wanted:
+            # Each response lies somewhere in its class: all at the lower ends is the earliest, at the upper the latest.
+            rank = quantile * total * (1 - 1e-12)  # a whole number stays one in spite of rounding
+            rows.append((*key, quantile, _at_rank(lower, counts, rank), _at_rank(upper, counts, rank), int(total)))
+    return pd.DataFrame(rows, columns=[*keys, "quantile", "lower_s", "upper_s", "responses"])
+
+
+def summarise_quantile_range(latency: pd.DataFrame, *, by: str | Sequence[str]) -> pd.DataFrame:
+    """The least and the greatest of the runs' quantiles, between which that of all their responses lies.
+
+    Parameters
+    ----------
+    latency : pandas.DataFrame
+        Rows of the table ``latency``: ``quantile, latency_s, corrected`` and the columns `by`; one row for each run
+        and quantile.
+    by : str or sequence of str
+        Columns that name a point.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `by`, ``quantile, lower_s, upper_s, runs`` (those with a value).  A value between both ends is not
+        known: it would take the classes, see `summarise_histogram_quantiles`.
+
+    Raises
+    ------
+    ValueRuleError
+        When a column is missing, or a point mixes runs corrected for coordinated omission with others.
+
+    Notes
+    -----
+    With F = Σ w_i F_i, w_i the runs' parts of all responses: below the least of the quantiles every F_i is under q,
+    and at the greatest every F_i has reached it.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"connections": 8, "quantile": 0.99, "latency_s": [0.2, 0.5], "corrected": False})
+    >>> summarise_quantile_range(table, by="connections")
+       connections  quantile  lower_s  upper_s  runs
+    0            8      0.99      0.2      0.5     2
+    """
+    keys = _checked(latency, by, _QUANTILES)
+    groups = latency.groupby([*keys, "quantile"], dropna=False, observed=True)["latency_s"]
+    return groups.agg(lower_s="min", upper_s="max", runs="count").reset_index()
+
+
+def _checked(frame: pd.DataFrame, by: str | Sequence[str], needed: tuple[str, ...]) -> list[str]:
+    keys = [by] if isinstance(by, str) else list(by)
+    for name in (*keys, *needed):
+        if name not in frame.columns:
+            raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
+    kinds = frame.groupby(keys, dropna=False, observed=True)["corrected"].nunique(dropna=False)
+    if (kinds > 1).any():
+        raise ValueRuleError("corrected", "the same for all runs of a point", f"both at {kinds.idxmax()}")
+    return keys
+
+
+def _classes(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    lower = group["lower_s"].to_numpy(dtype=float, na_value=0.0)
+    upper = group["upper_s"].to_numpy(dtype=float, na_value=np.inf)
+    counts = group["responses"].to_numpy(dtype=float, na_value=np.nan)
+    if not (counts >= 0).all() or counts.sum() == 0:
+        raise ValueRuleError("responses", "known for each class, >= 0, and some at each point", counts.tolist())
+    if not (lower <= upper).all():
+        raise ValueRuleError("upper_s", ">= lower_s", upper[lower > upper][0])
+    return lower, upper, counts
+
+
+def _at_rank(ends: np.ndarray, counts: np.ndarray, rank: float) -> float:
+    """Least end at which the classes up to it hold at least `rank` responses."""
+    order = np.argsort(ends, kind="stable")
+    reached = np.searchsorted(np.cumsum(counts[order]), rank)
+    return float(ends[order][min(reached, ends.size - 1)])

@@ -1,0 +1,159 @@
+"""Do the values fall into two heaps: two code paths, two processors, two states of the machine?
+
+J. A. Hartigan, P. M. Hartigan, "The Dip Test of Unimodality", Annals of Statistics 13(1), 1985, pp. 70–84; the
+algorithm in P. M. Hartigan, "Algorithm AS 217", Applied Statistics 34(3), 1985.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from loadcurve.stats._series import between_0_and_1, series
+from loadcurve.stats._verdict import verdict_row
+from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.merging import merge_size
+
+TEST = "Hartigan's dip"
+LEAST = 8  # below, even two clean heaps hardly reach p = 0.05
+MOST_SIMULATED = 100  # sqrt(n) · dip hardly changes its distribution beyond (Hartigan and Hartigan 1985, table 1)
+SAMPLES = 999  # uniform samples: p to a thousandth
+MOST_TIES = 0.5  # share of values that equal another one from which on rounding makes heaps of its own
+
+
+def dip(values: ArrayLike) -> float:
+    """Hartigan's dip: the greatest distance between the empirical distribution and the nearest unimodal one.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        Any order, any unit, n >= 1.
+
+    Returns
+    -------
+    float
+        Between 1/(2n) and 1/4.
+
+    Raises
+    ------
+    ValueRuleError
+        When `values` is not one-dimensional or has gaps.
+
+    Examples
+    --------
+    >>> dip([1, 1, 1, 1, 9, 9, 9, 9])
+    0.25
+    """
+    return _dip(np.sort(series("values", values, 1)))
+
+
+def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd.DataFrame:
+    """Heaps in a set of values: the dip test against the uniform distribution.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        Repeats, or samples of one run in time order, any unit, n >= 8.
+    seed : int
+        Of the uniform samples that give the p value.
+    level : float
+        Confidence level of the verdict, 0 < level < 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: ``question, test, statistic`` (the dip), ``p_value, value, lo, hi`` (all NaN: the test knows no place
+        of the heaps), ``verdict, warnings``.
+
+    Raises
+    ------
+    ValueRuleError
+        When a rule is broken.
+
+    Notes
+    -----
+    Samples that resemble their neighbours count too often: only every m-th is tested, with Ferrari's m (see
+    `find_mean_of_series`).  Averages are of no use, they hide heaps.  Beyond 100 values the square root of n times the
+    dip is compared with that of 100 uniform ones.  A small p says "not one heap", neither how many nor where; for one
+    that is not flat the test seldom errs, and misses heaps that overlap.
+
+    Examples
+    --------
+    >>> fast, slow = np.random.default_rng(1).normal([[10], [20]], 1, (2, 20))
+    >>> summarise_modes(np.ravel([fast, slow], order="F"))["verdict"].item()
+    'more than one heap: dip 0.148 of 40 values, p = 0.001'
+    """
+    known, level = series("values", values, LEAST), between_0_and_1("level", level)
+    thinned, warnings = _thin(known)
+    if thinned.size < LEAST:
+        warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {LEAST}")
+        nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, warnings)
+        return verdict_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
+    tied = 1 - np.unique(thinned).size / thinned.size
+    if tied > MOST_TIES:
+        warnings.append(f"{100 * tied:.0f} % of the values repeat another one: rounding makes heaps of its own")
+    statistic = dip(thinned)
+    null = _dips_of_uniform(min(thinned.size, MOST_SIMULATED), seed)
+    scaled = statistic * np.sqrt(max(thinned.size / MOST_SIMULATED, 1.0))
+    p_value = (1 + np.sum(null >= scaled - 1e-12)) / (1 + null.size)
+    verdict = (
+        f"{'more than one heap' if p_value < 1 - level else 'one heap is enough'}: dip {statistic:.3g} of "
+        f"{thinned.size} values, p = {p_value:.2g}"
+    )
+    return verdict_row(
+        "modes", TEST, statistic, p_value, Estimate(np.nan, np.nan, np.nan, level, TEST, warnings), verdict
+    )
+
+
+def _thin(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    size = merge_size(values)
+    if size == 0:
+        return values[:0], ["autocorrelation does not vanish: a drift, or too short a run"]
+    if size == 1:
+        return values, []
+    return values[::size], [f"every {size}th of {values.size} values taken, because neighbours resemble each other"]
+
+
+@lru_cache(maxsize=64)
+def _dips_of_uniform(size: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array([_dip(sample) for sample in np.sort(rng.random((SAMPLES, size)), axis=1)])
+
+
+def _dip(ordered: np.ndarray) -> float:
+    """Close in on the modal interval, where the hulls of the empirical distribution lie farthest apart."""
+    places, first, counts = np.unique(ordered, return_index=True, return_counts=True)
+    below, above = first.astype(float), (first + counts).astype(float)  # values < x and <= x
+    lo, hi, worst = 0, places.size - 1, 1.0  # distances in counts; the least dip is 1/(2n)
+    while hi > lo:
+        inside = slice(lo, hi + 1)
+        convex = lo + np.array(_knots(places[inside], below[inside]))
+        concave = lo + np.array(_knots(places[inside], -above[inside]))
+        minorant = np.interp(places[inside], places[convex], below[convex])
+        majorant = np.interp(places[inside], places[concave], above[concave])
+        knots = np.union1d(convex, concave)  # between them the distance is linear
+        apart = (majorant - minorant)[knots - lo]
+        if apart.max() <= worst:
+            break
+        at = knots[np.argmax(apart)]
+        # From the last knot of the minorant up to the place, to the first knot of the majorant from it on.
+        left, right = convex[convex <= at][-1], concave[concave >= at][0]
+        # Outside both knots the hulls are the unimodal distribution; a step on a knot itself may be its mode.
+        rise, fall = (above[inside] - minorant)[: left - lo], (majorant - below[inside])[right - lo + 1 :]
+        worst = max(worst, rise.max(initial=0.0), fall.max(initial=0.0))
+        lo, hi = int(left), int(right)
+    return float(worst / (2 * ordered.size))
+
+
+def _knots(x: np.ndarray, y: np.ndarray) -> list[int]:
+    """Return the indices of the lower convex hull of points sorted by x (A. M. Andrew's monotone chain, 1979)."""
+    across, up, knots = x.tolist(), y.tolist(), []
+    for i in range(len(across)):
+        while len(knots) > 1:
+            a, b = knots[-2], knots[-1]
+            if (up[b] - up[a]) * (across[i] - across[a]) < (up[i] - up[a]) * (across[b] - across[a]):
+                break
+            knots.pop()
+        knots.append(i)
+    return knots

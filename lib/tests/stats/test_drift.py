@@ -1,0 +1,57 @@
+import coverage
+import numpy as np
+import pytest
+from published_series import FERRARI
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats.drift import summarise_drift
+
+
+def test_a_line_without_noise():
+    row = summarise_drift(15 - 0.5 * np.arange(21)).iloc[0]
+    assert row["statistic"] == -1
+    assert (row["value"], row["lo"], row["hi"]) == pytest.approx((-10, -10, -10))
+    assert row["verdict"].startswith("drifts: -10 (-100.0 % of the median)")
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5])
+def test_a_known_drift_is_within_its_interval(rho):
+    rng = np.random.default_rng(11)
+    rows = [summarise_drift(coverage.ar1(300, rho, rng) + np.linspace(0, 20, 300)).iloc[0] for _ in range(150)]
+    held = np.mean([row["lo"] <= 20 <= row["hi"] for row in rows])
+    assert held >= 0.88
+    assert np.mean([row["p_value"] < 0.05 for row in rows]) > 0.9
+
+
+@pytest.mark.parametrize(("n", "rho", "most"), [(60, 0.0, 0.08), (300, 0.5, 0.10), (300, 0.8, 0.10), (60, 0.8, 0.20)])
+def test_false_alarms(n, rho, most):
+    rng = np.random.default_rng(n)
+    rows = [summarise_drift(coverage.ar1(n, rho, rng)).iloc[0] for _ in range(150)]
+    assert np.mean([row["p_value"] < 0.05 for row in rows]) <= most
+    if most > 0.1:  # where it errs more often, it says so
+        assert np.mean([bool(row["warnings"]) for row in rows]) > 0.8
+
+
+def test_ferraris_times_are_merged_before_they_are_tested():
+    row = summarise_drift(FERRARI).iloc[0]
+    assert "merged samples, fewer than 30" in row["warnings"]
+
+
+def test_a_constant_series_and_a_long_one():
+    assert summarise_drift([3.0] * 30)["verdict"].item() == "no drift: all samples are equal"
+    rng = np.random.default_rng(1)
+    assert summarise_drift(rng.normal(5, 1, 20_000) + np.linspace(0, 1, 20_000))["value"].item() == pytest.approx(
+        1, abs=0.1
+    )
+
+
+def test_what_stays_autocorrelated_is_not_tested():
+    row = summarise_drift(50 + 10 * np.cos(2 * np.pi * np.arange(24) / 24)).iloc[0]
+    assert row["verdict"] == "not tested"
+    assert np.isnan(row["p_value"])
+    assert row["warnings"] == "residuals stay autocorrelated: too short a run"
+
+
+def test_a_short_series_is_refused():
+    with pytest.raises(ValueRuleError, match="values must be at least 20 samples"):
+        summarise_drift([1.0] * 19)

@@ -1,0 +1,81 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats.steady import find_cool_down, find_warm_up
+
+
+def noisy(level, rng):
+    return np.asarray(level, dtype=float) + rng.normal(0, 1, len(level))
+
+
+def mser_by_definition(values):
+    """White 1997, term by term: the cut with the least Σ(z − z̄)²/(k − d)²."""
+    batches = [sum(values[i : i + 5]) / 5 for i in range(0, len(values) - 4, 5)]
+    found = []
+    for cut in range(len(batches) - 4):
+        rest = batches[cut:]
+        mean = sum(rest) / len(rest)
+        found.append(sum((z - mean) ** 2 for z in rest) / len(rest) ** 2)
+    return 5 * found.index(min(found)), len(batches)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**32 - 1), st.integers(50, 120))
+def test_it_is_the_minimum_of_whites_statistic(seed, size):
+    values = np.random.default_rng(seed).normal(1000, 1, size)
+    cut, batches = mser_by_definition(values.tolist())
+    found = find_warm_up(values).value
+    assert math.isnan(found) if cut / 5 > batches / 2 else found == cut
+
+
+@pytest.mark.parametrize("warm_up", [5, 20, 45])
+def test_a_step_is_cut_where_it_is(warm_up):
+    level = np.r_[np.full(warm_up, 50.0), np.full(150, 100.0)]
+    values = noisy(level, np.random.default_rng(1))
+    # Not one of the slow samples stays; chance may take a few good ones.
+    assert warm_up <= find_warm_up(values).value <= warm_up + 20
+    assert find_cool_down(values[::-1]).value == find_warm_up(values).value
+
+
+def test_a_slow_start_is_cut_where_it_has_vanished_in_the_noise():
+    level = 100 - 50 * np.exp(-np.arange(300) / 15)  # 50 e^(−45/15) = 2.5 noise sd, 50 e^(−90/15) = .12
+    assert 45 <= find_warm_up(noisy(level, np.random.default_rng(1))).value <= 90
+
+
+def test_both_ends_at_once():
+    level = np.r_[np.linspace(0, 100, 20), np.full(160, 100.0), np.linspace(100, 0, 20)]
+    values = noisy(level, np.random.default_rng(1))
+    assert find_warm_up(values).value == pytest.approx(20, abs=5)
+    assert find_cool_down(values).value == pytest.approx(20, abs=5)
+
+
+def test_a_cut_in_the_second_half_is_refused():
+    values = noisy(np.r_[np.full(140, 50.0), np.full(60, 100.0)], np.random.default_rng(1))
+    found = find_warm_up(values)
+    assert math.isnan(found.value)
+    assert found.warnings == ("the cut would fall on sample 140 of 200, in the second half: not steady",)
+
+
+def test_a_short_series_is_refused():
+    assert find_warm_up(range(49)).warnings == ("49 samples, fewer than 50: no cut can be found",)
+
+
+def test_few_samples_are_lost_where_there_is_no_warm_up():
+    rng = np.random.default_rng(7)
+    cuts = np.array([find_warm_up(rng.normal(100, 1, 300)).value for _ in range(200)])
+    assert np.nanmedian(cuts) <= 15
+    assert np.isnan(cuts).mean() < 0.15
+
+
+def test_a_constant_series_is_steady():
+    assert find_warm_up([0.1] * 60).value == 0
+
+
+def test_gaps_are_refused():
+    with pytest.raises(ValueRuleError, match="values must be without gaps"):
+        find_warm_up([math.nan] * 60)
