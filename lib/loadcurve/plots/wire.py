@@ -2,7 +2,7 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from loadcurve.plots._axes import axes_or_new, label_end
 from loadcurve.style import COLOURS, colours
@@ -63,17 +63,23 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     Parameters
     ----------
     limits : pandas.DataFrame
-        ``limit`` (its name), ``kind`` (link or packets), ``payload_bytes`` (by rising size) and ``throughput_rps``.
+        ``kind`` (link or packets), ``limit`` (its name), ``payload_bytes`` (by rising size) and ``throughput_rps``,
+        such as `summarise_limits` gives.
     observed : pandas.DataFrame
         ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
     """
     ax = axes_or_new(ax)
-    for (limit, kind), rows in limits.groupby(["limit", "kind"], sort=False):
+    for (kind, limit), rows in limits.groupby(["kind", "limit"], sort=False):
         style, color = ("-", COLOURS["limit"]) if kind == "link" else ("--", COLOURS["law"])
         ax.plot(rows["payload_bytes"], rows["throughput_rps"], style, color=color, linewidth=1.2)
-        label_end(ax, rows["payload_bytes"].iloc[-1], rows["throughput_rps"].iloc[-1], str(limit), color)
+        # Links are named at their right end; a packet rate, which meets one there, over its left end.
+        at, offset = (-1, (6, -3)) if kind == "link" else (0, (0, 4))
+        ax.annotate(
+            limit, (rows["payload_bytes"].iloc[at], rows["throughput_rps"].iloc[at]),
+            xytext=offset, textcoords="offset points", color=color, fontsize="small",
+        )  # fmt: skip
     palette = colours(observed["setup"].unique())
     for (setup, verdict), rows in observed.groupby(["setup", "verdict"], sort=False):
         name = setup if verdict == "consistent" else f"{setup}, {verdict}"
@@ -107,11 +113,12 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
     for limit, rows in limits.groupby("limit", sort=False):
         ax.plot(rows["destinations"], rows["connections_per_s"], color=palette[limit])
         label_end(ax, rows["destinations"].iloc[-1], rows["connections_per_s"].iloc[-1], str(limit), palette[limit])
+    left, right = limits["destinations"].min(), limits["destinations"].max()
     for row in wanted.itertuples():
         ax.axhline(row.connections_per_s, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
         ax.annotate(
-            row.name, (limits["destinations"].min(), row.connections_per_s),
-            xytext=(2, 3), textcoords="offset points", color=COLOURS["limit"], fontsize="small",
+            row.name, (left * (right / left) ** 0.2, row.connections_per_s),
+            xytext=(0, 3), textcoords="offset points", color=COLOURS["limit"], fontsize="small",
         )  # fmt: skip
     _log_log(ax)
     ax.set_xlabel("Server addresses and ports")
@@ -120,7 +127,10 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
 
 
 def _log_log(ax: Axes) -> None:
-    for axis, scale in ((ax.xaxis, ax.set_xscale), (ax.yaxis, ax.set_yscale)):
-        scale("log")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        narrow = high / low < 100  # few powers of ten to mark
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
         axis.set_major_formatter(EngFormatter(sep=""))
         axis.set_minor_locator(NullLocator())

@@ -66,6 +66,12 @@ def test_a_proxy_sends_and_receives_what_its_two_exchanges_do(request_bytes, res
         assert total(proxy, column) == sum(total(leg, column) for leg in legs)
 
 
+def test_packets_by_what_is_counted():
+    table = wire.summarise_packets(100, [216, 216, 3000])
+    assert table["frames"].tolist() == [1, 1, 3, 2, 2, 5, 10, 10, 13]  # 3000: 3 + request + ACK of two; lone last + 7
+    assert table["counted"].unique().tolist() == ["response", "with keep-alive", "own connection"]
+
+
 def test_sizes_broadcast():
     table = wire.summarise_exchange(100, [216, 216, 3000])
     assert len(table) == 3 * 8

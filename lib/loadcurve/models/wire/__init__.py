@@ -1,7 +1,13 @@
 """HTTP over TCP over Ethernet: what a response costs on the wire, and what links, packet rates and ports allow."""
 
 from loadcurve.models.wire.consistency import summarise_consistency
-from loadcurve.models.wire.exchange import OFFLOADED_SEGMENTS, acknowledgements, summarise_exchange, summarise_proxy
+from loadcurve.models.wire.exchange import (
+    OFFLOADED_SEGMENTS,
+    acknowledgements,
+    summarise_exchange,
+    summarise_packets,
+    summarise_proxy,
+)
 from loadcurve.models.wire.frames import (
     ETHERNET,
     Wire,
@@ -15,8 +21,7 @@ from loadcurve.models.wire.limits import (
     link_limit_rps,
     link_used_ratio,
     packet_limit_rps,
-    server_limit_rps,
-    smallest_payload_bytes,
+    summarise_limits,
 )
 from loadcurve.models.wire.mix import summarise_mix
 from loadcurve.models.wire.ports import (
@@ -26,7 +31,9 @@ from loadcurve.models.wire.ports import (
     destinations_needed,
     port_limit_rps,
     requests_per_connection_needed,
+    summarise_port_limits,
 )
+from loadcurve.models.wire.server import server_costs_s, server_limit_rps, smallest_payload_bytes
 
 __all__ = [
     "ETHERNET",
@@ -46,11 +53,15 @@ __all__ = [
     "port_limit_rps",
     "requests_per_connection_needed",
     "segments",
+    "server_costs_s",
     "server_limit_rps",
     "smallest_payload_bytes",
     "summarise_consistency",
     "summarise_exchange",
+    "summarise_limits",
     "summarise_mix",
+    "summarise_packets",
+    "summarise_port_limits",
     "summarise_proxy",
     "summarise_responses",
 ]

@@ -123,6 +123,37 @@ def summarise_exchange(
     return pd.concat([pd.DataFrame({**messages, **part}) for part in parts], ignore_index=True)
 
 
+def summarise_packets(
+    request_payload_bytes: ArrayLike, response_payload_bytes: ArrayLike, wire: Wire = ETHERNET
+) -> pd.DataFrame:
+    """Packets of one request, by what is counted: its response, both directions, both on a connection of its own.
+
+    Arguments and errors are those of `summarise_exchange`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``counted`` (response, with keep-alive, own connection), ``response_payload_bytes frames``.
+
+    Examples
+    --------
+    >>> summarise_packets(100, 216)["frames"].tolist()
+    [1.0, 2.0, 10.0]
+    """
+    kept = summarise_exchange(request_payload_bytes, response_payload_bytes, wire)
+    own = summarise_exchange(request_payload_bytes, response_payload_bytes, wire, requests_per_connection=1)
+    counted = {"response": kept[kept["part"] == "response"], "with keep-alive": kept, "own connection": own}
+    totals = [
+        rows.groupby(["exchange", "response_payload_bytes"], dropna=False, as_index=False)["frames"].sum()
+        for rows in counted.values()
+    ]
+    return (
+        pd.concat(totals, keys=counted, names=["counted"])
+        .reset_index("counted")[["counted", "response_payload_bytes", "frames"]]
+        .reset_index(drop=True)
+    )
+
+
 def summarise_proxy(client: pd.DataFrame, upstream: pd.DataFrame) -> pd.DataFrame:
     """What a proxy's one port sends and receives for a request: the client's exchange, and the one with the server.
 

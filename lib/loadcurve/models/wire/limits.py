@@ -1,22 +1,19 @@
-"""Requests per second that a link or a packet rate allows, and the smallest response that fills a link.
+"""Requests per second that a link or a packet rate allows.
 
-    X <= C / (8 m(T))      m = bytes on the medium of what one direction carries for a request, C = line rate
-    X <= p / (P + q)       p = packets per second of the interface, q = other packets of the request
-    X <= 1 / (r + s P + b T)   a server that spends r on a request, s on a segment and b on a byte
+    X <= C / (8 m)        m = bytes on the medium that one direction carries for a request, C = line rate
+    X <= p / (P + q)      p = packets per second of the interface, P = segments, q = other packets of the request
 
 A link is full duplex: each direction has its own limit, and the tighter one holds.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0, at_least_0
-from loadcurve.models.wire.frames import ETHERNET, Wire, segments
-
-# A solution that misses a whole byte by this part of itself is that byte.
-_ROUNDING = 1e-9
-_BRANCHES = ("first", "lasting")
+from loadcurve.models.wire.frames import ETHERNET, Wire, medium_bytes, segments
 
 
 def link_limit_rps(link_bps: ArrayLike, carried_bytes: ArrayLike) -> np.ndarray:
@@ -83,46 +80,6 @@ def packet_limit_rps(
     return above_0("packets_pps", packets_pps) / number  # X = p / (P + q)
 
 
-def server_limit_rps(
-    request_s: ArrayLike,
-    segment_s: ArrayLike,
-    byte_s: ArrayLike,
-    payload_bytes: ArrayLike,
-    wire: Wire = ETHERNET,
-) -> np.ndarray:
-    """Requests per second of a server that spends time on each request, segment and byte: X = 1 / (r + s P + b T).
-
-    Parameters
-    ----------
-    request_s, segment_s, byte_s : array_like
-        Times r, s, b >= 0 by which a request, a segment and a byte handed to TCP delay the next, all processors
-        together; their sum must be above 0.
-    payload_bytes : array_like
-        Bytes T of the response handed to TCP, >= 0.
-    wire : Wire
-        What a segment costs.
-
-    Returns
-    -------
-    numpy.ndarray
-        Requests per second.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
-    Examples
-    --------
-    >>> print(server_limit_rps(1e-6, 0.5e-6, 0, [1448, 1449]).round())
-    [666667. 500000.]
-    """
-    costs = [at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s))]
-    payload = at_least_0("payload_bytes", payload_bytes)
-    spent = costs[0] + costs[1] * segments(payload, wire) + costs[2] * payload
-    return 1 / above_0("request_s + segment_s P + byte_s T", spent)  # X = 1 / (r + s P + b T)
-
-
 def link_used_ratio(link_bps: ArrayLike, throughput_rps: ArrayLike, carried_bytes: ArrayLike) -> np.ndarray:
     """Share of the line rate that a throughput takes; above 1 it cannot have been a sustained rate.
 
@@ -141,71 +98,42 @@ def link_used_ratio(link_bps: ArrayLike, throughput_rps: ArrayLike, carried_byte
     return at_least_0("throughput_rps", throughput_rps) / link_limit_rps(link_bps, carried_bytes)
 
 
-def smallest_payload_bytes(
-    link_bps: ArrayLike,
-    request_s: ArrayLike,
-    segment_s: ArrayLike = 0,
-    byte_s: ArrayLike = 0,
-    *,
-    least_bytes: ArrayLike = 1,
-    wire: Wire = ETHERNET,
-    branch: str = "first",
-) -> np.ndarray:
-    """Smallest response, with its header, that lets a server fill a link: the inverse of `server_limit_rps`.
-
-    One byte more can take one segment more, which slows the server and so empties the link again.  Therefore the
-    inverse has two branches: the first size that fills the link, and the size from which on every larger one does.
+def summarise_limits(
+    payload_bytes: ArrayLike, links_bps: Sequence[float], packets_pps: Sequence[float] = (), wire: Wire = ETHERNET
+) -> pd.DataFrame:
+    """Requests per second that several links and packet rates allow for responses of several sizes.
 
     Parameters
     ----------
-    link_bps : array_like
-        Line rate C, > 0.
-    request_s, segment_s, byte_s : array_like
-        Times r, s, b of the server as for `server_limit_rps`.  A fixed request rate X is r = 1/X; a packet rate p of
-        the responses is s = 1/p, and r = 1/p besides where the request counts too.
-    least_bytes : array_like
-        Smallest payload to consider, >= 1: the header, which no response is without.
+    payload_bytes : array_like
+        Bytes of the responses handed to TCP, > 0.
+    links_bps, packets_pps : sequence of float
+        Line rates, and packets per second in the direction of the responses; > 0.
     wire : Wire
         What a segment costs.
-    branch : str
-        ``first`` or ``lasting``.
 
     Returns
     -------
-    numpy.ndarray
-        Whole bytes T handed to TCP; less the header they are the body.  NaN where no size fills the link.
+    pandas.DataFrame
+        ``kind`` (link or packets), ``limit`` (its rate in words), ``payload_bytes throughput_rps``: a row for each
+        limit and size.
 
     Raises
     ------
     ValueRuleError
-        When an argument breaks its rule; also when a byte takes the server at least as long as the link, because the
-        link then empties as responses grow.
+        When an argument is not above 0.
 
     Examples
     --------
-    >>> print(smallest_payload_bytes(10e9, request_s=1 / 418226, least_bytes=216) - 216)
-    2593.0
+    >>> summarise_limits([1448, 1449], [10e9], [1.2e6]).round().values.tolist()[1:3]
+    [['link', '10 Gbit/s', 1449.0, 767342.0], ['packets', '1.2 Mpackets/s', 1448.0, 1200000.0]]
     """
-    if branch not in _BRANCHES:
-        raise ValueRuleError("branch", " or ".join(_BRANCHES), branch)
-    rate = above_0("link_bps", link_bps) / 8  # C/8, bytes per second
-    r, s, b = (at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s)))
-    least = np.ceil(above_0("least_bytes", least_bytes))
-    if np.any(rate * b >= 1):
-        raise ValueRuleError("byte_s", "< 8 / link_bps", byte_s)
-    rate, r, s, b, least = np.broadcast_arrays(rate, r, s, b, least)
-    # The link is full where T + o P >= (C/8)(r + s P + b T), that is where  slope T >= fixed + step P.
-    slope, fixed, step = 1 - rate * b, rate * r, rate * s - (wire.overhead_bytes + wire.medium_overhead_bytes)
-    full = wire.segment_bytes
-    lowest = np.ceil(least / full)
-    gain = slope * full - step  # what each full segment more brings nearer to the link's rate
-    # The first number of segments whose longest message, or whose shortest one, fills the link; r >= 0, so that
-    # without a gain none does.
-    short_of = fixed if branch == "first" else fixed + slope * (full - 1)
-    count = np.ceil(short_of / np.where(gain > 0, gain, np.nan) * (1 - _ROUNDING))
-    if branch == "lasting":  # shorter ones with a segment less may fill it without a gap
-        count = count - 1
-    count = np.maximum(count, lowest)
-    solution = np.ceil((fixed + step * count) / slope * (1 - _ROUNDING))
-    found = np.maximum(np.maximum(solution, (count - 1) * full + 1), least)
-    return np.where(found <= count * full, found, count * full + 1)[()]
+    payload = np.atleast_1d(above_0("payload_bytes", payload_bytes)).ravel()
+    rates = {("link", f"{bps / 1e9:g} Gbit/s"): link_limit_rps(bps, medium_bytes(payload, wire)) for bps in links_bps}
+    for pps in packets_pps:
+        rates["packets", f"{pps / 1e6:g} Mpackets/s"] = packet_limit_rps(pps, payload, wire)
+    parts = [
+        pd.DataFrame({"kind": kind, "limit": limit, "payload_bytes": payload, "throughput_rps": rate})
+        for (kind, limit), rate in rates.items()
+    ]
+    return pd.concat(parts, ignore_index=True)

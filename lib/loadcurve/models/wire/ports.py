@@ -14,7 +14,10 @@ connection after 1 s (V. Bernat, "Coping with the TCP TIME-WAIT state on busy Li
 taken to close first, which is the worst case: where the server does, TIME_WAIT is the server's and takes no port.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.models._values import above_0, at_least_0, at_least_1
@@ -144,3 +147,32 @@ def requests_per_connection_needed(
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.maximum(np.ceil(waiting / free * (1 - _ROUNDING)), 1)
     return np.where(free <= 0, np.inf, needed)[()]
+
+
+def summarise_port_limits(
+    destinations: ArrayLike, time_waits_s: Sequence[float], ports: float = LINUX_PORTS
+) -> pd.DataFrame:
+    """Connections per second without keep-alive, for several numbers of destinations and times of TIME_WAIT.
+
+    Arguments and errors are those of `port_limit_rps`, with connections so short that only TIME_WAIT counts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``limit`` (TIME_WAIT in words), ``destinations connections_per_s``.
+
+    Examples
+    --------
+    >>> summarise_port_limits([1, 2], [60])["connections_per_s"].round().tolist()
+    [471.0, 941.0]
+    """
+    number = np.atleast_1d(at_least_1("destinations", destinations)).ravel()
+    parts = [
+        pd.DataFrame({
+            "limit": f"TIME_WAIT {wait:g} s",
+            "destinations": number,
+            "connections_per_s": port_limit_rps(1, 0, number, ports, wait),
+        })
+        for wait in time_waits_s
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
