@@ -164,27 +164,55 @@ def coverage():
     return pd.DataFrame(rows, columns=["shape", "runs", "method", "coverage_ratio"]).assign(level_ratio=0.95)
 
 
+def network():
+    return pd.DataFrame(
+        [(1, 100.0, 0.01), (4, 300.0, 0.013), (16, 450.0, 0.036)],
+        columns=["connections", "throughput_rps", "latency_s"],
+    )
+
+
+def network_bounds():
+    rows = [(1, 90.0, 110.0, 0.009, 0.011), (16, 200.0, 460.0, 0.03, 0.08)]
+    columns = ["connections", "throughput_lo_rps", "throughput_hi_rps", "latency_lo_s", "latency_hi_s"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def bound_gaps():
+    rows = [("wide", 1, -0.1, 0.2), ("wide", 8, -0.3, 0.4), ("tight", 1, 0.0, 0.0), ("tight", 8, -0.01, 0.02)]
+    return pd.DataFrame(rows, columns=["bounds", "connections", "lo_ratio", "hi_ratio"])
+
+
+def solvers():
+    rows = [("right", 1, 1.0), ("right", 8, 5.0), ("wrong", 1, 1.0), ("wrong", 8, -90.0)]
+    return pd.DataFrame(rows, columns=["solver", "connections", "latency_s"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
+    "plot_bound_gaps": lambda: (bound_gaps(),),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_established_by_connections": lambda: (established(),),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
+    "plot_network_latency": lambda: (network(), network_bounds()),
+    "plot_network_throughput": lambda: (network(), network_bounds()),
     "plot_overhead_by_size": lambda: (responses(),),
     "plot_packets_by_size": lambda: (packets(),),
     "plot_port_limit": lambda: (port_limits(), wanted()),
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
+    "plot_solvers": lambda: (solvers(),),
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
 }
 THROUGHPUT = [
     "plot_asymptotic_bounds",
+    "plot_network_throughput",
     "plot_records",
     "plot_throughput_by_connections",
     "plot_throughput_law",
@@ -194,6 +222,9 @@ WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plo
 
 # Over blocks, ratios or the number of runs.
 COMPARISON = ["plot_coverage", "plot_ratios", "plot_throughput_by_block"]
+
+# Over a few populations of a closed network.
+NETWORK = ["plot_solvers"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -298,7 +329,7 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON])
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK])
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
     assert ax.get_xlabel() == "Connections"
@@ -592,3 +623,36 @@ def test_nothing_but_text_and_axes_has_the_ink(name):
     drawn += [to_hex(patch.get_facecolor()) for patch in ax.patches]
     assert drawn
     assert set(drawn) <= {*PALETTE}
+
+
+def test_plot_network_throughput():
+    ax = draw("plot_network_throughput")
+    assert strokes(ax, COLOURS["law"]) == [[[1, 100], [4, 300], [16, 450]]]
+    assert strokes(ax, COLOURS["limit"], "--") == [[[1, 90], [16, 200]], [[1, 110], [16, 460]]]
+    assert labels(ax) == {"exact": COLOURS["law"]}
+
+
+def test_plot_network_latency():
+    ax = draw("plot_network_latency")
+    assert ax.get_ylabel() == "Mean response time [s]"
+    assert strokes(ax, COLOURS["law"]) == [[[1, 0.01], [4, 0.013], [16, 0.036]]]
+    assert strokes(ax, COLOURS["limit"], "--") == [[[1, 0.009], [16, 0.03]], [[1, 0.011], [16, 0.08]]]
+    assert ax.get_ylim() == (0, pytest.approx(1.3 * 0.036))
+    assert labels(ax) == {"exact": COLOURS["law"]}
+
+
+def test_plot_bound_gaps():
+    ax = draw("plot_bound_gaps")
+    assert strokes(ax, PALETTE[0]) == [[[1, -0.1], [8, -0.3]], [[1, 0.2], [8, 0.4]]]
+    assert strokes(ax, PALETTE[1]) == [[[1, 0], [8, -0.01]], [[1, 0], [8, 0.02]]]
+    assert legend(ax) == ["wide", "tight"]
+    assert tick(ax.yaxis, 0.05) == "5%"
+
+
+def test_plot_solvers():
+    ax = draw("plot_solvers")
+    assert ax.get_ylabel() == "Mean response time [s]"
+    assert strokes(ax, PALETTE[0], "-") == [[[1, 1], [8, 5]]]
+    assert strokes(ax, PALETTE[1], ":") == [[[1, 1], [8, -90]]]
+    assert legend(ax) == ["right", "wrong"]
+    assert (ax.get_xlabel(), ax.get_xscale(), ax.get_yscale()) == ("Connections", "linear", "symlog")

@@ -5,6 +5,12 @@ and the same entity has the same colour everywhere.
 """
 
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
+from loadcurve.plots.network import (
+    plot_bound_gaps,
+    plot_network_latency,
+    plot_network_throughput,
+    plot_solvers,
+)
 from loadcurve.plots.quality import (
     plot_cpu_by_connections,
     plot_deviation_from_law,
@@ -30,18 +36,22 @@ use()
 
 __all__ = [
     "plot_asymptotic_bounds",
+    "plot_bound_gaps",
     "plot_coverage",
     "plot_cpu_by_connections",
     "plot_deviation_from_law",
     "plot_effective_concurrency",
     "plot_established_by_connections",
     "plot_latency_by_connections",
+    "plot_network_latency",
+    "plot_network_throughput",
     "plot_overhead_by_size",
     "plot_packets_by_size",
     "plot_port_limit",
     "plot_ratios",
     "plot_records",
     "plot_requests_limit_by_size",
+    "plot_solvers",
     "plot_throughput_by_block",
     "plot_throughput_by_connections",
     "plot_throughput_law",

@@ -1,0 +1,108 @@
+"""Closed networks: exact curves within their bounds, and solvers beside each other."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds
+from loadcurve.style import COLOURS, colours
+from loadcurve.tables import axis_label
+
+
+def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Exact throughput of a closed network against connections, and the range that bounds leave.
+
+    Parameters
+    ----------
+    network : pandas.DataFrame
+        ``connections throughput_rps``, such as `ClosedNetwork.table` gives.
+    bounds : pandas.DataFrame
+        ``connections throughput_lo_rps throughput_hi_rps``, such as `asymptotic_bounds` gives.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = _within(network, bounds, "throughput_rps", ("throughput_lo_rps", "throughput_hi_rps"), ax)
+    ax.set_ylim(0, 1.1 * network["throughput_rps"].max())
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Exact mean response time of a closed network against connections, and the range that bounds leave.
+
+    Parameters
+    ----------
+    network : pandas.DataFrame
+        ``connections latency_s``, such as `ClosedNetwork.table` gives.
+    bounds : pandas.DataFrame
+        ``connections latency_lo_s latency_hi_s``, such as `asymptotic_bounds` gives.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = _within(network, bounds, "latency_s", ("latency_lo_s", "latency_hi_s"), ax)
+    ax.set_ylim(0, 1.3 * network["latency_s"].max())  # the upper bound runs far out of view
+    ax.set_ylabel(axis_label("runs", "latency_mean_s"))
+    ax.yaxis.set_major_formatter(seconds())
+    return ax
+
+
+def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """How far lower and upper bounds are from the exact throughput, against connections: a colour for each family.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)
+    palette = colours(gaps["bounds"].unique())
+    for name, rows in gaps.groupby("bounds", sort=False):
+        ax.plot(rows["connections"], rows["lo_ratio"], color=palette[name], label=name)
+        ax.plot(rows["connections"], rows["hi_ratio"], color=palette[name])
+    connections_axis(ax)
+    ax.set_ylabel("Bound / exact − 1")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Mean response time that solvers give for one network, against connections: below 0 it is nonsense.
+
+    Connections stand on a plain axis, because solvers part within a few of them; the response time is linear about 0
+    and logarithmic beyond 10 s, to keep the right one in view.
+
+    Parameters
+    ----------
+    latency : pandas.DataFrame
+        ``solver`` (its name), ``connections`` and ``latency_s``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)
+    palette = colours(latency["solver"].unique())
+    for style, (solver, rows) in zip(("-", ":", "--", "-."), latency.groupby("solver", sort=False), strict=False):
+        ax.plot(rows["connections"], rows["latency_s"], style, color=palette[solver], label=solver)
+    ax.set_xlabel(axis_label("runs", "connections"))
+    ax.set_yscale("symlog", linthresh=10)
+    ax.set_ylabel(axis_label("runs", "latency_mean_s"))
+    ax.yaxis.set_major_formatter(seconds())
+    ax.legend(loc="lower left")
+    return ax
+
+
+def _within(network, bounds, column, ends, ax):
+    ax = axes_or_new(ax)
+    lo, hi = (bounds[end] for end in ends)
+    ax.fill_between(bounds["connections"], lo, hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
+    for end in (lo, hi):
+        ax.plot(bounds["connections"], end, color=COLOURS["limit"], linestyle="--")
+    ax.plot(network["connections"], network[column], color=COLOURS["law"])
+    label_end(ax, network["connections"].iloc[-1], network[column].iloc[-1], "exact", COLOURS["law"])
+    connections_axis(ax)
+    return ax
