@@ -94,7 +94,7 @@ def test_server_costs_are_those_that_made_the_rates():
 
 def test_summary_of_limits():
     table = wire.summarise_limits([1448, 1449], [1e9, 10e9], [1e6])
-    assert table["limit"].drop_duplicates().tolist() == ["1 Gbit/s", "10 Gbit/s", "1 Mpackets/s"]
+    assert table["limit"].drop_duplicates().tolist() == ["1 Gbit/s", "10 Gbit/s", "1 Mpps"]
     assert table["throughput_rps"].tolist()[-2:] == [1e6, 5e5]
     assert table["throughput_rps"].iloc[2] == pytest.approx(812743, abs=1)  # RFC 5180, appendix A.1
 

@@ -12,6 +12,7 @@ from loadcurve.models.scaling.fits import (
     fit_saturating,
     fit_usl,
 )
+from loadcurve.models.scaling.forecast import forecast_curves, summarise_forecasts
 from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 
@@ -29,7 +30,9 @@ __all__ = [
     "fit_roofline",
     "fit_saturating",
     "fit_usl",
+    "forecast_curves",
     "run_tournament",
+    "summarise_forecasts",
     "usl",
     "usl_limit_rps",
     "usl_peak_connections",

@@ -12,6 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
+from loadcurve.models.scaling.steps import damped_step
+
 # Rounds; reference data end within 10, the worst of a million random curves within 40.
 _ROUNDS = 80
 # A round that lowers the sum of squares by less than this part of it changes no digit that is shown.
@@ -90,9 +92,9 @@ def _unbounded(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, co
     for _ in range(_ROUNDS):
         fitted = number / (theta[live] @ columns.T)
         slope = -(fitted**2) / number  # dX / d(θ·u)
-        normal = (weights * slope**2) @ products
+        normal = ((weights * slope**2) @ products).reshape(-1, *columns.shape[1:] * 2)
         gradient = (weights * slope * (fitted - observed[live])) @ columns
-        trial = theta[live] - _step(normal, gradient, damping[live])
+        trial = theta[live] - damped_step(normal, gradient, damping[live])
         found = _squares(number, observed[live], weights, columns, trial)
         good = found <= squares[live]
         done = np.where(good, squares[live] - found <= _GAIN * squares[live], damping[live] > _MOST_DAMPING)
@@ -112,7 +114,8 @@ def _start(
 ) -> np.ndarray:
     # Weights X⁴/N² undo what the reciprocal does to the errors: d(N/X) = −N/X² dX.
     each = weights * observed**4 / number**2
-    theta = -_step(each @ products, -(each * number / observed) @ columns, np.zeros(len(observed)))
+    normal = (each @ products).reshape(-1, *columns.shape[1:] * 2)
+    theta = damped_step(normal, (each * number / observed) @ columns, np.zeros(len(observed)))
     # Where that law is negative somewhere, begin with the best efficiency and a little of each cost.
     wrong = ~np.isfinite(_squares(number, observed, weights, columns, theta))
     if wrong.any():
@@ -129,19 +132,3 @@ def _squares(
     with np.errstate(all="ignore"):
         squares = (number / times - observed) ** 2 @ weights
     return np.where((times > 0).all(axis=1) & np.isfinite(squares), squares, np.inf)
-
-
-def _step(normal: np.ndarray, gradient: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    """Solve the damped normal equations of each data set, scaled so that its diagonal is 1."""
-    count = gradient.shape[1]
-    normal = normal.reshape(-1, count, count)
-    scale = np.sqrt(np.einsum("bii->bi", normal))
-    scale[scale == 0] = 1.0
-    scaled = normal / (scale[:, :, None] * scale[:, None, :])
-    diagonal = np.arange(count)
-    scaled[:, diagonal, diagonal] += damping[:, None]
-    try:
-        solved = np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0]
-    except np.linalg.LinAlgError:  # one of them is singular: the least of its solutions
-        solved = np.einsum("bij,bj->bi", np.linalg.pinv(scaled), gradient / scale)
-    return solved / scale

@@ -3,7 +3,8 @@ r"""Several laws against one curve: which of them the data support, and what the
 Each law gets a probability by its evidence, the likelihood of the data averaged over its prior, with even odds before:
 a law that could have made many other curves too is less supported by this one.  Predictions are of all accepted laws,
 each with its probability (J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky, "Bayesian Model Averaging: A
-Tutorial", Statistical Science 14(4), 1999): where the laws part, the band is wide.
+Tutorial", Statistical Science 14(4), 1999): where the laws part, the band is wide.  Beyond the last level it widens
+with each doubling, too, as no law holds for ever.
 
 A law is rejected where its best fit misses a measured level by more than a fifth, or where it is a thousand times less
 probable than another.  All may be rejected.  As the scatter of throughput is one in proportion, the fits here are too:
@@ -30,6 +31,9 @@ ENTRANTS = ("linear", "amdahl", "usl", "roofline", "saturating", "finite_source"
 _MISS = 0.20
 # Jeffreys 1961, appendix B: evidence of more than 100 to 1 is decisive; ten times that, for laws we chose ourselves.
 _DECISIVE = 1e-3
+# No law holds for ever: beyond the last level other things begin to queue, of which the levels show nothing.  A tenth
+# for each doubling is what the bands lacked on half of the published curves; the other half is the check.
+_DEPARTURE = 0.10
 # Fewer leave the laws of two parameters without a residual.
 _LEAST = 3
 
@@ -81,10 +85,12 @@ class Tournament:
             raise ValueRuleError("level", "0 < level < 1", level)
         at = np.atleast_1d(above_0("connections", connections))
         random = np.random.default_rng(0)
+        beyond = _DEPARTURE * np.log2(np.maximum(at / self.last, 1.0))
         means, shares, noise = [], [], []
         for name, weight in self.weights.items():
             found = self.posteriors[name]
-            means.append(LAWS[name].function(at, *found.parameters.T[:, :, None]) * np.ones_like(at))
+            leaving = np.exp(beyond * random.standard_normal((len(found.scatter), 1)))
+            means.append(LAWS[name].function(at, *found.parameters.T[:, :, None]) * leaving)
             shares.append(np.full(len(found.scatter), weight / len(found.scatter)))
             noise.append(found.scatter[:, None] * random.standard_normal((len(found.scatter), at.size)))
         mean, share = np.vstack(means), np.concatenate(shares)

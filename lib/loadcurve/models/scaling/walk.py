@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from loadcurve.models.scaling.steps import damped_step
+
 _ROUNDS = 100
 _GAIN = 1e-12
 # Of a logarithm: the cube root of double precision, where rounding and curvature of a central difference are equal.
@@ -71,9 +73,7 @@ def walk(
         gradient[held] = 0.0
         slopes *= ~held[:, None, :]
         normal = np.einsum("bnp,n,bnq->bpq", slopes, weights, slopes)
-        diagonal = np.einsum("bii->bi", normal)
-        normal = normal + np.eye(here.shape[1]) * (damping[live, None] * diagonal + (diagonal == 0))[:, :, None]
-        step = np.clip(np.linalg.solve(normal, gradient[..., None])[..., 0], -_LONGEST, _LONGEST)
+        step = np.clip(damped_step(normal, gradient, damping[live]), -_LONGEST, _LONGEST)
         trial = np.minimum(here - step, limit)
         found = squares_of(trial, live)
         good = found <= squares[live]
