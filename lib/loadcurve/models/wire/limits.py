@@ -126,12 +126,12 @@ def summarise_limits(
     Examples
     --------
     >>> summarise_limits([1448, 1449], [10e9], [1.2e6]).round().values.tolist()[1:3]
-    [['link', '10 Gbit/s', 1449.0, 767342.0], ['packets', '1.2 Mpackets/s', 1448.0, 1200000.0]]
+    [['link', '10 Gbit/s', 1449.0, 767342.0], ['packets', '1.2 Mpps', 1448.0, 1200000.0]]
     """
     payload = np.atleast_1d(above_0("payload_bytes", payload_bytes)).ravel()
     rates = {("link", f"{bps / 1e9:g} Gbit/s"): link_limit_rps(bps, medium_bytes(payload, wire)) for bps in links_bps}
     for pps in packets_pps:
-        rates["packets", f"{pps / 1e6:g} Mpackets/s"] = packet_limit_rps(pps, payload, wire)
+        rates["packets", f"{pps / 1e6:g} Mpps"] = packet_limit_rps(pps, payload, wire)
     parts = [
         pd.DataFrame({"kind": kind, "limit": limit, "payload_bytes": payload, "throughput_rps": rate})
         for (kind, limit), rate in rates.items()
