@@ -179,9 +179,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
         warning = f"autocorrelation is still {left:.2f} between means of {large} samples: a drift, or too short a run"
         return Estimate(known.mean(), np.nan, np.nan, level, "mean of a series", (warning,))
     merged = _merged(known, size)
-    samples, left = merged.size, _correlation(merged, 1)
-    left = min(max(left + (1 + 4 * left) / samples, 0.0), 0.9)  # Marriott and Pope; 0.9 only when k is 5 or 6
-    inflation = (1 + left) / (1 - left)
+    samples, inflation = merged.size, remaining_inflation(merged, fitted=1)
     quantile = stats.t.ppf((1 + level) / 2, max((samples - 1) / inflation, 1.0))
     half = quantile * np.sqrt(merged.var(ddof=1) / samples * inflation)
     warnings = ()
@@ -197,6 +195,16 @@ def merge_size(values: np.ndarray) -> int:
         if _correlation(_merged(values, size), 1) <= NEGLIGIBLE:
             return size
     return 0
+
+
+def remaining_inflation(merged: np.ndarray, fitted: int) -> float:
+    """Factor (1 + r)/(1 − r) on the variance for the autocorrelation r that merging left, freed of its bias.
+
+    `fitted` parameters were taken off the series: 1 for a mean, 2 for a line.
+    """
+    left = _correlation(merged, 1)
+    left = min(max(left + (fitted + 4 * left) / merged.size, 0.0), 0.9)  # up to 0.1 + 2.4/5
+    return (1 + left) / (1 - left)
 
 
 def _merged(values: np.ndarray, size: int) -> np.ndarray:

@@ -5,7 +5,8 @@ good samples makes the rest fewer.
 
 K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997,
 pp. 323–334 (MSER); K. P. White, M. J. Cobb, S. C. Spratt, "A Comparison of Five Steady-State Truncation Heuristics
-for Simulation", Winter Simulation Conference 2000 (batches of 5, and no cut in the second half).
+for Simulation", Winter Simulation Conference 2000 (MSER-5, batches of 5).  As usual, a cut in the second half of the
+series counts as none.
 """
 
 import numpy as np

@@ -112,8 +112,8 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row for each level, the lowest first: ``level, component, cost_s, exact, repetitions`` (`exact` rounded
-        up).  The highest level has neither: repeat it until the interval is narrow enough, see `find_repeats` on
-        its means.  A highest level that adds nothing is not worth repeating; then the next one takes its place.
+        up).  Both are missing for the highest level that scatters: repeat that until the interval is narrow enough,
+        see `find_repeats` on its means.  A level above it, which adds nothing, is made once.
 
     Raises
     ------
@@ -125,7 +125,8 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
     A level that adds nothing, or so little that the formula asks for less than one repetition, is made once in each
     of the level above: both are then one level, with the sum of their components (a negative one counts as 0) and of
     their costs.  This is the least of ΣT_i²/n_i with Σ c_i n_i given and no n_i below that of the level above, n_i
-    the repetitions of level i in the whole experiment.
+    the repetitions of level i in the whole experiment.  A pilot with few repetitions of a level knows its component
+    badly: "adds nothing" may be chance.
 
     Examples
     --------
@@ -145,14 +146,15 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = totals[:-1] / totals[1:]
     highest = int(np.flatnonzero(totals)[-1])
-    exact[highest:] = np.nan
+    exact = np.append(exact, np.nan)
+    exact[highest], exact[highest + 1 :] = np.nan, 1.0
     return pd.DataFrame(
         {
             "level": levels["level"],
             "component": levels["component"],
             "cost_s": costs,
-            "exact": np.append(exact, np.nan),
-            "repetitions": pd.array(np.append(np.ceil(exact - 1e-9), np.nan), dtype="Int64"),
+            "exact": exact,
+            "repetitions": pd.array(np.ceil(exact - 1e-9), dtype="Int64"),
         }
     )
 

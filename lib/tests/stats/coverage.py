@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import signal
 
+from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.merging import find_mean_of_series, summarise_merging
@@ -35,6 +36,12 @@ def ferrari_mean(values: np.ndarray) -> Estimate:
         return Estimate(values.mean(), np.nan, np.nan, 0.95, "Ferrari")
     row = rows.iloc[0]
     return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "Ferrari")
+
+
+def drift_of(values: np.ndarray) -> Estimate:
+    """Sen's slope of the series plus a drift of TRUE_MEAN from its first sample to its last."""
+    row = summarise_drift(values + np.linspace(0, TRUE_MEAN, values.size)).iloc[0]
+    return Estimate(row["value"], row["lo"], row["hi"], 0.95, "Sen")
 
 
 def stopped_mean(rng: np.random.Generator, half_width_ratio: float, minimum: int) -> Estimate:
@@ -74,6 +81,7 @@ SERIES_METHODS = {
     "t interval, neighbours taken for repeats": find_mean,
     "subsessions, Ferrari's interval": ferrari_mean,
     "subsessions, what remains allowed for": find_mean_of_series,
+    "drift, Sen's slope of merged samples": drift_of,
 }
 
 
@@ -84,7 +92,7 @@ def series_coverage(
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals of the mean of one AR(1) series: ``method, rho, n, coverage, refused, runs``."""
+    """Coverage of the 95 % intervals made of one AR(1) series: ``method, rho, n, coverage, refused, runs``."""
     rows = []
     for method in methods:
         for rho in rhos:
