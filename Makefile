@@ -44,8 +44,8 @@ fuzz: .venv/ready ## Fuzz every form of raw output, guided by coverage: make fuz
 	$(BIN)/python lib/fuzz/all.py $(FUZZ_SECONDS) $(FORMS)
 
 .PHONY: bench
-bench: .venv/ready build/lab-tools.stamp ## Time ingestion against well-known readers of the same texts: make bench [CASES="sar ss_list"]
-	$(BIN)/python lib/bench/ingestion.py $(CASES)
+bench: .venv/ready build/lab-tools.stamp ## Time ingestion and models against well-known ways of doing the same: make bench [CASES="sar ss_list"]
+	$(BIN)/python lib/bench/all.py $(CASES)
 
 .PHONY: serve
 serve: site ## Read the handbook in a browser, rebuilt as its pages change

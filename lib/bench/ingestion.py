@@ -1,45 +1,18 @@
-"""How fast ingestion is, against a well-known reader of the same text on the same machine, in the same run.
-
-``python bench/ingestion.py [CASE …]``: each case runs in a process of its own, so that its memory can be told.  Every
-line ends with the figure, what it was asked to be, and whether it is; nothing here is asserted in a test.
-"""
+"""How fast ingestion is, against a well-known reader of the same text on the same machine, in the same run."""
 
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import texts
+from report import peak_bytes, say, seconds
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "data"
 _MB = 1e6
-
-
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Least time of some repeats: what else the machine does can only add to it."""
-    times = []
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - begun)
-        del result
-    return min(times)
-
-
-def peak_bytes() -> int:
-    """Most memory this process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def say(what: str, figure: str, asked: str, fine: bool) -> None:
-    """One line of the report."""
-    print(f"{what:<44} {figure:<52} asked {asked:<22} {'yes' if fine else 'NO'}", flush=True)
 
 
 def start(_: Path) -> None:
@@ -185,22 +158,3 @@ def folder(place: Path) -> None:
 
 
 CASES = {case.__name__: case for case in (start, wrk_files, sar, ss_list, ss_details, ab_requests, folder)}
-
-
-def main() -> None:
-    """Run the cases that the command line names, or all, each in a process of its own."""
-    if sys.argv[1:2] == ["--here"]:
-        with tempfile.TemporaryDirectory(prefix="loadcurve-bench-") as place:
-            CASES[sys.argv[2]](Path(place))
-        return
-    cpu = next(
-        (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().split("\n") if "model name" in s), "?"
-    )
-    print(f"{platform.system()} {platform.release()}, {cpu}, {len(os.sched_getaffinity(0))} CPUs, "
-          f"Python {platform.python_version()}; one core for each figure")  # fmt: skip
-    for name in sys.argv[1:] or CASES:
-        subprocess.run([sys.executable, __file__, "--here", name], check=False)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,36 @@
+"""Every figure that is promised, measured on this machine; nothing here is asserted in a test.
+
+``python bench/all.py [CASE …]``: each case runs in a process of its own, so that its memory can be told.  Every line
+ends with the figure, what it was asked to be, and whether it is.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import ingestion
+import models
+
+CASES = ingestion.CASES | models.CASES
+
+
+def main() -> None:
+    """Run the cases that the command line names, or all, each in a process of its own."""
+    if sys.argv[1:2] == ["--here"]:
+        with tempfile.TemporaryDirectory(prefix="loadcurve-bench-") as place:
+            CASES[sys.argv[2]](Path(place))
+        return
+    cpu = next(
+        (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().split("\n") if "model name" in s), "?"
+    )
+    print(f"{platform.system()} {platform.release()}, {cpu}, {len(os.sched_getaffinity(0))} CPUs, "
+          f"Python {platform.python_version()}; one core for each figure", flush=True)  # fmt: skip
+    for name in sys.argv[1:] or CASES:
+        subprocess.run([sys.executable, __file__, "--here", name], check=False)
+
+
+if __name__ == "__main__":
+    main()
