@@ -1,6 +1,6 @@
 """A server that spends time on each request, segment and byte, and the smallest response with which it fills a link.
 
-    X <= 1 / (r + s P + b T)     r, s, b = seconds for a request, a segment and a byte handed to TCP
+    X <= 1 / (r + t P + b T)     r, t, b = seconds for a request, a segment and a byte handed to TCP
 
 The times are those by which each delays the next one, all processors together: the service-demand law, with the demand
 split by what causes it.
@@ -25,12 +25,12 @@ def server_limit_rps(
     payload_bytes: ArrayLike,
     wire: Wire = ETHERNET,
 ) -> np.ndarray:
-    """Requests per second of a server that spends time on each request, segment and byte: X = 1 / (r + s P + b T).
+    """Requests per second of a server that spends time on each request, segment and byte: X = 1 / (r + t P + b T).
 
     Parameters
     ----------
     request_s, segment_s, byte_s : array_like
-        Times r, s, b >= 0 by which a request, a segment and a byte handed to TCP delay the next, all processors
+        Times r, t, b >= 0 by which a request, a segment and a byte handed to TCP delay the next, all processors
         together; their sum must be above 0.
     payload_bytes : array_like
         Bytes T of the response handed to TCP, >= 0.
@@ -55,7 +55,7 @@ def server_limit_rps(
     costs = [at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s))]
     payload = at_least_0("payload_bytes", payload_bytes)
     spent = costs[0] + costs[1] * segments(payload, wire) + costs[2] * payload
-    return 1 / above_0("request_s + segment_s P + byte_s T", spent)  # X = 1 / (r + s P + b T)
+    return 1 / above_0("request_s + segment_s P + byte_s T", spent)  # X = 1 / (r + t P + b T)
 
 
 def server_costs_s(
@@ -93,7 +93,7 @@ def server_costs_s(
     payload, throughput = above_0("payload_bytes", payload_bytes), above_0("throughput_rps", throughput_rps)
     if payload.shape != (3,) or throughput.shape != (3,) or np.isnan([payload, throughput]).any():
         raise ValueRuleError("payload_bytes", "three known sizes with three known rates", np.size(payload))
-    causes = np.column_stack([np.ones(3), segments(payload, wire), payload])  # 1/X = r + s P + b T
+    causes = np.column_stack([np.ones(3), segments(payload, wire), payload])  # 1/X = r + t P + b T
     if np.linalg.matrix_rank(causes) < 3:
         raise ValueRuleError("payload_bytes", "of one and of two segments, and two sizes of the same", payload)
     return tuple(np.linalg.solve(causes, 1 / throughput))
@@ -119,7 +119,7 @@ def smallest_payload_bytes(
     link_bps : array_like
         Line rate C, > 0.
     request_s, segment_s, byte_s : array_like
-        Times r, s, b of the server as for `server_limit_rps`.  A fixed request rate X is r = 1/X; a packet rate p of
+        Times r, t, b of the server as for `server_limit_rps`.  A fixed request rate X is r = 1/X; a packet rate p of
         the responses is s = 1/p, and r = 1/p besides where the request counts too.
     least_bytes : array_like
         Smallest payload to consider, >= 1: the header, which no response is without.
@@ -147,13 +147,13 @@ def smallest_payload_bytes(
     if branch not in _BRANCHES:
         raise ValueRuleError("branch", " or ".join(_BRANCHES), branch)
     rate = above_0("link_bps", link_bps) / 8  # C/8, bytes per second
-    r, s, b = (at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s)))
+    r, t, b = (at_least_0(n, v) for n, v in (("request_s", request_s), ("segment_s", segment_s), ("byte_s", byte_s)))
     least = np.ceil(above_0("least_bytes", least_bytes))
     if np.any(rate * b >= 1):
         raise ValueRuleError("byte_s", "< 8 / link_bps", byte_s)
-    rate, r, s, b, least = np.broadcast_arrays(rate, r, s, b, least)
-    # The link is full where T + o P >= (C/8)(r + s P + b T), that is where  slope T >= fixed + step P.
-    slope, fixed, step = 1 - rate * b, rate * r, rate * s - (wire.overhead_bytes + wire.medium_overhead_bytes)
+    rate, r, t, b, least = np.broadcast_arrays(rate, r, t, b, least)
+    # The link is full where T + o P >= (C/8)(r + t P + b T), that is where  slope T >= fixed + step P.
+    slope, fixed, step = 1 - rate * b, rate * r, rate * t - (wire.overhead_bytes + wire.medium_overhead_bytes)
     full = wire.segment_bytes
     lowest = np.ceil(least / full)
     gain = slope * full - step  # what each full segment more brings nearer to the link's rate
