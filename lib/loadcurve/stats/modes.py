@@ -112,7 +112,7 @@ def _thin(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
         return values[:0], ["autocorrelation does not vanish: a drift, or too short a run"]
     if size == 1:
         return values, []
-    return values[::size], [f"every {size}th of {values.size} values taken, because neighbours resemble each other"]
+    return values[::size], [f"1 in {size} of {values.size} values taken, because neighbours resemble each other"]
 
 
 @lru_cache(maxsize=64)

@@ -46,8 +46,9 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     Notes
     -----
     A straight line is taken off first, and then an AR(1) part: x_t − r x_{t−1}.  Without that, every autocorrelated
-    series would show a long "period".  Periods beyond half the run are not found, two periods at once may hide each
-    other, and a period below 2 intervals shows up as a longer one (aliasing).
+    series would show a long "period".  A negative r stays: it is a swing of two samples itself.  Periods beyond half
+    the run are not found, two periods at once may hide each other, and a period below 2 intervals shows up as a longer
+    one (aliasing).
 
     Examples
     --------
@@ -61,8 +62,9 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     if np.abs(flat).max() <= 1e-12 * np.abs(known).max():  # a straight line but for rounding
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST)
         return verdict_row("oscillation", TEST, np.nan, 1.0, nothing, "no oscillation: a straight line")
-    white = flat[1:] - autocorrelation(flat) * flat[:-1]
-    ordinates = np.abs(np.fft.rfft(white - white.mean()))[1 : (white.size + 1) // 2] ** 2  # neither 0 nor 1/2
+    white = flat[1:] - max(autocorrelation(flat), 0.0) * flat[:-1]
+    white = white[(white.size + 1) % 2 :]  # an odd number has no frequency 1/2, whose ordinate is of another kind
+    ordinates = np.abs(np.fft.rfft(white - white.mean()))[1:] ** 2
     peak = int(np.argmax(ordinates))
     g = ordinates[peak] / ordinates.sum()
     p_value = fisher_g_p_value(g, ordinates.size)

@@ -47,7 +47,8 @@ def find_warm_up(values: ArrayLike) -> Estimate:
     Notes
     -----
     It finds a transient whose size stands out from the noise.  A series without a transient may lose a few samples.
-    It is no test: a drift to the end gives a cut in the second half, but so can chance.
+    It is no test: a drift to the end gives a cut in the second half, but so can chance.  A single great spike draws
+    the cut behind it.
 
     Examples
     --------

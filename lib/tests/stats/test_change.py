@@ -51,6 +51,15 @@ def test_noise_is_seldom_cut(n, rho, most):
     assert np.mean([len(summarise_segments(coverage.ar1(n, rho, rng))) > 1 for _ in range(150)]) <= most
 
 
+@pytest.mark.parametrize("length", [1, 4])
+def test_a_spike_is_no_level(length):
+    values = np.random.default_rng(5).normal(100, 2, 120)
+    values[60 : 60 + length] += 80
+    assert len(summarise_segments(values)) == 1
+    values[60:68] = 180
+    assert summarise_segments(values)["first"].tolist() == pytest.approx([0, 60, 68], abs=1)
+
+
 def test_rounded_values_and_no_noise_at_all():
     rng = np.random.default_rng(3)
     rounded = np.round(np.r_[rng.normal(5, 0.3, 40), rng.normal(7, 0.3, 60)])

@@ -52,6 +52,13 @@ def test_a_straight_line_does_not_oscillate():
         assert summarise_oscillation(values)["verdict"].item() == "no oscillation: a straight line"
 
 
+@pytest.mark.parametrize("n", [59, 60])
+def test_an_alternation_has_a_period_of_two(n):
+    row = summarise_oscillation(100 + (-1.0) ** np.arange(n)).iloc[0]
+    assert row["value"] == pytest.approx(2, abs=0.1)
+    assert row["p_value"] < 1e-6
+
+
 def test_without_a_peak_it_says_so():
     verdict = summarise_oscillation(np.random.default_rng(4).normal(0, 1, 60))["verdict"].item()
     assert verdict.startswith("no oscillation seen; the highest peak is at a period of ")
