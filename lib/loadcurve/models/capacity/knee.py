@@ -1,0 +1,285 @@
+r"""The knee: the load from which on more load stops paying.  The word has several definitions, and each its own name.
+
+======================  ================================================================================
+definition              the knee is where
+======================  ================================================================================
+saturation N*           the asymptotes N / R_min and 1 / D cross (`models.find_saturation`)
+maximum curvature       a fitted law bends most, on axes scaled to the last level and the highest throughput
+maximum power           throughput over response time, X / R, is highest; in a closed loop R = N / X and it is X² / N
+Kneedle                 the measured means are farthest above their chord
+======================  ================================================================================
+
+N* asks what the system cannot exceed, power what one unit of waiting buys.  The other two are pictures: they move when
+the axes do, for example when one more level is measured.  L. Kleinrock, "Power and Deterministic Rules of Thumb for
+Probabilistic Problems in Computer Communications", ICC 1979.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from loadcurve.models.bounds import find_saturation
+from loadcurve.models.capacity._runs import Runs, known_runs
+from loadcurve.models.capacity.kneedle import kneedle
+from loadcurve.models.demand import find_demand, find_latency_min
+from loadcurve.models.scaling.bootstrap import _draw_runs, bootstrap_law, find_interval
+from loadcurve.models.scaling.fits import LAWS
+from loadcurve.models.scaling.law import Law
+from loadcurve.stats.estimate import Estimate
+
+# Points even in log N on which a law is searched: first between the outer levels, then around the best of them.
+_COARSE, _FINE = 400, 201
+# A curvature below this, on axes of 0…1, is a straight line: the curve leaves its chord by κ/8, a part in 8000.
+_STRAIGHT = 1e-3
+# The definitions answer different questions; a factor of 2 is one step of the usual doubling of connections.
+_APART = 2.0
+
+
+def find_curvature_knee(
+    law: Law,
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Estimate:
+    r"""Connections at which a fitted law bends most, between the first and the last level.
+
+    .. math:: \kappa = \frac{-y''}{(1 + y'^2)^{3/2}}, \qquad x = N / N_\text{last}, \quad y = X(N) / \max X
+
+    Parameters
+    ----------
+    law : Law
+        One of `LAWS`; it is fitted to the means of the levels, each with the weight of its repeats.
+    connections, throughput_rps : array_like, shape (m,)
+        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.
+    level : float
+        Confidence level, 0 < level < 1.
+    draws : int
+        Draws of the bootstrap over runs, >= 2.
+    seed : int
+        The same seed gives the same interval.
+
+    Returns
+    -------
+    Estimate
+        In connections.  NaN for a straight line.  A warning says so where the knee is at the first or the last level.
+
+    Raises
+    ------
+    ValueRuleError
+        As `bootstrap_law`.
+
+    Examples
+    --------
+    >>> connections = np.repeat([1, 2, 4, 8, 16, 32], 2)
+    >>> throughput = [99, 101, 200, 204, 398, 400, 801, 799, 803, 805, 798, 800]
+    >>> print(find_curvature_knee(LAWS["roofline"], connections, throughput))
+    8.015 [7.967, 8.038]
+    """
+    runs = known_runs(connections, throughput_rps, len(law.parameters))
+    method = f"maximum curvature of {law.name}, axes scaled to the last level and the highest throughput"
+    return _of_law(law, runs, _curvature, method, (level, draws, seed))
+
+
+def find_power_knee(
+    law: Law,
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Estimate:
+    """Connections at which a fitted law has the most power X / R = X² / N, between the first and the last level.
+
+    Arguments, result and errors as for `find_curvature_knee`.  R = N / X holds for a closed loop without think time.
+    Power weighs throughput and response time alike: half the response time is worth half the throughput.
+
+    Examples
+    --------
+    >>> connections = [1, 2, 4, 8, 16, 32]
+    >>> amdahl = LAWS["amdahl"]
+    >>> print(find_power_knee(amdahl, connections, amdahl.function(np.array(connections), 100, 0.1)))  # (1 − α) / α
+    9 [9, 9]
+    """
+    runs = known_runs(connections, throughput_rps, len(law.parameters))
+    return _of_law(law, runs, _power, f"maximum power X²/N of {law.name}, closed loop", (level, draws, seed))
+
+
+def find_kneedle_knee(
+    connections: ArrayLike, throughput_rps: ArrayLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0
+) -> Estimate:
+    """Knee by `kneedle` of the means of the levels: always one of the levels, on axes that are linear in N.
+
+    Arguments as for `find_curvature_knee`.  Without a level that has repeats there is no interval.
+
+    Examples
+    --------
+    >>> connections = np.repeat([1, 2, 4, 8, 16, 32], 2)
+    >>> throughput = [99, 101, 200, 204, 398, 400, 801, 799, 803, 805, 798, 800]
+    >>> print(find_kneedle_knee(connections, throughput))
+    8 [8, 8]
+    """
+    return _of_levels(connections, throughput_rps, kneedle, "Kneedle on the means of the levels", (level, draws, seed))
+
+
+def find_power_level(
+    connections: ArrayLike, throughput_rps: ArrayLike, *, level: float = 0.95, draws: int = 1000, seed: int = 0
+) -> Estimate:
+    """Level at which the measured means have the most power X² / N: no law is needed, and none can miss.
+
+    Arguments as for `find_curvature_knee`.  Without a level that has repeats there is no interval.
+
+    Examples
+    --------
+    >>> print(find_power_level([1, 2, 4, 8, 8, 16], [100, 199, 390, 640, 650, 700]).value)
+    8.0
+    """
+
+    def best(levels: np.ndarray, means: np.ndarray) -> float:
+        return float(levels[np.argmax(means**2 / levels)])
+
+    return _of_levels(connections, throughput_rps, best, "maximum power X²/N of the levels", (level, draws, seed))
+
+
+def summarise_knees(
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    law: Law = LAWS["usl"],
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Knee by every definition, side by side.
+
+    Parameters
+    ----------
+    connections, throughput_rps, law, level, draws, seed
+        As for `find_curvature_knee`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``definition connections lo hi method warnings``, one row for each definition.  Where the largest knee is more
+        than twice the smallest, each row warns of it.
+
+    Raises
+    ------
+    ValueRuleError
+        As `bootstrap_law`, and with fewer than 3 levels.
+
+    Examples
+    --------
+    >>> connections = np.repeat([1, 2, 4, 8, 16, 32], 2)
+    >>> throughput = [99, 101, 200, 204, 398, 400, 801, 799, 803, 805, 798, 800]
+    >>> summarise_knees(connections, throughput, LAWS["roofline"])[["definition", "connections"]].round(1)
+              definition  connections
+    0      saturation N*          8.0
+    1  maximum curvature          8.0
+    2      maximum power          8.0
+    3    power of levels          8.0
+    4            Kneedle          8.0
+    """
+    runs = known_runs(connections, throughput_rps, 3)
+    pair, how = (runs.connections, runs.throughput_rps), {"level": level, "draws": draws, "seed": seed}
+    found = {
+        "saturation N*": find_saturation(find_demand(*pair, level), find_latency_min(*pair, level)),
+        "maximum curvature": find_curvature_knee(law, *pair, **how),
+        "maximum power": find_power_knee(law, *pair, **how),
+        "power of levels": find_power_level(*pair, **how),
+        "Kneedle": find_kneedle_knee(*pair, **how),
+    }
+    apart = _disagreement(found)
+    rows = [
+        {
+            "definition": name, "connections": knee.value, "lo": knee.lo, "hi": knee.hi, "method": knee.method,
+            "warnings": "; ".join(dict.fromkeys((*runs.warnings, *knee.warnings, *apart))),
+        }
+        for name, knee in found.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> Estimate:
+    level, draws, seed = how
+    drawn = bootstrap_law(law, runs.connections, runs.throughput_rps, draws=draws, seed=seed)
+    values = law.solve(runs.levels, runs.means[None], runs.repeats / runs.repeats.mean())
+    value = _search(law, values, runs.levels, score)[0]
+    found = _search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
+    return _named(find_interval(found, value, level), method, runs)
+
+
+def _of_levels(connections, throughput_rps, knee, method, how):
+    level, draws, seed = how
+    runs = known_runs(connections, throughput_rps, 3)
+    value = knee(runs.levels, runs.means)
+    if runs.repeats.max() == 1:
+        alone = "1 repeat at every level: no interval"
+        return _named(Estimate(value, np.nan, np.nan, level, "means of the levels", (alone,)), method, runs)
+    random = np.random.default_rng(seed)
+    drawn = _draw_runs(runs.throughput_rps, runs.of_level, runs.means, runs.repeats, draws, random)
+    return _named(find_interval([knee(runs.levels, means) for means in drawn], value, level), method, runs)
+
+
+def _search(law: Law, values: np.ndarray, levels: np.ndarray, score: Callable) -> np.ndarray:
+    """Connections with the highest score of the law, for each row (b, p) of its parameters."""
+    ends = np.log(levels[[0, -1]])
+    parameters = values.T[:, :, None]
+    logs = np.linspace(*ends, _COARSE)[None]
+    highest = law.function(np.exp(logs), *parameters).max(axis=1, keepdims=True)
+
+    def scores(grid: np.ndarray) -> np.ndarray:
+        """Of points even in log N; one more at either end serves the differences."""
+        step = grid[:, [1]] - grid[:, [0]]
+        number = np.exp(np.concatenate([grid[:, [0]] - step, grid, grid[:, [-1]] + step], axis=1))
+        with np.errstate(all="ignore"):
+            found = score(number / levels[-1], law.function(number, *parameters) / highest, step)
+        return np.nan_to_num(found, nan=-np.inf)
+
+    step = logs[0, 1] - logs[0, 0]
+    middle = logs[0, scores(logs).argmax(axis=1)]
+    near = np.linspace(np.maximum(middle - step, ends[0]), np.minimum(middle + step, ends[1]), _FINE, axis=1)
+    found = scores(near)
+    best, rows = found.argmax(axis=1), np.arange(len(values))
+    return np.where(found[rows, best] > _STRAIGHT, np.exp(near[rows, best]), np.nan)
+
+
+def _curvature(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Curvature (b, g) at the inner points of the grid (b, g + 2), from differences in log x."""
+    by_log = (y[:, 2:] - y[:, :-2]) / (2 * step)
+    twice_by_log = (y[:, 2:] - 2 * y[:, 1:-1] + y[:, :-2]) / step**2
+    slope, bend = by_log / x[:, 1:-1], (twice_by_log - by_log) / x[:, 1:-1] ** 2
+    return -bend / (1 + slope**2) ** 1.5
+
+
+def _power(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
+    return y[:, 1:-1] ** 2 / x[:, 1:-1]  # X / R with R = N / X
+
+
+def _named(found: Estimate, method: str, runs: Runs) -> Estimate:
+    warnings = [*runs.warnings, *found.warnings]
+    first, last = runs.levels[[0, -1]]
+    if np.isnan(found.value):
+        warnings.append("no knee: the curve does not bend enough between the first and the last level")
+    elif found.value >= last * (1 - 1e-3):
+        warnings.append(f"the knee is at the last level, N = {last:g}: it may lie beyond, load further")
+    elif found.value <= first * (1 + 1e-3):
+        warnings.append(f"the knee is at the first level, N = {first:g}: it may lie below")
+    return replace(found, method=f"{method}; {found.method}", warnings=tuple(dict.fromkeys(warnings)))
+
+
+def _disagreement(found: dict[str, Estimate]) -> list[str]:
+    known = {name: knee.value for name, knee in found.items() if np.isfinite(knee.value)}
+    least, most = min(known, key=known.get), max(known, key=known.get)
+    if known[most] <= _APART * known[least]:
+        return []
+    return [
+        f"the definitions disagree by a factor of {known[most] / known[least]:.1f} ({least} N = {known[least]:.3g}, "
+        f"{most} N = {known[most]:.3g}): name the definition with the number"
+    ]
