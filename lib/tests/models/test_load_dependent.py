@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.queueing import solve_load_dependent, solve_mmmk, solve_network
+from loadcurve.models.queueing import (
+    InvariantError,
+    check_network,
+    mva,
+    solve_load_dependent,
+    solve_mmmk,
+    solve_network,
+)
 
 
 def textbook(number, demand, servers, think_time):
@@ -69,6 +77,22 @@ def test_the_textbook_recursion_is_wrong_and_ours_is_not_it():
     for n in (1, 5, 20, 30):
         network = solve_network(n, [4], 10, servers=8)
         assert textbook(n, 4, 8, 10) == pytest.approx((network.throughput_rps[-1], network.latency_s[-1]), rel=1e-6)
+
+
+def test_the_published_wrong_value_keeps_littles_law_and_is_found_by_its_asymptote():
+    # X .1289 with R = N / X: only the bound N / (N D + Z) knows that it is nonsense.
+    right = solve_network(400, [0.444], servers=300)
+    slower = right.throughput_rps * 0.1289 / 675.6757
+    wrong = replace(
+        right,
+        throughput_rps=slower,
+        latency_s=right.connections / slower,
+        residence_s=right.queue_length / slower[:, None],
+        utilisation_ratio=slower[:, None] * 0.444 / 300,
+    )
+    assert check_network(wrong) is wrong
+    with pytest.raises(InvariantError, match="is not between its asymptotes"):
+        mva._require_asymptotes(wrong, np.array([0.444]), 0.0, np.array([300.0]))
 
 
 @settings(deadline=None, max_examples=40)

@@ -5,7 +5,8 @@ A load generator with N connections and its servers are a closed network; users 
 =================  ============================  =====================================================================
 module             solves                        by
 =================  ============================  =====================================================================
-``stations``       M/M/1 M/M/m M/M/m/K M/G/1     closed forms; Erlang's recursion
+``stations``       M/M/1 M/M/m M/M/m/K M/G/1     closed forms
+``erlang``         Erlang B and C                its recursion
 ``mva``            one class, exact              mean value analysis; with several servers, ``load_dependent``
 ``load_dependent`` speed by queue length, exact  convolution in logarithms, sums of positive terms only
 ``classes``        several classes, exact        mean value analysis over all populations
@@ -23,13 +24,12 @@ F. G. Palacios, "Open, Closed, and Mixed Networks of Queues with Different Class
 
 from loadcurve.models.queueing.approximate import solve_linearizer, solve_schweitzer
 from loadcurve.models.queueing.classes import solve_classes
+from loadcurve.models.queueing.erlang import erlang_b, erlang_c
 from loadcurve.models.queueing.load_dependent import solve_load_dependent
 from loadcurve.models.queueing.mva import solve_network
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, check_network
 from loadcurve.models.queueing.stations import (
     Station,
-    erlang_b,
-    erlang_c,
     solve_mg1,
     solve_mm1,
     solve_mmm,

@@ -25,6 +25,7 @@ from scipy.special import gammaln, logsumexp
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import whole
 from loadcurve.models._values import above_0, at_least_0
+from loadcurve.models.queueing.erlang import erlang_c
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,78 +59,6 @@ class Station:
     idle_ratio: np.ndarray
     delayed_ratio: np.ndarray
     lost_ratio: np.ndarray
-
-
-def erlang_b(servers: int, load: ArrayLike) -> np.ndarray:
-    """Share of requests lost at m servers without a queue: Erlang's B(m, a).
-
-    Parameters
-    ----------
-    servers : int
-        Servers m, >= 1.
-    load : array_like
-        Offered load a = λ S, >= 0; NaN passes through.
-
-    Returns
-    -------
-    numpy.ndarray
-        By the recursion B(i) = a B(i−1) / (i + a B(i−1)), B(0) = 1: the closed form's factorials overflow.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
-    References
-    ----------
-    A. K. Erlang 1917.  Kleinrock 1975, chapter 3 (M/M/m/m).
-
-    Examples
-    --------
-    >>> print(erlang_b(2, 1.0))  # (1/2) / (1 + 1 + 1/2)
-    0.2
-    """
-    number, offered = int(whole("servers", servers, 1)), at_least_0("load", load)
-    lost = np.ones_like(offered)
-    for i in range(1, number + 1):
-        lost = offered * lost / (i + offered * lost)
-    return lost[()]
-
-
-def erlang_c(servers: int, load: ArrayLike) -> np.ndarray:
-    """Share of requests that wait at m servers with an endless queue: C = B / (1 − ρ (1 − B)), ρ = a / m.
-
-    Parameters
-    ----------
-    servers : int
-        Servers m, >= 1.
-    load : array_like
-        Offered load a = λ S, 0 <= a < m; NaN passes through.
-
-    Returns
-    -------
-    numpy.ndarray
-        Probability of waiting.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
-    References
-    ----------
-    Kleinrock 1975, chapter 3 (M/M/m).
-
-    Examples
-    --------
-    >>> print(erlang_c(3, 2.0).round(6))
-    0.444444
-    """
-    blocked = erlang_b(servers, load)
-    rho = at_least_0("load", load) / servers
-    if np.any(rho >= 1):
-        raise ValueRuleError("load", f"< {servers}, the servers (the queue would grow for ever)", np.nanmax(load))
-    return blocked / (1 - rho * (1 - blocked))
 
 
 def solve_mm1(arrival_rps: ArrayLike, service_s: ArrayLike) -> Station:
