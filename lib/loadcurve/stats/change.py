@@ -18,7 +18,7 @@ from loadcurve.stats._series import series
 
 LEAST_SEGMENT = 5  # samples: a shorter excursion is a spike, not a level
 # Two parameters for each change, its place and its mean, each worth log n (Yao 1988); a third log n pays for the
-# variance and rho being estimated.  With it AR(1) noise up to rho = 0.5 shows a change in 5 % of series at most (tests).
+# variance and rho being estimated.  With it AR(1) noise up to rho = 0.5 shows a change in 5 % of series at most.
 PENALTY_TERMS = 3
 SPIKE = 7.0  # standard deviations around the local median; autocorrelated noise strays from that farther than by JUMP
 JUMP = 4.0  # standard deviations from which on a difference is no noise: 1 in 16000 of a normal distribution
