@@ -2,7 +2,7 @@
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, label_end, palette_of
 from loadcurve.style import COLOURS, PALETTE, colours
@@ -82,6 +82,7 @@ def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Runs of each server")
     ax.set_ylabel("Intervals that hold the truth")
+    ax.yaxis.set_major_locator(MultipleLocator(0.05))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.legend(title=None, fontsize="small")
     return ax

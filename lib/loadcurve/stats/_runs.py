@@ -57,17 +57,23 @@ def _group(name: str, values: ArrayLike) -> tuple[np.ndarray, list[str]]:
 
 def _outliers(name: str, every: np.ndarray) -> list[str]:
     """Name the runs that lie far off, by their place from 1 on; they are kept."""
-    if np.sum(~np.isnan(every)) < _ENOUGH_FOR_OUTLIERS:
+    known = every[~np.isnan(every)]
+    if known.size < _ENOUGH_FOR_OUTLIERS:
         return []
-    away = every - np.nanmedian(every)
-    spread = np.nanmedian(np.abs(away))
+    middle = _median(known)
+    spread = _median(np.abs(known - middle))
     with np.errstate(divide="ignore", invalid="ignore"):  # more than half the runs alike: any other run is far off
-        score = _NORMAL * np.abs(away) / spread
+        score = _NORMAL * np.abs(every - middle) / spread
     return [
         f"run {place + 1} of {name} ({every[place]:.6g}) lies {score[place]:.1f} robust standard deviations from the "
         "median; it is kept: find its cause"
         for place in np.flatnonzero(score > _OUTLIER)
     ]
+
+
+def _median(values: np.ndarray) -> float:
+    ordered = np.sort(values)  # np.median takes ten times as long for a handful of runs
+    return (ordered[(values.size - 1) // 2] + ordered[values.size // 2]) / 2
 
 
 def relative_variances(groups: Sequence[np.ndarray]) -> np.ndarray:

@@ -82,16 +82,18 @@ def find_bootstrap_ratio(
     if resamples < 100:
         raise ValueRuleError("resamples", ">= 100", resamples)
     check_level(level)
-    groups = [_samples("a", a, resamples), _samples("b", b, resamples)]
-    first, second, warnings = two_groups(*([_own(run, quantile) for run in group] for group in groups))
+    samples = [_samples("a", a, resamples), _samples("b", b, resamples)]
+    own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
+    first, second, warnings = two_groups(*own)
     centre = np.mean if quantile is None else np.median
     ratio = centre(first) / centre(second)
     of = "ratio of means" if quantile is None else f"ratio of medians of the runs' own {quantile:g} quantiles"
     if min(first.size, second.size) == 1:
         return Estimate(ratio, np.nan, np.nan, level, of, tuple(warnings))
     rng = np.random.default_rng(seed)
-    known = [[run for run in group if not np.isnan(run).any()] for group in groups]
-    above, below = (_replicates(group, quantile, resamples, rng) for group in known)
+    above, below = (
+        _replicates(known, runs, quantile, resamples, rng) for known, runs in zip((first, second), samples, strict=True)
+    )
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
     if min(first.size, second.size) < _ENOUGH_RUNS[interval]:
         warnings.append(
@@ -102,17 +104,20 @@ def find_bootstrap_ratio(
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
 
 
-def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -> list[np.ndarray]:
-    """Each run as an array of its samples; a run that is one number has one."""
+def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -> np.ndarray | list[np.ndarray]:
+    """One number for each run as one array, else the samples of each run as a list of arrays."""
     if hasattr(runs, "to_numpy"):
         runs = runs.to_numpy(dtype=float, na_value=np.nan)
+    if all(np.ndim(run) == 0 for run in runs):
+        return np.asarray(runs, dtype=float)
     every = [np.atleast_1d(np.asarray(run, dtype=float)) for run in runs]
     for run in every:
         if run.ndim != 1 or not run.size or (run <= 0).any():
             raise ValueRuleError(name, "runs of one or more samples > 0", run)
-    if max(run.size for run in every) > 1 and sum(run.size for run in every) * resamples > _MOST_DRAWS:
+    total = sum(run.size for run in every)
+    if total * resamples > _MOST_DRAWS:
         most = _MOST_DRAWS // resamples
-        raise ValueRuleError(name, f"at most {most} samples in all (give the mean of each run)", sum(map(len, every)))
+        raise ValueRuleError(name, f"at most {most} samples in all (give the mean of each run)", total)
     return every
 
 
@@ -127,16 +132,20 @@ def _rank(run: np.ndarray, quantile: float) -> int:
     return max(1, int(np.ceil(quantile * run.size)))
 
 
-def _replicates(runs: list[np.ndarray], quantile: float | None, resamples: int, rng: np.random.Generator) -> np.ndarray:
+def _replicates(
+    own: np.ndarray,
+    samples: np.ndarray | list[np.ndarray],
+    quantile: float | None,
+    resamples: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """Centre of each resample: runs drawn with replacement, then the samples of each run drawn."""
-    chosen = rng.integers(len(runs), size=(resamples, len(runs)))
-    if all(run.size == 1 for run in runs):
-        values = np.concatenate(runs)[chosen]
-    else:
-        values = np.empty(chosen.shape)
-        for number, run in enumerate(runs):
+    chosen = rng.integers(own.size, size=(resamples, own.size))
+    values = own[chosen]
+    if isinstance(samples, list):
+        draw = _drawn_means if quantile is None else _drawn_quantiles
+        for number, run in enumerate(run for run in samples if not np.isnan(run).any()):
             where = chosen == number
-            draw = _drawn_means if quantile is None else _drawn_quantiles
             values[where] = draw(run, quantile, int(where.sum()), rng)
     return values.mean(axis=1) if quantile is None else np.median(values, axis=1)
 
