@@ -10,7 +10,7 @@ from loadcurve.models import asymptotic_bounds, balanced_job_bounds, geometric_b
 from loadcurve.models.queueing import solve_network
 
 BOUNDS = [asymptotic_bounds, balanced_job_bounds, proportional_bounds, geometric_bounds]
-# Hsieh & Lam 1987 and Casale, Muntz & Serazzi 2008, table IV: D .1 .1 .09 .08, Z 0.
+# Casale, Muntz & Serazzi 2008 (GNU Octave's tests call it table IV): D .1 .1 .09 .08, Z 0.
 DEMAND, NUMBER = [0.1, 0.1, 0.09, 0.08], [2, 5, 10, 20, 80]
 EXACT = [4.3174, 6.7148, 8.2062, 9.1682, 9.8530]
 
