@@ -1,5 +1,7 @@
 """Two servers side by side: their runs, their ratio by every method, and how far the methods can be trusted."""
 
+import itertools
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
@@ -21,8 +23,9 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     """
     ax = axes_or_new(ax)
     loads = sorted(runs["connections"].unique())
-    own = next(iter(palette_of(runs).values()))
-    palette = dict(zip(loads, [own, *(c for c in PALETTE if c != own)], strict=False))
+    own = next(iter(palette_of(runs).values()))  # the first load has the variant's colour, the others the next ones
+    others = itertools.cycle([c for c in PALETTE if c != own])
+    palette = {load: next(others) if place else own for place, load in enumerate(loads)}
     for load, rows in runs.sort_values("repeat").groupby("connections"):
         ax.plot(rows["repeat"], rows["throughput_rps"], "o-", color=palette[load])
         label_end(ax, rows["repeat"].iloc[-1], rows["throughput_rps"].iloc[-1], f"N = {load}", palette[load])

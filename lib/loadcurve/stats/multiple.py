@@ -117,9 +117,13 @@ def summarise_comparisons(
     within = 1 - (1 - level) / len(others)
     rows = []
     for name in others:
+        known = int(of[name].notna().sum())
+        if not known:
+            rows.append((name, 0, np.nan, np.nan, np.nan, np.nan, "0 runs have a value"))
+            continue
         found = find(of[name], of[baseline], within)
         p_value = _p_value(test, of[name], of[baseline])
-        rows.append((name, len(of[name]), found.value, found.lo, found.hi, p_value, "; ".join(found.warnings)))
+        rows.append((name, known, found.value, found.lo, found.hi, p_value, "; ".join(found.warnings)))
     table = pd.DataFrame(rows, columns=[by, "runs", "ratio", "lo", "hi", "p_value", "warnings"])
     p_holm = holm(table["p_value"])
     table.insert(6, "p_holm", p_holm)

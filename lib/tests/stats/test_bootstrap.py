@@ -123,3 +123,31 @@ def test_coverage_refuses_what_it_cannot_do():
         summarise_coverage([1], seed=1)
     with pytest.raises(ValueRuleError, match="simulations"):
         summarise_coverage([3], seed=1, simulations=0)
+
+
+def test_coverage_of_unequal_servers():
+    # The case that a pooled t test gets wrong: the smaller group scatters five times as much (Welch 1947).
+    draw = np.random.default_rng(6)
+    pairs = [(draw.normal(110, 11, 4), draw.normal(100, 2, 12)) for _ in range(400)]
+    held = [found.lo <= 1.1 <= found.hi for found in (find_ratio(a, b) for a, b in pairs)]
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+def test_coverage_with_samples_in_runs():
+    # Runs and samples scatter alike; drawing both counts the samples' scatter twice, so it covers 95 % and more.
+    draw = np.random.default_rng(7)
+    held = []
+    for _ in range(150):
+        a, b = (
+            [mean * np.exp(draw.normal(0, 0.05) + draw.normal(0, 0.2, 15)) for _ in range(8)] for mean in (1.1, 1.0)
+        )
+        found = find_bootstrap_ratio(a, b, seed=draw, resamples=200)
+        held.append(found.lo <= 1.1 <= found.hi)
+    assert np.mean(held) >= 0.93
+
+
+def test_coverage_of_the_runs_own_quantiles():
+    draw = np.random.default_rng(8)
+    pairs = [draw.lognormal([[0.2], [0.0]], 0.2, (2, 10)) for _ in range(200)]
+    found = [find_bootstrap_ratio(*pair, seed=draw, quantile=0.99, resamples=200) for pair in pairs]
+    assert np.mean([one.lo <= math.exp(0.2) <= one.hi for one in found]) >= 0.90

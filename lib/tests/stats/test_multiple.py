@@ -71,6 +71,14 @@ def test_one_run_is_not_tested():
     assert "1 run of A" in found.loc[0, "warnings"]
 
 
+def test_a_server_without_a_value_keeps_its_row():
+    runs = table(a=[100, 101, 99], b=[np.nan, np.nan], c=[110, np.nan, 112])
+    found = summarise_comparisons(runs, by="by", column="rps", baseline="a").set_index("by")
+    assert found.loc["b", ["runs", "verdict", "warnings"]].to_list() == [0, "undecided", "0 runs have a value"]
+    assert found.loc["c", "runs"] == 2
+    assert found.loc["c", "p_holm"] == found.loc["c", "p_value"]  # the other test was not made
+
+
 def test_runs_all_alike():
     found = summarise_comparisons(table(a=[1, 1], b=[2, 2], c=[1, 1]), by="by", column="rps", baseline="a")
     assert found["p_value"].to_list() == [0, 1]
