@@ -18,7 +18,7 @@ _QUANTILES = ("quantile", "latency_s", "corrected")
 
 
 def summarise_histogram_quantiles(
-    histogram: pd.DataFrame, quantiles: Sequence[float], *, by: str | Sequence[str]
+    histogram: pd.DataFrame, quantiles: Sequence[float], *, by: str | Sequence[str], rounding_s: float = 0.0
 ) -> pd.DataFrame:
     """Quantiles of all responses of a point, from the classes of its runs.
 
@@ -31,13 +31,15 @@ def summarise_histogram_quantiles(
         Each 0 < q < 1.
     by : str or sequence of str
         Columns that name a point.
+    rounding_s : float
+        Half a unit of the last digit to which the ends of the classes are printed, >= 0: 0.0005 for hey.
 
     Returns
     -------
     pandas.DataFrame
         The columns `by`, ``quantile, lower_s, upper_s, responses``.  The response time that at least the part q of
         the responses keeps lies between both ends: they are certain, no confidence interval, and as far apart as the
-        classes are wide.  For the scatter between runs, show the runs one by one.
+        classes are wide (and twice `rounding_s`).  For the scatter between runs, show the runs one by one.
 
     Raises
     ------
@@ -56,6 +58,8 @@ def summarise_histogram_quantiles(
     1            8       0.9      0.1      0.4        200
     """
     keys = _checked(histogram, by, _CLASSES)
+    if not 0 <= rounding_s < np.inf:
+        raise ValueRuleError("rounding_s", ">= 0", rounding_s)
     wanted = [between_0_and_1("quantiles", quantile) for quantile in quantiles]
     rows = []
     for key, group in histogram.groupby(keys, dropna=False, observed=True):
@@ -64,7 +68,8 @@ def summarise_histogram_quantiles(
         for quantile in wanted:
             # Each response lies somewhere in its class: all at the lower ends is the earliest, at the upper the latest.
             rank = quantile * total * (1 - 1e-12)  # a whole number stays one in spite of rounding
-            rows.append((*key, quantile, _at_rank(lower, counts, rank), _at_rank(upper, counts, rank), int(total)))
+            least = max(_at_rank(lower, counts, rank) - rounding_s, 0.0)
+            rows.append((*key, quantile, least, _at_rank(upper, counts, rank) + rounding_s, int(total)))
     return pd.DataFrame(rows, columns=[*keys, "quantile", "lower_s", "upper_s", "responses"])
 
 

@@ -15,8 +15,8 @@ from scipy import stats
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats.estimate import Estimate
 
-# A percentile has no mean over runs: the mean of two 99 % quantiles is no quantile of anything.
-_PERCENTILE = re.compile(r"_p\d+(_|$)")
+# A percentile has no mean over runs: the mean of two 99 % quantiles, or of two medians, is no quantile of anything.
+_PERCENTILE = re.compile(r"(^|_)(p\d+|median)(_|$)")
 
 
 def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:

@@ -1,10 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.reading import read
 from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
 
 
@@ -96,6 +98,26 @@ def test_mixed_corrections_are_refused_for_quantiles_too():
     table = pd.DataFrame({"point": "a", "quantile": 0.5, "latency_s": [0.1, 0.2], "corrected": [True, False]})
     with pytest.raises(ValueRuleError, match="corrected must be the same"):
         summarise_quantile_range(table, by="point")
+
+
+@pytest.mark.parametrize(
+    ("sample", "rounding_s"),
+    [("hey/plain", 0.0005), ("hey/flaky", 0.0005), ("fortio/text", 5e-7), ("oha/json-old", 5e-7)],
+)
+def test_the_tools_own_percentiles_lie_between_the_ends(sample, rounding_s):
+    tables = read(ROOT / "lib" / "tests" / "data" / f"{sample}.txt").tables
+    latency = tables["latency"]
+    found = summarise_histogram_quantiles(
+        tables["histogram"], latency["quantile"].tolist(), by="generator", rounding_s=rounding_s
+    )
+    digit = 5e-5 if sample.startswith("hey") else 5e-7  # the percentiles are rounded too
+    assert (found["lower_s"].to_numpy() <= latency["latency_s"].to_numpy() + digit).all()
+    assert (latency["latency_s"].to_numpy() <= found["upper_s"].to_numpy() + digit).all()
+
+
+def test_rounding_is_not_negative():
+    with pytest.raises(ValueRuleError, match="rounding_s must be >= 0, got -1"):
+        summarise_histogram_quantiles(GOOD, [0.5], by="point", rounding_s=-1)
 
 
 def test_a_quantile_is_a_share():

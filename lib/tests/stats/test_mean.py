@@ -87,7 +87,7 @@ def test_summary_of_nothing_is_empty():
     assert summary.empty
 
 
-@pytest.mark.parametrize("column", ["latency_p99_s", "latency_p50_s"])
+@pytest.mark.parametrize("column", ["latency_p99_s", "latency_p50_s", "p99_s", "median_s", "latency_median_s"])
 def test_percentiles_are_never_averaged(column):
     frame = pd.DataFrame({"connections": [1], column: [0.1]})
     with pytest.raises(ValueRuleError, match="a percentile has none"):
