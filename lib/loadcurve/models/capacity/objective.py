@@ -1,0 +1,202 @@
+"""Capacity under an objective: the most load at which every run keeps what was promised.
+
+The answer is an interval of measured loads, for between two levels nothing was measured.  Each run is judged by its
+own numbers: a 99th percentile over the runs' 99th percentiles, or their mean, is no percentile of anything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats.estimate import Estimate
+
+_METHOD = "highest load kept by every run, lowest broken by every run; each end by a sign test over its runs"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What was promised: a column of the runs, and the most it may be.
+
+    Attributes
+    ----------
+    column : str
+        Such as ``latency_p99_s`` or ``error_ratio``.
+    most : float
+        In the column's unit, >= 0; a run that has exactly this keeps it.
+
+    Examples
+    --------
+    >>> print(Objective("latency_p99_s", 0.020))
+    latency_p99_s <= 0.02
+    """
+
+    column: str
+    most: float
+
+    def __post_init__(self):
+        if not 0 <= self.most < np.inf:
+            raise ValueRuleError("most", ">= 0 and finite", self.most)
+
+    def __str__(self):
+        return f"{self.column} <= {self.most:g}"
+
+
+def summarise_objectives(
+    runs: pd.DataFrame, objectives: Sequence[Objective], *, load: str = "connections"
+) -> pd.DataFrame:
+    """What the runs of each load say about the objectives.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        One row for each run, with the columns `load` and those of the objectives.
+    objectives : sequence of Objective
+        All of them have to be kept.
+    load : str
+        Column of the load, >= 0: ``connections``, or the rate that an open loop offered.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each load, ascending: `load`, ``runs``, ``kept`` and ``broken`` (how many runs; a run of which a
+        value is missing, and none is known to be too much, is neither), ``kept_ratio``, ``decision`` (``kept`` or
+        ``broken`` when all runs are, else ``undecided``), ``broken_by`` (columns that broke it in any run), the worst
+        value of each objective's column, named as in ``latency_p99_worst_s``, and ``throughput_rps``, the mean over the
+        runs, where they have it.
+
+    Raises
+    ------
+    ValueRuleError
+        When there is no run or no objective, a column is missing, or a load is missing or negative.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 8, 16, 16, 32, 32], "latency_p99_s": [11, 12, 19, 22, 40, 41]})
+    >>> runs["latency_p99_s"] /= 1000
+    >>> table = summarise_objectives(runs, [Objective("latency_p99_s", 0.020)])
+    >>> table[["connections", "kept_ratio", "decision", "latency_p99_worst_s"]]
+       connections  kept_ratio   decision  latency_p99_worst_s
+    0            8         1.0       kept                0.012
+    1           16         0.5  undecided                0.022
+    2           32         0.0     broken                0.041
+    """
+    _checked(runs, objectives, load)
+    values = runs[[objective.column for objective in objectives]].astype(float)
+    over = values.gt([objective.most for objective in objectives], axis=1)
+    judged = pd.DataFrame(
+        {
+            load: runs[load].to_numpy(),
+            "broken": over.any(axis=1).to_numpy(),
+            "kept": values.le([objective.most for objective in objectives], axis=1).all(axis=1).to_numpy(),
+        }
+    )
+    groups = judged.groupby(load)
+    table = pd.DataFrame({"runs": groups.size(), "kept": groups["kept"].sum(), "broken": groups["broken"].sum()})
+    table["kept_ratio"] = table["kept"] / table["runs"]
+    table["decision"] = np.select(
+        [table["kept"] == table["runs"], table["broken"] == table["runs"]], ["kept", "broken"], "undecided"
+    )
+    which = over.groupby(runs[load]).any()
+    table["broken_by"] = [", ".join(which.columns[row]) for row in which.to_numpy()]
+    worst = values.groupby(runs[load]).max()
+    for column in worst:
+        table[_worst_name(column)] = worst[column]
+    if "throughput_rps" in runs:
+        table["throughput_rps"] = runs.groupby(load)["throughput_rps"].mean()
+    return table.reset_index()
+
+
+def find_capacity(runs: pd.DataFrame, objectives: Sequence[Objective], *, load: str = "connections") -> Estimate:
+    """Capacity under objectives, as an interval between two measured loads.
+
+    Parameters
+    ----------
+    runs, objectives, load
+        As for `summarise_objectives`.
+
+    Returns
+    -------
+    Estimate
+        ``lo``, which is the value too, is the highest load that every run keeps, as every run of all lower ones does;
+        ``hi`` is the lowest load that every run breaks.  A load where runs disagree lies between them.  ``lo`` is 0
+        where already the first load is not kept, ``hi`` is infinite where none is broken.
+
+        ``level`` is the confidence that at least half of all runs would keep ``lo``, or break ``hi``, each end by
+        itself: 1 − 2⁻ʳ, with r the fewer runs of the two.
+
+    Raises
+    ------
+    ValueRuleError
+        As `summarise_objectives`.
+
+    Notes
+    -----
+    The level is that of a sign test (W. J. Conover, "Practical Nonparametric Statistics", the chapter on the binomial
+    distribution): if fewer than half of all runs kept the objective, r of r would with a probability below 2⁻ʳ.
+    As ``lo`` is where the first failure ends an ascent, searching over many loads does not weaken it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 8, 16, 16, 32, 32], "latency_p99_s": [11, 12, 19, 22, 40, 41]})
+    >>> runs["latency_p99_s"] /= 1000
+    >>> capacity = find_capacity(runs, [Objective("latency_p99_s", 0.020)])
+    >>> print(capacity, capacity.level)
+    8 [8, 32] 0.75
+    >>> capacity.warnings
+    ('1 of 2 runs keep it at connections = 16: undecided',)
+    """
+    table = summarise_objectives(runs, objectives, load=load)
+    kept, broken = table["decision"] == "kept", table["decision"] == "broken"
+    below = kept.cummin()  # kept here and at every lower load
+    ends = [table[below].tail(1), table[broken].head(1)]
+    lo = float(ends[0][load].iloc[0]) if len(ends[0]) else 0.0
+    hi = float(ends[1][load].iloc[0]) if len(ends[1]) else np.inf
+    fewest = min(int(end["runs"].iloc[0]) for end in ends if len(end)) if below.any() or broken.any() else 1
+    # 1 − 2⁻ʳ is 1 in double precision from 54 runs on; no level is.
+    level = min(1 - 0.5**fewest, 1 - 1e-12)
+    return Estimate(lo, lo, hi, level, _METHOD, tuple(_weak(table, load, lo, hi, fewest)))
+
+
+def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> list[str]:
+    found = [
+        f"{row.kept} of {row.runs} runs keep it at {load} = {row.load:g}: undecided"
+        for row in table.rename(columns={load: "load"}).itertuples()
+        if row.decision == "undecided"
+    ]
+    if np.isinf(hi):
+        last = table[load].iloc[-1]
+        found.append(f"not reached: no load up to {load} = {last:g} is broken by every run, so there is no upper end")
+    if lo == 0:
+        first = table.iloc[0]
+        found.append(f"not even the lowest load, {load} = {first[load]:g}, is kept by every run: search below it")
+    again = table.loc[(table["decision"] == "kept") & (table[load] > lo), load]
+    if len(again):
+        found.append(
+            f"kept again at {load} = {', '.join(f'{at:g}' for at in again)}, above a load that is not kept: "
+            "the answer counts the lower loads only; find what disturbed them"
+        )
+    if fewest == 1:
+        found.append("1 run at an end of the interval: another run may decide otherwise")
+    return found
+
+
+def _worst_name(column: str) -> str:
+    """``latency_p99_worst_s`` of ``latency_p99_s``; the unit stays last."""
+    quantity, _, unit = column.rpartition("_")
+    return f"{quantity}_worst_{unit}" if quantity else f"{column}_worst"
+
+
+def _checked(runs: pd.DataFrame, objectives: Sequence[Objective], load: str) -> None:
+    if not objectives:
+        raise ValueRuleError("objectives", "at least one", "none")
+    columns = [objective.column for objective in objectives]
+    if len(set(columns)) < len(columns):
+        raise ValueRuleError("objectives", "of different columns", ", ".join(columns))
+    for column in (load, *columns):
+        if column not in runs:
+            raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", column)
+    if runs.empty or not (runs[load].astype(float) >= 0).all():
+        raise ValueRuleError(load, "known and >= 0 for at least one run", runs[load].tolist())
