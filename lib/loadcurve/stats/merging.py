@@ -161,10 +161,12 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     Notes
     -----
     The size follows Ferrari (1978), who asks for abs(r) <= 0.1; a negative r is let pass here, because it makes the
-    interval too wide, never too narrow.  Ferrari's interval is that without the factor, `summarise_merging` shows it:
-    it ignores up to 0.1 that remains, and covers 90 to 94 % instead of 95 % for AR(1) series.  The factor is the
-    variance inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C.
-    Marriott, J. A. Pope, Biometrika 41, 1954).  Below 30 merged samples the interval still covers too little.
+    interval too wide, never too narrow.  Ferrari's interval is that without the factor (`summarise_merging` shows it).
+    It ignores up to 0.1 that remains, and so covers a little less than its level.  The factor is the variance
+    inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C. Marriott, J. A.
+    Pope, Biometrika 41, 1954).  In simulations of AR(1) series of autocorrelation 0.5, 0.7 and 0.9, the interval of
+    level 95 % covers 93 to 97 % from about 60, 120 and 300 samples on; below, less (tests/stats/coverage.py).  The last
+    samples, which do not fill a group, are left out.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def dip(values: ArrayLike) -> float:
     Parameters
     ----------
     values : array_like of float, shape (n,)
-        Any order, any unit, n >= 1.
+        Any order, any unit, n >= 2.
 
     Returns
     -------
@@ -38,14 +38,14 @@ def dip(values: ArrayLike) -> float:
     Raises
     ------
     ValueRuleError
-        When `values` is not one-dimensional or has gaps.
+        When `values` is not one-dimensional, too short or has gaps.
 
     Examples
     --------
     >>> dip([1, 1, 1, 1, 9, 9, 9, 9])
     0.25
     """
-    return _dip(np.sort(series("values", values, 1)))
+    return _dip(np.sort(series("values", values, 2)))
 
 
 def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd.DataFrame:

@@ -64,6 +64,20 @@ def test_merging_keeps_the_mean_of_what_it_takes(values, size):
     assert merged.mean() == pytest.approx(np.mean(values[: merged.size * size]), abs=1e-6)
 
 
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 100), st.floats(-1000, 1000))
+def test_the_interval_follows_the_unit(seed, scale, shift):
+    values = np.cumsum(np.random.default_rng(seed).normal(0, 1, 60)) % 5
+    one, other = find_mean_of_series(values), find_mean_of_series(scale * values + shift)
+    expected = [scale * end + shift for end in (one.lo, one.value, one.hi)]
+    assert [other.lo, other.value, other.hi] == pytest.approx(expected, rel=1e-6, abs=1e-6, nan_ok=True)
+
+
+@given(numbers, st.floats(0.5, 0.98))
+def test_a_higher_level_is_never_narrower(values, level):
+    low, high = find_mean_of_series(values, level), find_mean_of_series(values, level + 0.01)
+    assert math.isnan(low.lo) or high.lo <= low.lo <= low.value <= low.hi <= high.hi
+
+
 def test_independent_samples_are_not_merged():
     values = np.random.default_rng(2).normal(50, 5, 200)
     mean, plain = find_mean_of_series(values), find_mean(values)
