@@ -30,7 +30,7 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
         ax.plot(rows["repeat"], rows["throughput_rps"], "o-", color=palette[load])
         label_end(ax, rows["repeat"].iloc[-1], rows["throughput_rps"].iloc[-1], f"N = {load}", palette[load])
     ax.set_xticks(sorted(runs["repeat"].unique()))
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 1.08 * runs["throughput_rps"].max())
     ax.set_xlabel("Block of the study")
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))

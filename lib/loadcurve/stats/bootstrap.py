@@ -97,8 +97,8 @@ def find_bootstrap_ratio(
     lo, hi = _INTERVALS[interval](above / below, first, second, centre, level)
     if min(first.size, second.size) < _ENOUGH_RUNS[interval]:
         warnings.append(
-            f"{first.size} runs of A and {second.size} of B: this bootstrap covers less than {level:.0%} below "
-            f"{_ENOUGH_RUNS[interval]}; take the t interval"
+            f"{first.size} runs of A and {second.size} of B, fewer than {_ENOUGH_RUNS[interval]}: this bootstrap "
+            f"covers less than {level:.0%}; take the t interval"
         )
     method = f"{of}, {interval} bootstrap of {resamples} resamples"
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))

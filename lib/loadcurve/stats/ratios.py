@@ -29,11 +29,10 @@ _METHODS = {
     "bootstrap, percentile": _bootstrap("percentile"),
     "bootstrap, BCa": _bootstrap("BCa"),
 }
-# Relative scatter of a run, and its shape: throughput of a busy server (a few per cent, even), and a quantity that is
-# off by factors.
+# How runs scatter: as the throughput of a busy server does, by 5 %, and as a quantity does that is off by factors.
 _SHAPES = {
-    "normal, 5 %": lambda rng, size: 1 + 0.05 * rng.standard_normal(size),
-    "lognormal, σ 0.5": lambda rng, size: np.exp(0.5 * rng.standard_normal(size)),
+    "normal": lambda rng, size: 1 + 0.05 * rng.standard_normal(size),
+    "lognormal": lambda rng, size: np.exp(0.5 * rng.standard_normal(size)),
 }
 
 
@@ -99,9 +98,9 @@ def summarise_coverage(
     Returns
     -------
     pandas.DataFrame
-        A row for each shape of the scatter, number of runs and method: ``shape``, ``runs``, ``method``,
-        ``level_ratio`` (what is claimed), ``coverage_ratio`` (NaN where the method has no interval), ``error_ratio``
-        (its standard error) and ``width_ratio`` (median of hi / lo − 1).
+        A row for each shape of the scatter, number of runs and method: ``shape`` (normal with 5 % of scatter, or
+        lognormal with σ 0.5), ``runs``, ``method``, ``level_ratio`` (what is claimed), ``coverage_ratio`` (NaN where
+        the method has no interval), ``error_ratio`` (its standard error) and ``width_ratio`` (median of hi / lo − 1).
 
     Raises
     ------

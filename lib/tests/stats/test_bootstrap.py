@@ -60,7 +60,10 @@ def test_samples_are_drawn_as_well_as_runs():
 
 
 def test_few_runs_are_warned_of():
-    assert "covers less than 95%" in find_bootstrap_ratio([1, 2, 3], [2, 3, 4], seed=1).warnings[-1]
+    assert (
+        "fewer than 5: this bootstrap covers less than 95%"
+        in find_bootstrap_ratio([1, 2, 3], [2, 3, 4], seed=1).warnings[-1]
+    )
     assert find_bootstrap_ratio(A, B, seed=1).warnings == ()
     assert find_bootstrap_ratio(A, B, seed=1, interval="BCa").warnings
     alone = find_bootstrap_ratio([[1, 2, 3]], [2, 3], seed=1)
