@@ -1,0 +1,100 @@
+"""What limits the system, in one sentence: the saturated resource, or that none of those watched is one.
+
+A throughput that no longer rises with the connections, while nothing watched is busy, is limited by something that is
+not watched.  The report "Nginx status page test" met it: 40 clients, throughput flat from about 200 connections on,
+processors, memory, disk and network all with room.  The cause was its single listening port.
+"""
+
+import pandas as pd
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models.capacity.bottleneck import summarise_demands
+
+# Mean over a run: its first and last second are not fully loaded, so that an always busy processor shows a little less.
+_SATURATED = 0.90
+# What doubling the load must bring for throughput to count as rising: more than the scatter between runs, some 5 %.
+_RISE = 0.05
+_UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
+
+
+def bottleneck_verdict(
+    usage: pd.DataFrame, *, load: str = "connections", target_utilisation_ratio: float = 1.0, level: float = 0.95
+) -> str:
+    """Say what limits the system, with the numbers.
+
+    Parameters
+    ----------
+    usage : pandas.DataFrame
+        As for `summarise_demands`, with the column `load` too.  The generator's processor is a resource as any other.
+    load : str
+        Column of the load: connections, or the rate that an open loop offered.
+    target_utilisation_ratio, level
+        As for `summarise_demands`.
+
+    Returns
+    -------
+    str
+        One of three sentences.  A resource is saturated where its mean over the runs of a load is at least 90 % busy.
+        Throughput is at a plateau where the highest load brings less than 5 % more than a load of at most half of it.
+
+    Raises
+    ------
+    ValueRuleError
+        As `summarise_demands`.
+
+    Examples
+    --------
+    >>> usage = pd.DataFrame({"resource": "cpu", "servers": 8, "connections": [50, 100, 200, 400]})
+    >>> usage = usage.assign(throughput_rps=[9000, 15000, 20000, 20100], utilisation_ratio=[0.09, 0.15, 0.2, 0.2])
+    >>> print(bottleneck_verdict(usage))  # doctest: +NORMALIZE_WHITESPACE
+    no watched resource saturates: throughput stays at 20,100 requests/s from connections = 200 to 400, where cpu is
+    20 % busy and would allow 100,181 [99,742, 100,625] requests/s; look at accept queues, locks, a single listening
+    port, the generator
+    """
+    if load not in usage:
+        raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
+    demands = summarise_demands(usage, target_utilisation_ratio=target_utilisation_ratio, level=level)
+    demands = demands.set_index("resource")
+    busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
+    highest = busy.groupby("resource", observed=True).max()
+    saturated = [name for name in demands.index if highest[name] >= _SATURATED]
+    if saturated:
+        return f"saturated: {'; '.join(_sentence(demands.loc[name], name, busy[name]) for name in saturated)}"
+    throughput = usage.groupby(load)["throughput_rps"].mean()
+    last = throughput.index.max()
+    half = throughput[throughput.index <= last / 2]
+    first = demands.index[0]
+    allows = f"would allow {_interval(demands.loc[first])}"
+    share = _percent(busy[first].iloc[-1])
+    if len(half) and throughput[last] <= (1 + _RISE) * half.max():
+        return (
+            f"no watched resource saturates: throughput stays at {_rate(throughput.max())} requests/s from "
+            f"{load} = {half.idxmax():g} to {last:g}, where {first} is {share} busy and {allows}; "
+            f"{_UNWATCHED}"
+        )
+    return (
+        f"no bottleneck was reached: throughput is not at a plateau at {load} = {last:g}, "
+        f"{_rate(throughput[last])} requests/s; the first resource to saturate would be {first}, "
+        f"now {share} busy: it {allows}"
+    )
+
+
+def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
+    return (
+        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; it needs "
+        f"{demand['demand_per_server_s'] * 1e6:.3g} µs a request on each server and allows {_interval(demand)}"
+    )
+
+
+def _interval(demand: pd.Series) -> str:
+    lo, hi = demand["saturation_lo"], demand["saturation_hi"]
+    ends = "" if pd.isna(lo) else f" [{_rate(lo)}, {_rate(hi)}]"
+    return f"{_rate(demand['saturation_rps'])}{ends} requests/s"
+
+
+def _rate(rps: float) -> str:
+    return f"{rps:,.0f}" if rps >= 100 else f"{rps:.3g}"
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.0f} %"
