@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats import summarise_fairness, summarise_shares
 
-# Document 004, `ipvsadm -L` after 10 s of round robin to two servers: active and inactive connections.
+# Document 004, `ipvsadm -ln`: active and inactive connections of two servers under round robin.
 ACTIVE, INACTIVE = [3332, 3198], [14797, 14931]
 
 
