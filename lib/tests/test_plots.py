@@ -187,6 +187,22 @@ def solvers():
     return pd.DataFrame(rows, columns=["solver", "connections", "latency_s"])
 
 
+def forecast_points():
+    return pd.DataFrame(
+        {"connections": [1, 4, 16], "throughput_rps": [100.0, 350.0, 600.0], "seen": [True, True, False]}
+    )
+
+
+def forecast_bands():
+    rows = [(1, 100.0, 90.0, 110.0), (4, 360.0, 300.0, 400.0), (16, 900.0, 400.0, 1500.0)]
+    return pd.DataFrame(rows, columns=["connections", "throughput_rps", "prediction_lo", "prediction_hi"])
+
+
+def forecasts():
+    rows = [("tournament", 0.1), ("tournament", -0.2), ("usl as people write it", math.nan), ("usl", 5.0)]
+    return pd.DataFrame(rows, columns=["method", "error_ratio"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -196,6 +212,8 @@ EXAMPLES = {
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_established_by_connections": lambda: (established(),),
+    "plot_forecast": lambda: (forecast_points(), forecast_bands()),
+    "plot_forecast_errors": lambda: (forecasts(),),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
@@ -212,6 +230,7 @@ EXAMPLES = {
 }
 THROUGHPUT = [
     "plot_asymptotic_bounds",
+    "plot_forecast",
     "plot_network_throughput",
     "plot_records",
     "plot_throughput_by_connections",
@@ -221,7 +240,7 @@ THROUGHPUT = [
 WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size"]
 
 # Over blocks, ratios or the number of runs.
-COMPARISON = ["plot_coverage", "plot_ratios", "plot_throughput_by_block"]
+COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_ratios", "plot_throughput_by_block"]
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
@@ -656,3 +675,19 @@ def test_plot_solvers():
     assert strokes(ax, PALETTE[1], ":") == [[[1, 1], [8, -90]]]
     assert legend(ax) == ["right", "wrong"]
     assert (ax.get_xlabel(), ax.get_xscale(), ax.get_yscale()) == ("Connections", "linear", "symlog")
+
+
+def test_plot_forecast():
+    ax = plots.plot_forecast(forecast_points(), forecast_bands())
+    lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert lines["fitted"] == [[1, 100], [4, 350]]
+    assert lines["held back"] == [[16, 600]]
+    band = ax.collections[0].get_paths()[0].vertices
+    assert (band[:, 1].min(), band[:, 1].max()) == (90, 1500)
+
+
+def test_plot_forecast_errors():
+    ax = plots.plot_forecast_errors(forecasts())
+    lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert lines["tournament"] == [[0.1, 0.5], [0.2, 1.0]]
+    assert lines["usl as people write it"] == lines["usl"] == []  # without a forecast, or off by more than is drawn

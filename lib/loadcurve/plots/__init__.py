@@ -5,6 +5,7 @@ and the same entity has the same colour everywhere.
 """
 
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
+from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
 from loadcurve.plots.network import (
     plot_bound_gaps,
     plot_network_latency,
@@ -42,6 +43,8 @@ __all__ = [
     "plot_deviation_from_law",
     "plot_effective_concurrency",
     "plot_established_by_connections",
+    "plot_forecast",
+    "plot_forecast_errors",
     "plot_latency_by_connections",
     "plot_network_latency",
     "plot_network_throughput",

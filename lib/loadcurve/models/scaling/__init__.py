@@ -13,6 +13,7 @@ from loadcurve.models.scaling.fits import (
     fit_usl,
 )
 from loadcurve.models.scaling.forecast import forecast_curves, summarise_forecasts
+from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first
 from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 
@@ -34,6 +35,8 @@ __all__ = [
     "run_tournament",
     "summarise_forecasts",
     "usl",
+    "usl_by_parabola",
     "usl_limit_rps",
     "usl_peak_connections",
+    "usl_through_first",
 ]

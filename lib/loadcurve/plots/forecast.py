@@ -1,0 +1,76 @@
+"""Laws beyond the loads they were fitted to: what a tournament foretells, and how far methods were off."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, FuncFormatter
+
+from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
+from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.style import COLOURS, PALETTE
+from loadcurve.tables import axis_label
+
+# A forecast that is off by a factor of three and more is wrong, whatever the factor.
+_FURTHEST = 3.0
+_LEAST = 1e-3
+
+
+def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Points of a curve, and what the laws fitted to its first part say of it: median and prediction band.
+
+    Parameters
+    ----------
+    points : pandas.DataFrame
+        ``connections, throughput_rps`` and ``seen``, whether the fits had the point.
+    bands : pandas.DataFrame
+        As `Tournament.predict` gives them.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.fill_between(
+        bands["connections"], bands["prediction_lo"], bands["prediction_hi"], color=COLOURS["law"], alpha=0.18, lw=0
+    )
+    ax.plot(bands["connections"], bands["throughput_rps"], color=COLOURS["law"], label="forecast, and its band")
+    for seen, label, face in ((True, "fitted", PALETTE[0]), (False, "held back", "none")):
+        rows = points[points["seen"] == seen]
+        ax.plot(rows["connections"], rows["throughput_rps"], "o", color=PALETTE[0], mfc=face, label=label, zorder=3)
+    connections_axis(ax)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.legend(fontsize="small", loc="upper left")
+    return ax
+
+
+def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Share of the held-back points that each method foretold at least as well as an error, for every error.
+
+    Parameters
+    ----------
+    forecasts : pandas.DataFrame
+        ``method`` and ``error_ratio``, as `forecast_curves` gives them; NaN is a point without a forecast.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
+    medians = grouped.median().sort_values()
+    # The two that the page compares in colour; the laws alone are there to be seen behind them.
+    strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1]}
+    for method in medians.index:
+        off = np.sort(grouped.get_group(method).to_numpy())
+        share = np.arange(1, off.size + 1) / off.size
+        kept = off <= _FURTHEST
+        width, order = (2.2, 3) if method in strong else (0.9, 2)
+        ax.step(np.maximum(off[kept], _LEAST), share[kept], where="post", label=method,
+                color=strong.get(method, COLOURS["limit"]), lw=width, zorder=order)  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_xlim(0.003, _FURTHEST)
+    ax.set_ylim(0, 1)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}" if value >= 0.01 else f"{value:.1%}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+    ax.set_xlabel("Error of the forecast")
+    ax.set_ylabel("Share of the points")
+    ax.legend(fontsize="small", loc="upper left")
+    return ax
