@@ -7,7 +7,11 @@ import subprocess
 import pytest
 
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
-ALL = {"00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections"}
+OF_THE_STUDY = {
+    "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "44_compare_two_servers",
+}  # fmt: skip
+OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports"}
+ALL = OF_THE_STUDY | OF_THE_WIRE | {"41_queueing_network", "45_published_curves"}
 
 pytestmark = pytest.mark.site
 
@@ -41,7 +45,9 @@ def test_nothing_is_left_to_do(make):
     [
         (f"{RUN}/local.sar.txt", {"20_data_quality"}),
         (f"{RUN}/local.ss.connections.txt", {"20_data_quality"}),
-        (f"{RUN}/local.wrk.txt", ALL),
+        (f"{RUN}/local.wrk.txt", OF_THE_STUDY),
+        ("data/published/nginx_10gbe/rates.csv", OF_THE_WIRE),
+        ("data/published/scaling_curves/curves.csv", {"45_published_curves"}),
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),
         ("mkdocs.yml", set()),
@@ -53,7 +59,7 @@ def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, 
     executed, built, ingested = would_do(make, changed)
     assert executed == notebooks
     assert built, "the site is built again"
-    assert ingested == (changed.startswith("data/") or "loadcurve/units" in changed)
+    assert ingested == (changed.startswith("data/studies/") or "loadcurve/units" in changed)
 
 
 def test_help_lists_every_public_target(make, root):
