@@ -1,6 +1,6 @@
 """Laws of throughput and latency as pure functions on arrays, and their fits; they know no tool and no file."""
 
-from loadcurve.models import queueing, wire
+from loadcurve.models import capacity, queueing, wire
 from loadcurve.models.bounds import (
     asymptotic_latency_s,
     asymptotic_throughput_rps,
@@ -42,6 +42,7 @@ __all__ = [
     "asymptotic_latency_s",
     "asymptotic_throughput_rps",
     "balanced_job_bounds",
+    "capacity",
     "filled_utilisation_ratio",
     "find_demand",
     "find_latency_min",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -115,6 +115,7 @@ def test_the_interval_holds_the_capacity_of_a_simulated_queue():
 loads = st.dictionaries(st.integers(1, 100), st.lists(st.floats(0, 50), min_size=1, max_size=4), min_size=1, max_size=8)
 
 
+@settings(max_examples=50, deadline=None)
 @given(loads, st.floats(0, 0.05), st.floats(0, 0.05))
 def test_a_stricter_objective_never_allows_more(levels, one, other):
     strict, loose = (
@@ -124,6 +125,7 @@ def test_a_stricter_objective_never_allows_more(levels, one, other):
     assert strict.hi <= loose.hi
 
 
+@settings(max_examples=50, deadline=None)
 @given(loads, st.sampled_from([0.25, 0.5, 2.0, 1024.0]))
 def test_units_do_not_matter(levels, scale):
     runs = runs_of(levels)
@@ -132,6 +134,7 @@ def test_units_do_not_matter(levels, scale):
     assert (one.lo * scale, one.hi * scale) == (other.lo, other.hi)
 
 
+@settings(max_examples=50, deadline=None)
 @given(loads, st.randoms())
 def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):
     runs = runs_of(levels)
@@ -141,6 +144,7 @@ def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):
     assert find_capacity(runs, [P99]) == find_capacity(shuffled, [P99])
 
 
+@settings(max_examples=50, deadline=None)
 @given(loads)
 def test_each_load_below_the_lower_end_is_kept_and_the_upper_end_is_broken(levels):
     runs = runs_of(levels)

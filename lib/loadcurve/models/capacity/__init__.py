@@ -1,1 +1,30 @@
 """From curves to decisions: where the knee is, what an objective allows, what limits, what another unit brings."""
+
+from loadcurve.models.capacity.bottleneck import summarise_demands
+from loadcurve.models.capacity.knee import (
+    find_curvature_knee,
+    find_kneedle_knee,
+    find_power_knee,
+    find_power_level,
+    summarise_knees,
+)
+from loadcurve.models.capacity.kneedle import kneedle
+from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
+from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
+from loadcurve.models.capacity.verdict import bottleneck_verdict
+
+__all__ = [
+    "Objective",
+    "bottleneck_verdict",
+    "find_capacity",
+    "find_curvature_knee",
+    "find_kneedle_knee",
+    "find_power_knee",
+    "find_power_level",
+    "kneedle",
+    "summarise_demands",
+    "summarise_knees",
+    "summarise_objectives",
+    "summarise_projection",
+    "summarise_scale_out",
+]

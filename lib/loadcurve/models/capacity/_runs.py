@@ -22,17 +22,17 @@ class Runs:
     warnings: tuple[str, ...]
 
 
-def known_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int) -> Runs:
-    """Return the runs that have both numbers; fewer than `least` levels are refused."""
-    number = np.atleast_1d(at_least_1("connections", connections))
+def known_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int, name: str = "connections") -> Runs:
+    """Return the runs that have both numbers; fewer than `least` levels are refused.  Errors call the load `name`."""
+    number = np.atleast_1d(at_least_1(name, connections))
     throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
-        raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
+        raise ValueRuleError("throughput_rps", f"of the shape of {name}, {number.shape}", throughput.shape)
     known = np.isfinite(number) & np.isfinite(throughput)
     warnings = () if known.all() else (f"{(~known).sum()} of {known.size} runs have no value and are left out",)
     number, throughput = number[known], throughput[known]
     levels, of_level, repeats = np.unique(number, return_inverse=True, return_counts=True)
     if levels.size < least:
-        raise ValueRuleError("levels", f">= {least}", levels.size)
+        raise ValueRuleError(f"levels of {name}", f">= {least}", levels.size)
     means = np.bincount(of_level, throughput) / repeats
     return Runs(number, throughput, levels, of_level, means, repeats, warnings)
