@@ -13,6 +13,7 @@ from loadcurve.models.scaling.fits import (
     fit_usl,
 )
 from loadcurve.models.scaling.forecast import forecast_curves, summarise_forecasts
+from loadcurve.models.scaling.inverse import usl_connections_at, usl_latency_at, usl_throughput_at
 from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first
 from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
@@ -36,7 +37,10 @@ __all__ = [
     "summarise_forecasts",
     "usl",
     "usl_by_parabola",
+    "usl_connections_at",
+    "usl_latency_at",
     "usl_limit_rps",
     "usl_peak_connections",
     "usl_through_first",
+    "usl_throughput_at",
 ]

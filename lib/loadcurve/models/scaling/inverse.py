@@ -1,0 +1,122 @@
+r"""The Universal Scalability Law read backwards: connections, response time and throughput from each other.
+
+With R = N / X (a closed loop, Z = 0) the law is
+
+.. math:: \beta R^2 X^2 + (\alpha - \beta) R X + (1 - \alpha) - \gamma R = 0
+
+Below its peak a throughput belongs to two numbers of connections: one on the rising branch, and one on the falling.  A
+function that is asked for one of them says for which.  Above the peak there is none: the answer is NaN.
+
+Both inverses that usl4j ships (``LatencyAtThroughput``, ``ThroughputAtLatency``) disagree with its own forward model,
+and sca_tools' X(R) breaks Little's law; the tests hold these against ours.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0, at_least_0
+
+BRANCHES = ("rising", "falling")
+
+
+def usl_connections_at(
+    throughput_rps: ArrayLike,
+    unit_throughput_rps: ArrayLike,
+    contention: ArrayLike,
+    coherency: ArrayLike,
+    branch: str = "rising",
+) -> np.ndarray:
+    """Connections at which the law makes a throughput.
+
+    Parameters
+    ----------
+    throughput_rps : array_like
+        X, > 0, in requests per second.
+    unit_throughput_rps, contention, coherency : array_like
+        γ > 0, α >= 0 and β >= 0.
+    branch : str
+        ``rising``: up to the peak; ``falling``: beyond it.
+
+    Returns
+    -------
+    numpy.ndarray
+        N, not a whole number in general; NaN where the law makes no such throughput on this branch.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> print(usl_connections_at([1151.0353, 1900], 90, 0.03, 1e-4).round(3))
+    [21. nan]
+    >>> print(usl_connections_at(1800.88932806, 90, 0.03, 1e-4, branch="falling").round(3))
+    119.753
+    """
+    if branch not in BRANCHES:
+        raise ValueRuleError("branch", f"one of {', '.join(BRANCHES)}", branch)
+    throughput = above_0("throughput_rps", throughput_rps)
+    unit, alpha, beta = _parameters(unit_throughput_rps, contention, coherency)
+    # β X N² − (γ − (α − β) X) N + (1 − α) X = 0
+    square, linear, rest = beta * throughput, unit - (alpha - beta) * throughput, (1 - alpha) * throughput
+    with np.errstate(all="ignore"):
+        root = np.sqrt(linear**2 - 4 * square * rest)
+        # The smaller root by the quotient, where the difference of two near numbers would lose its digits.
+        rising = 2 * rest / (linear + root)
+        falling = np.where(square > 0, (linear + root) / (2 * square), np.nan)
+    found = rising if branch == "rising" else falling
+    return np.where((found > 0) & (linear > 0), found, np.nan)
+
+
+def usl_latency_at(
+    throughput_rps: ArrayLike,
+    unit_throughput_rps: ArrayLike,
+    contention: ArrayLike,
+    coherency: ArrayLike,
+    branch: str = "rising",
+) -> np.ndarray:
+    """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`."""
+    found = usl_connections_at(throughput_rps, unit_throughput_rps, contention, coherency, branch)
+    return found / np.asarray(above_0("throughput_rps", throughput_rps))
+
+
+def usl_throughput_at(
+    latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
+) -> np.ndarray:
+    """Throughput at which the mean response time is R; it is one, as the response time rises with every connection.
+
+    Parameters
+    ----------
+    latency_s : array_like
+        R, > 0, in seconds.
+    unit_throughput_rps, contention, coherency : array_like
+        γ > 0, 0 <= α < 1 and β >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        X; NaN where R is below (1 − α) / γ, which no number of connections reaches.
+
+    Examples
+    --------
+    >>> print(usl_throughput_at(10, 90, 0.03, 1e-4).round(4))  # Little's law; sca_tools says 312.413
+    285.2608
+    """
+    latency = above_0("latency_s", latency_s)
+    unit, alpha, beta = _parameters(unit_throughput_rps, contention, coherency)
+    square, linear, rest = beta * latency**2, (alpha - beta) * latency, unit * latency - (1 - alpha)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(linear**2 + 4 * square * rest)
+        # Two forms of one root, each without cancellation on its side of α = β.
+        found = np.where(linear > 0, 2 * rest / (linear + root), (root - linear) / (2 * square))
+    return np.where((rest > 0) & np.isfinite(found), found, np.nan)
+
+
+def _parameters(unit: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> tuple[np.ndarray, ...]:
+    return (
+        above_0("unit_throughput_rps", unit),
+        at_least_0("contention", contention),
+        at_least_0("coherency", coherency),
+    )
