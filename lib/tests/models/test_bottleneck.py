@@ -74,6 +74,21 @@ def test_background_load_is_found_and_taken_off():
     assert "without any request: background load" in row["warnings"]
 
 
+def test_background_beyond_the_target_leaves_nothing():
+    row = summarise_demands(usage_of(cpu=(1, 0.5 + X / 10000)), target_utilisation_ratio=0.3).iloc[0]
+    assert (row["saturation_lo"], row["saturation_rps"]) == (0, 0)
+    assert "the background alone is more than the target" in row["warnings"]
+
+
+def test_utilisation_that_falls_with_throughput_is_no_demand():
+    noise = 0.001 * np.array([1, -1, 1, -1, 1, -1])
+    row = summarise_demands(usage_of(disk=(1, 0.5 - X / 8000 + noise))).iloc[0]
+    assert row["demand_s"] == 0
+    assert math.isinf(row["saturation_rps"])
+    assert "does not rise with throughput" in row["warnings"]
+    assert "it would allow any throughput" in bottleneck_verdict(usage_of(disk=(1, 0 * X)))
+
+
 def test_a_demand_that_grows_with_the_load_is_said():
     row = summarise_demands(usage_of(cpu=(1, (X / 1600) ** 3))).iloc[0]
     assert "the demand is not the same at every load" in row["warnings"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_scaling import SPECSDM91, SYSBENCH
+from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.knee import (
@@ -98,6 +99,28 @@ def test_sysbench_bends_where_its_four_threads_are_busy():
     assert table.loc[["saturation N*", "maximum curvature", "maximum power"], "connections"].between(3.2, 3.4).all()
     assert (table.loc[["power of levels", "Kneedle"], "connections"] == 4).all()
     assert not table["warnings"].str.contains("disagree").any()
+
+
+def test_saturation_of_a_finite_source():
+    # One queue with D = 1 ms behind a delay of 20 ms: N* = (D + Z) / D = 21, and all knees lie near it.
+    table = summarise_knees(*exact("finite_source", 0.001, 0.020), LAWS["finite_source"], **FEW)
+    knees = table.set_index("definition")["connections"]
+    assert knees["saturation N*"] == pytest.approx(21, rel=1e-6)
+    assert knees.between(21 / 2, 2 * 21).all()
+
+
+def test_curvature_of_usl_by_another_way():
+    # Bounded search by SciPy with differences in N itself.
+    number, throughput = exact("usl", 100, 0.03, 8e-4)
+    highest = LAWS["usl"].function(math.sqrt(0.97 / 8e-4), 100, 0.03, 8e-4)
+
+    def bend(at, step=1e-3):
+        y = LAWS["usl"].function(at + step * np.array([-1, 0, 1]), 100, 0.03, 8e-4) / highest
+        slope, second = (y[2] - y[0]) / (2 * step) * 128, (y[2] - 2 * y[1] + y[0]) / step**2 * 128**2
+        return second / (1 + slope**2) ** 1.5
+
+    best = optimize.minimize_scalar(bend, bounds=(2, 127), method="bounded").x
+    assert find_curvature_knee(LAWS["usl"], number, throughput, **FEW).value == pytest.approx(best, rel=1e-3)
 
 
 def test_definitions_that_disagree_say_so():

@@ -155,9 +155,10 @@ def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -
         # A slope that may be 0: no upper end, and the lower one is the root above x̄.
         saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
     return {
-        "slope": (slope, slope - half, slope + half),
+        "slope": tuple(max(end, 0.0) for end in (slope, slope - half, slope + half)),  # no demand is below 0
         "intercept": (intercept, intercept - half_intercept, intercept + half_intercept),
-        "saturation": saturation,
+        # Below 0 where the background alone is more than the target.
+        "saturation": tuple(max(end, 0.0) for end in saturation),
     }
 
 
@@ -181,7 +182,11 @@ def _weak(x, u, background, has_background, fitted, saturation) -> list[str]:
             f"the run at {x[worst]:.4g} requests/s is {u[worst]:.0%} busy, the line says {fitted[worst]:.0%}: the "
             "demand is not the same at every load"
         )
-    if saturation[0] > 2 * x.max():
+    if saturation[0] == 0:
+        found.append("the background alone is more than the target: there is no throughput for it")
+    if has_background and np.isinf(saturation[0]):
+        found.append("utilisation does not rise with throughput: the requests have no demand here")
+    if 2 * x.max() < saturation[0] < np.inf:
         found.append(f"saturation is extrapolated: {saturation[0] / x.max():.1f} times the highest throughput measured")
     return found
 

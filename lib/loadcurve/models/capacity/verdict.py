@@ -5,6 +5,7 @@ not watched.  The report "Nginx status page test" met it: 40 clients, throughput
 processors, memory, disk and network all with room.  The cause was its single listening port.
 """
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
@@ -88,6 +89,8 @@ def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
 
 def _interval(demand: pd.Series) -> str:
     lo, hi = demand["saturation_lo"], demand["saturation_hi"]
+    if np.isinf(demand["saturation_rps"]):
+        return "any throughput"
     ends = "" if pd.isna(lo) else f" [{_rate(lo)}, {_rate(hi)}]"
     return f"{_rate(demand['saturation_rps'])}{ends} requests/s"
 
