@@ -14,6 +14,7 @@ from loadcurve.models.scaling.fits import (
 )
 from loadcurve.models.scaling.forecast import forecast_curves, summarise_forecasts
 from loadcurve.models.scaling.inverse import usl_connections_at, usl_latency_at, usl_throughput_at
+from loadcurve.models.scaling.likelihood import QUANTITIES, find_profile
 from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first
 from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
@@ -21,9 +22,11 @@ from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connection
 __all__ = [
     "ENTRANTS",
     "LAWS",
+    "QUANTITIES",
     "Tournament",
     "bootstrap_law",
     "find_interval",
+    "find_profile",
     "fit_amdahl",
     "fit_finite_source",
     "fit_free_usl",
