@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.models.bounds import find_saturation
 from loadcurve.models.capacity._runs import Runs, known_runs
+from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.scaling.bootstrap import _draw_runs, bootstrap_law, find_interval
@@ -30,10 +31,6 @@ from loadcurve.models.scaling.fits import LAWS
 from loadcurve.models.scaling.law import Law
 from loadcurve.stats.estimate import Estimate
 
-# Points even in log N on which a law is searched: first between the outer levels, then around the best of them.
-_COARSE, _FINE = 400, 201
-# A curvature below this, on axes of 0…1, is a straight line: the curve leaves its chord by κ/8, a part in 8000.
-_STRAIGHT = 1e-3
 # The definitions answer different questions; a factor of 2 is one step of the usual doubling of connections.
 _APART = 2.0
 
@@ -83,7 +80,7 @@ def find_curvature_knee(
     """
     runs = known_runs(connections, throughput_rps, len(law.parameters))
     method = f"maximum curvature of {law.name}, axes scaled to the last level and the highest throughput"
-    return _of_law(law, runs, _curvature, method, (level, draws, seed))
+    return _of_law(law, runs, curvature, method, (level, draws, seed))
 
 
 def find_power_knee(
@@ -108,7 +105,7 @@ def find_power_knee(
     9 [9, 9]
     """
     runs = known_runs(connections, throughput_rps, len(law.parameters))
-    return _of_law(law, runs, _power, f"maximum power X²/N of {law.name}, closed loop", (level, draws, seed))
+    return _of_law(law, runs, power, f"maximum power X²/N of {law.name}, closed loop", (level, draws, seed))
 
 
 def find_kneedle_knee(
@@ -210,8 +207,8 @@ def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> E
     level, draws, seed = how
     drawn = bootstrap_law(law, runs.connections, runs.throughput_rps, draws=draws, seed=seed)
     values = law.solve(runs.levels, runs.means[None], runs.repeats / runs.repeats.mean())
-    value = _search(law, values, runs.levels, score)[0]
-    found = _search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
+    value = search(law, values, runs.levels, score)[0]
+    found = search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
     return _named(find_interval(found, value, level), method, runs)
 
 
@@ -225,41 +222,6 @@ def _of_levels(connections, throughput_rps, knee, method, how):
     random = np.random.default_rng(seed)
     drawn = _draw_runs(runs.throughput_rps, runs.of_level, runs.means, runs.repeats, draws, random)
     return _named(find_interval([knee(runs.levels, means) for means in drawn], value, level), method, runs)
-
-
-def _search(law: Law, values: np.ndarray, levels: np.ndarray, score: Callable) -> np.ndarray:
-    """Connections with the highest score of the law, for each row (b, p) of its parameters."""
-    ends = np.log(levels[[0, -1]])
-    parameters = values.T[:, :, None]
-    logs = np.linspace(*ends, _COARSE)[None]
-    highest = law.function(np.exp(logs), *parameters).max(axis=1, keepdims=True)
-
-    def scores(grid: np.ndarray) -> np.ndarray:
-        """Of points even in log N; one more at either end serves the differences."""
-        step = grid[:, [1]] - grid[:, [0]]
-        number = np.exp(np.concatenate([grid[:, [0]] - step, grid, grid[:, [-1]] + step], axis=1))
-        with np.errstate(all="ignore"):
-            found = score(number / levels[-1], law.function(number, *parameters) / highest, step)
-        return np.nan_to_num(found, nan=-np.inf)
-
-    step = logs[0, 1] - logs[0, 0]
-    middle = logs[0, scores(logs).argmax(axis=1)]
-    near = np.linspace(np.maximum(middle - step, ends[0]), np.minimum(middle + step, ends[1]), _FINE, axis=1)
-    found = scores(near)
-    best, rows = found.argmax(axis=1), np.arange(len(values))
-    return np.where(found[rows, best] > _STRAIGHT, np.exp(near[rows, best]), np.nan)
-
-
-def _curvature(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Curvature (b, g) at the inner points of the grid (b, g + 2), from differences in log x."""
-    by_log = (y[:, 2:] - y[:, :-2]) / (2 * step)
-    twice_by_log = (y[:, 2:] - 2 * y[:, 1:-1] + y[:, :-2]) / step**2
-    slope, bend = by_log / x[:, 1:-1], (twice_by_log - by_log) / x[:, 1:-1] ** 2
-    return -bend / (1 + slope**2) ** 1.5
-
-
-def _power(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
-    return y[:, 1:-1] ** 2 / x[:, 1:-1]  # X / R with R = N / X
 
 
 def _named(found: Estimate, method: str, runs: Runs) -> Estimate:
