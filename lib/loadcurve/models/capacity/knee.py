@@ -26,7 +26,7 @@ from loadcurve.models.capacity._runs import Runs, known_runs
 from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.demand import find_demand, find_latency_min
-from loadcurve.models.scaling.bootstrap import _draw_runs, bootstrap_law, find_interval
+from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval
 from loadcurve.models.scaling.fits import LAWS
 from loadcurve.models.scaling.law import Law
 from loadcurve.stats.estimate import Estimate
@@ -220,7 +220,7 @@ def _of_levels(connections, throughput_rps, knee, method, how):
         alone = "1 repeat at every level: no interval"
         return _named(Estimate(value, np.nan, np.nan, level, "means of the levels", (alone,)), method, runs)
     random = np.random.default_rng(seed)
-    drawn = _draw_runs(runs.throughput_rps, runs.of_level, runs.means, runs.repeats, draws, random)
+    drawn = draw_runs(runs.throughput_rps, runs.of_level, runs.means, runs.repeats, draws, random)
     return _named(find_interval([knee(runs.levels, means) for means in drawn], value, level), method, runs)
 
 

@@ -71,7 +71,7 @@ def bootstrap_law(
     means = np.bincount(of_level, throughput) / repeats
     weights = repeats / repeats.mean()
     if (repeats > 1).any():
-        drawn = _draw_runs(throughput, of_level, means, repeats, draws, random)
+        drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
     else:
         drawn = _draw_residuals(law, levels, means, draws, random)
     values = law.solve(levels, np.maximum(drawn, _LEAST * means), weights)
@@ -115,7 +115,7 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95) -> Estima
     return Estimate(value, *ends, level, "bootstrap over runs, percentiles", tuple(warnings))
 
 
-def _draw_runs(
+def draw_runs(
     throughput: np.ndarray,
     of_level: np.ndarray,
     means: np.ndarray,
@@ -123,7 +123,26 @@ def _draw_runs(
     draws: int,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean."""
+    """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean.
+
+    Parameters
+    ----------
+    throughput : numpy.ndarray, shape (m,)
+        X of each run, > 0.
+    of_level : numpy.ndarray of int, shape (m,)
+        Which level each run is of.
+    means, repeats : numpy.ndarray, shape (n,)
+        Mean and number of runs of each level; one of them at least has more than one.
+    draws : int
+        How many.
+    random : numpy.random.Generator
+        Where the draws come from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (draws, n)
+        It may hold values that are not above 0 where the scatter is as large as the mean.
+    """
     drawn = np.empty((draws, means.size))
     relative = throughput / means[of_level] - 1
     stretch = np.sqrt(repeats / np.maximum(repeats - 1, 1))
