@@ -58,7 +58,7 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, mon
     code = (
         "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import store\n"
         "publish.begin('99_test')\npublish.value('n', float(repeats))\n"
-        f"store._record([Path({str(read)!r})])"
+        f"store.record_reads([Path({str(read)!r})])"
     )
     stale = checkout / "build" / "figures" / "99_test" / "old.svg"
     stale.parent.mkdir(parents=True)

@@ -8,7 +8,7 @@ import yaml
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.store import _record, studies_read
+from loadcurve.ingest.store import record_reads, studies_read
 
 
 def read_published(source: str, table: str) -> pd.DataFrame:
@@ -45,7 +45,7 @@ def read_published(source: str, table: str) -> pd.DataFrame:
     for line, row in enumerate(rows, start=2):
         if len(row) != len(columns):
             raise ParseError(line, f"{len(columns)} cells", ",".join(row), where)
-    _record([folder / "source.yml", path])
+    record_reads([folder / "source.yml", path])
     studies_read.add(f"published/{source}")
     return pd.DataFrame({name: _values(name, [row[i] for row in rows], where) for i, name in enumerate(columns)})
 

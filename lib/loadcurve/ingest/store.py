@@ -72,7 +72,7 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     folder = _fresh(study)
     notes = pq.read_metadata(_file(name, folder)).metadata
     # The folder itself too: its time changes when a run is added or taken away.
-    _record([folder, *(paths.root() / source for source in json.loads(notes[_SOURCES]))])
+    record_reads([folder, *(paths.root() / source for source in json.loads(notes[_SOURCES]))])
     return tables.check(name, pd.read_parquet(_file(name, folder)))
 
 
@@ -85,7 +85,7 @@ def read_machine(study: str | Path) -> pd.DataFrame:
     """Read the facts of the machine a study ran on: ``fact``, ``value``; no rows when no run finished."""
     folder = paths.study_folder(study)
     finished = [(path, run) for path in run_folders(folder) if (run := read_run(path)).status == "finished"]
-    _record([path / "run.json" for path, _ in finished[:1]])
+    record_reads([path / "run.json" for path, _ in finished[:1]])
     facts = finished[0][1].machine.items() if finished else ()
     shown = [{"fact": name.replace("_", " "), "value": _shown(name, value)} for name, value in facts]
     return pd.DataFrame(shown, columns=["fact", "value"])
@@ -101,7 +101,7 @@ def _shown(name: str, value: object) -> str:
 def describe_study(study: str | Path) -> Study:
     """Read a study's `study.yml`, by its name or its folder, and count that as a read."""
     folder = paths.study_folder(study)
-    _record([folder / "study.yml"])
+    record_reads([folder / "study.yml"])
     return read_study(folder)
 
 
@@ -124,7 +124,8 @@ def _file(table: str, folder: Path) -> Path:
     return paths.build() / "tidy" / table / place / "part-0.parquet"
 
 
-def _record(sources: list[Path]) -> None:
+def record_reads(sources: list[Path]) -> None:
+    """Write down that a notebook depends on files, where make asked for it."""
     if ledger := os.environ.get("LOADCURVE_READS"):
         with Path(ledger).open("a", encoding="utf-8") as out:
             out.writelines(f"{paths.shown(p)}\n" for p in sources)

@@ -16,7 +16,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.stats.estimate import Estimate
 
 # A percentile has no mean over runs: the mean of two 99 % quantiles, or of two medians, is no quantile of anything.
-_PERCENTILE = re.compile(r"(^|_)(p\d+|median)(_|$)")
+PERCENTILE = re.compile(r"(^|_)(p\d+|median)(_|$)")
 
 
 def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
@@ -107,7 +107,7 @@ def summarise_repeats(
     for name in (*keys, column):
         if name not in frame.columns:
             raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
-    if _PERCENTILE.search(column) or (column == "latency_s" and "quantile" in frame.columns):
+    if PERCENTILE.search(column) or (column == "latency_s" and "quantile" in frame.columns):
         raise ValueRuleError("column", "a quantity that has a mean over repeats (a percentile has none)", column)
     rows = []
     for key, group in frame.groupby(keys, dropna=False, observed=True):

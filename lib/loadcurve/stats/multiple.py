@@ -9,7 +9,7 @@ from scipy import stats
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups
-from loadcurve.stats.mean import _PERCENTILE
+from loadcurve.stats.mean import PERCENTILE
 from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.ratio import find_ratio
 
@@ -106,7 +106,7 @@ def summarise_comparisons(
     for name in (by, column):
         if name not in runs.columns:
             raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", name)
-    if _PERCENTILE.search(column) and not ranks:
+    if PERCENTILE.search(column) and not ranks:
         raise ValueRuleError("column", "a quantity that has a mean over runs (compare a percentile by ranks)", column)
     names = runs[by].dropna().unique()
     others = [name for name in names if name != baseline]

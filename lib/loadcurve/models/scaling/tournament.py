@@ -32,7 +32,7 @@ _MISS = 0.20
 # Jeffreys 1961, appendix B: evidence of more than 100 to 1 is decisive; ten times that, for laws we chose ourselves.
 _DECISIVE = 1e-3
 # No law holds for ever: beyond the last level other things begin to queue, of which the levels show nothing.  A tenth
-# for each doubling is what the bands lacked on half of the published curves; the other half is the check.
+# for each doubling is what the bands lacked on the published curves; notebook 45 shows the coverage on each half.
 _DEPARTURE = 0.10
 # Fewer leave the laws of two parameters without a residual.
 _LEAST = 3
