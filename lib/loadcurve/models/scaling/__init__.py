@@ -16,6 +16,7 @@ from loadcurve.models.scaling.forecast import forecast_curves, summarise_forecas
 from loadcurve.models.scaling.inverse import usl_connections_at, usl_latency_at, usl_throughput_at
 from loadcurve.models.scaling.likelihood import QUANTITIES, find_profile
 from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first
+from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 
@@ -38,6 +39,7 @@ __all__ = [
     "forecast_curves",
     "run_tournament",
     "summarise_forecasts",
+    "summarise_points",
     "usl",
     "usl_by_parabola",
     "usl_connections_at",

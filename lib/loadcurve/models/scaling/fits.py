@@ -9,7 +9,7 @@ from loadcurve.models.scaling.finite_source import FINITE_SOURCE
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.profile import profile_end
-from loadcurve.models.scaling.residuals import corrected_aic, leave_one_out
+from loadcurve.models.scaling.residuals import corrected_aic
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.saturating import SATURATING
 from loadcurve.models.scaling.usl import AMDAHL, FREE_USL, LINEAR, USL
@@ -74,7 +74,6 @@ def fit_law(
         residual_sd=float(residual_sd),
         r_squared=r_squared,
         corrected_aic=corrected_aic(squares, number.size, count),
-        leave_one_out=leave_one_out(law, number, throughput, weight),
         points=number.size,
         degrees_of_freedom=degrees,
         level=level,
@@ -84,6 +83,7 @@ def fit_law(
         weights=weight,
         function=law.function,
         gradient=law.gradient,
+        solve=law.solve,
     )
 
 
@@ -100,7 +100,7 @@ def fit_usl(
 ) -> Fit:
     r"""Fit the Universal Scalability Law: γ, α and β by least squares in X, with α >= 0 and β >= 0.
 
-    Pass one point for each level of connections: the mean over its repeats, as `summarise_repeats` gives it.  This
+    Pass one point for each level of connections: the mean over its repeats, as `summarise_points` gives it.  This
     function averages nothing.  Repeats of a level are not independent points of the curve: they share whatever makes
     the law miss at that level, so counting each of them would narrow the intervals by a misfit that repeats cannot
     average away.
@@ -114,7 +114,8 @@ def fit_usl(
     level : float
         Confidence level, 0 < level < 1.
     weights : array_like, shape (n,), optional
-        How much each point counts, > 0: one over the variance of its mean, in any unit.  All the same without it.
+        How much each point counts, > 0: one over the variance of its mean, in any unit, as `summarise_points` gives
+        it.  All the same without it.
 
     Returns
     -------

@@ -1,0 +1,87 @@
+"""From runs to the points of a curve: the mean of each level, and how much it counts in a fit."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import optimize
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0, at_least_1
+
+
+def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
+    r"""Mean of the runs of each level with its weight, one over the variance of the mean.
+
+    Three repeats know their own variance far too badly to be weighed by it.  So all levels together say how the
+    scatter of a run goes with the throughput:
+
+    .. math:: s_i = c\,\bar X_i^{\theta}, \qquad w_i \propto r_i / s_i^2, \qquad 0 \le \theta \le 1
+
+    from the same scatter everywhere (θ = 0) to the same share of the throughput (θ = 1), by maximum likelihood of the
+    variances within the levels (R. J. Carroll, D. Ruppert, "Transformation and Weighting in Regression", 1988, chapter
+    3, "power of the mean").
+
+    Parameters
+    ----------
+    connections, throughput_rps : array_like, shape (m,)
+        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.  A run
+        without a value (NaN) is left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``connections, throughput_rps`` (mean), ``repeats``, ``scatter_rps`` (s_i, of one run; NaN where no level has
+        repeats) and ``weight`` (mean 1; by the repeats alone where there is no scatter), sorted by connections: what
+        every `fit_*` takes.
+
+    Raises
+    ------
+    ValueRuleError
+        When the arrays differ in length, no run has a value, or a value breaks its rule.
+
+    Examples
+    --------
+    >>> summarise_points([1, 1, 8, 8], [99, 101, 790, 810]).round(2)
+       connections  throughput_rps  repeats  scatter_rps  weight
+    0          1.0           100.0        2         1.60    1.97
+    1          8.0           800.0        2        12.81    0.03
+    """
+    number = np.atleast_1d(at_least_1("connections", connections))
+    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    if number.shape != throughput.shape or number.ndim != 1:
+        raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
+    known = np.isfinite(number) & np.isfinite(throughput)
+    if not known.any():
+        raise ValueRuleError("throughput_rps", "known for one run at least", f"{known.size} runs without a value")
+    levels, of_level, repeats = np.unique(number[known], return_inverse=True, return_counts=True)
+    means = np.bincount(of_level, throughput[known]) / repeats
+    squares = np.bincount(of_level, (throughput[known] - means[of_level]) ** 2)
+    scatter = _scatter(means, squares, repeats - 1)
+    weight = repeats / scatter**2 if np.all(scatter > 0) else repeats.astype(float)
+    return pd.DataFrame(
+        {
+            "connections": levels,
+            "throughput_rps": means,
+            "repeats": repeats,
+            "scatter_rps": scatter,
+            "weight": weight / weight.mean(),
+        }
+    )
+
+
+def _scatter(means: np.ndarray, squares: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """Standard deviation of a run at each level, c times a power of its mean."""
+    if not degrees.any():
+        return np.full(means.size, np.nan)
+    if not squares.any():
+        return np.zeros(means.size)
+    relative = means / means.max()  # powers of a million requests per second would lose digits
+
+    def variance(power: float) -> float:
+        return float((squares * relative ** (-2 * power)).sum() / degrees.sum())
+
+    def misfit(power: float) -> float:
+        return degrees.sum() * np.log(variance(power)) + 2 * power * float(degrees @ np.log(relative))
+
+    power = optimize.minimize_scalar(misfit, bounds=(0.0, 1.0), method="bounded").x
+    return np.sqrt(variance(power)) * relative**power
