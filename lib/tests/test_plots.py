@@ -57,7 +57,6 @@ def straight_fit(sd=0.2, level=0.95):
         residual_sd=1.0,
         r_squared=1.0,
         corrected_aic=math.inf,
-        leave_one_out=np.zeros(4),
         points=4,
         degrees_of_freedom=2,
         level=level,
@@ -67,6 +66,7 @@ def straight_fit(sd=0.2, level=0.95):
         weights=np.ones(4),
         function=lambda n, slope: slope * n,
         gradient=lambda n, slope: np.asarray(n, float)[:, None],
+        solve=lambda n, x, weights: (x @ n / (n @ n))[:, None],
     )
 
 
@@ -203,6 +203,20 @@ def forecasts():
     return pd.DataFrame(rows, columns=["method", "error_ratio"])
 
 
+def residuals():
+    rows = [(1, 0.2, 0.5), (4, -0.1, -0.2), (16, 0.05, math.nan)]
+    return pd.DataFrame(rows, columns=["connections", "miss_ratio", "leave_one_out"])
+
+
+def intervals():
+    rows = [
+        ("unit_throughput_rps", "t", 10, 8, 12),
+        ("unit_throughput_rps", "profile", 10, 9, 13),
+        ("peak", "t", 4, 2, math.inf),
+    ]
+    return pd.DataFrame(rows, columns=["quantity", "method", "value", "lo", "hi"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -212,8 +226,10 @@ EXAMPLES = {
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_established_by_connections": lambda: (established(),),
+    "plot_fit": lambda: (straight_fit(), Estimate(8.0, 4.0, 12.0, 0.95, "given")),
     "plot_forecast": lambda: (forecast_points(), forecast_bands()),
     "plot_forecast_errors": lambda: (forecasts(),),
+    "plot_intervals": lambda: (intervals(),),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
@@ -223,6 +239,7 @@ EXAMPLES = {
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
+    "plot_residuals": lambda: (residuals(),),
     "plot_solvers": lambda: (solvers(),),
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
@@ -230,6 +247,7 @@ EXAMPLES = {
 }
 THROUGHPUT = [
     "plot_asymptotic_bounds",
+    "plot_fit",
     "plot_forecast",
     "plot_network_throughput",
     "plot_records",
@@ -240,7 +258,7 @@ THROUGHPUT = [
 WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size"]
 
 # Over blocks, ratios or the number of runs.
-COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_ratios", "plot_throughput_by_block"]
+COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_ratios", "plot_throughput_by_block"]
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
@@ -675,6 +693,40 @@ def test_plot_solvers():
     assert strokes(ax, PALETTE[1], ":") == [[[1, 1], [8, -90]]]
     assert legend(ax) == ["right", "wrong"]
     assert (ax.get_xlabel(), ax.get_xscale(), ax.get_yscale()) == ("Connections", "linear", "symlog")
+
+
+def test_plot_fit():
+    fit = straight_fit()
+    ax = plots.plot_fit(fit, Estimate(8.0, 4.0, 12.0, 0.95, "given"))
+    assert points(ax, PALETTE[0]) == [(1, 10), (4, 40), (8, 80), (16, 160)]
+    assert points(ax, COLOURS["limit"]) == [(8, 80)]
+    assert strokes(ax, COLOURS["limit"]) == [[[4, 80], [12, 80]]]
+    assert set(labels(ax)) == {"peak at 8"}
+    wide, narrow = (c.get_paths()[0].vertices[:, 1].max() for c in ax.collections if isinstance(c, PolyCollection))
+    assert wide > narrow == pytest.approx(16 * (10 + 4.302653 * 0.2))  # t(2) at 97.5 %, any t table
+
+
+def test_plot_fit_without_a_peak():
+    ax = plots.plot_fit(straight_fit(), Estimate(math.inf, 30.0, math.inf, 0.95, "given"))
+    assert labels(ax) == {} and points(ax, COLOURS["limit"]) == []
+
+
+def test_plot_residuals():
+    ax = draw("plot_residuals")
+    lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert lines["in the fit"] == [[1, 0.2], [4, -0.1], [16, 0.05]]
+    assert lines["left out of the fit"][:2] == [[1, 0.5], [4, -0.2]]
+
+
+def test_plot_intervals():
+    ax = draw("plot_intervals")
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["peak", "unit throughput"]
+    drawn = [
+        line.get_xdata().tolist() for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 2.4
+    ]
+    assert approx(drawn) == [[0.8, 1.2], [0.5, 3.0], [0.9, 1.3]]  # the open end stops at three times the value
+    assert legend(ax) == ["t", "profile"]
+    assert sum(line.get_marker() == ">" for line in ax.lines) == 1
 
 
 def test_plot_forecast():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,6 @@ class Fit:
         Share of the variance of the throughput that the fit explains, at most 1.
     corrected_aic : float
         Corrected information criterion, to compare laws on the same points; lower is better.
-    leave_one_out : numpy.ndarray, shape (n,)
-        Relative error X̂/X − 1 at each level, told by the law fitted to the others.
     points, degrees_of_freedom : int
         Points n, and n − p, where a parameter at its bound counts too: the data had the chance to move it.
     level : float
@@ -43,8 +42,9 @@ class Fit:
         The points the fit used, sorted by connections.
     weights : numpy.ndarray, shape (n,)
         How much each counted; their mean is 1.
-    function, gradient : callable
-        The law ``(connections, *parameters) -> X``, shape (m,), and its derivatives by the parameters, shape (m, p).
+    function, gradient, solve : callable
+        The law ``(connections, *parameters) -> X``, shape (m,); its derivatives by the parameters, shape (m, p); and
+        its least squares, as `Law` describes them.
     """
 
     law: str
@@ -53,7 +53,6 @@ class Fit:
     residual_sd: float
     r_squared: float
     corrected_aic: float
-    leave_one_out: np.ndarray
     points: int
     degrees_of_freedom: int
     level: float
@@ -63,6 +62,7 @@ class Fit:
     weights: np.ndarray
     function: Callable[..., np.ndarray] = field(repr=False)
     gradient: Callable[..., np.ndarray] = field(repr=False)
+    solve: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] = field(repr=False)
 
     def values(self) -> list[float]:
         """Return the parameters' values in the law's order."""
@@ -71,6 +71,40 @@ class Fit:
     def predict(self, connections: ArrayLike) -> np.ndarray:
         """Return the throughput [requests/s] that the fitted law gives at `connections`, > 0."""
         return self.function(above_0("connections", connections), *self.values())
+
+    @cached_property
+    def leave_one_out(self) -> np.ndarray:
+        """Relative error X̂/X − 1 at each level, told by the law fitted to the others; NaN where too few are left."""
+        errors = np.full(self.points, np.nan)
+        if self.points <= len(self.parameters):
+            return errors
+        for i in range(self.points):
+            rest = np.arange(self.points) != i
+            values = self.solve(self.connections[rest], self.throughput_rps[None, rest], self.weights[rest])[0]
+            with np.errstate(all="ignore"):
+                errors[i] = self.function(self.connections[i : i + 1], *values)[0] / self.throughput_rps[i] - 1
+        return errors
+
+    def residuals(self) -> pd.DataFrame:
+        """Return what the fit leaves over, sorted by connections.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``connections, throughput_rps, fitted_rps``, ``residual_rps`` (throughput − fitted), ``miss_ratio``
+            (fitted / throughput − 1) and ``leave_one_out`` (the same, from a fit without that level).
+        """
+        fitted = self.predict(self.connections)
+        return pd.DataFrame(
+            {
+                "connections": self.connections,
+                "throughput_rps": self.throughput_rps,
+                "fitted_rps": fitted,
+                "residual_rps": self.throughput_rps - fitted,
+                "miss_ratio": fitted / self.throughput_rps - 1,
+                "leave_one_out": self.leave_one_out,
+            }
+        )
 
     def quantile(self) -> float:
         """Two-sided t quantile of `level` on `degrees_of_freedom`; NaN without any."""

@@ -5,6 +5,7 @@ and the same entity has the same colour everywhere.
 """
 
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
+from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
 from loadcurve.plots.network import (
     plot_bound_gaps,
@@ -43,8 +44,10 @@ __all__ = [
     "plot_deviation_from_law",
     "plot_effective_concurrency",
     "plot_established_by_connections",
+    "plot_fit",
     "plot_forecast",
     "plot_forecast_errors",
+    "plot_intervals",
     "plot_latency_by_connections",
     "plot_network_latency",
     "plot_network_throughput",
@@ -54,6 +57,7 @@ __all__ = [
     "plot_ratios",
     "plot_records",
     "plot_requests_limit_by_size",
+    "plot_residuals",
     "plot_solvers",
     "plot_throughput_by_block",
     "plot_throughput_by_connections",

@@ -12,6 +12,7 @@ A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, c
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, stdtrit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0, at_least_1
@@ -82,8 +83,12 @@ def bootstrap_law(
     return found
 
 
-def find_interval(drawn: ArrayLike, value: float, level: float = 0.95) -> Estimate:
+def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: float = np.inf) -> Estimate:
     """Estimate of a quantity from its values in many draws: the percentiles between which `level` of them lie.
+
+    With few repeats those are too close together, as the draws take the scatter of the runs for known.  `degrees` moves
+    them outwards, as a t interval is wider than one of a known scatter (T. C. Hesterberg, "What teachers should know
+    about the bootstrap", The American Statistician 69, 2015: the expanded percentile interval).
 
     Parameters
     ----------
@@ -93,12 +98,21 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95) -> Estima
         The quantity of the fit to all runs.
     level : float
         Confidence level, 0 < level < 1.
+    degrees : float
+        Degrees of freedom of the scatter behind the draws, > 0, as `influence_degrees` gives them; infinite for plain
+        percentiles.
 
     Returns
     -------
     Estimate
-        The interval is widened to `value` where that lies outside.  A warning names the share of draws without it.
+        The interval is widened to `value` where that lies outside.  A warning names the share of draws without it, and
+        says so where the wanted percentile lies beyond all draws.
     """
+    if not degrees > 0:
+        raise ValueRuleError("degrees", "> 0", degrees)
+    method = "bootstrap over runs, percentiles"
+    if np.isfinite(degrees):
+        method = f"bootstrap over runs, percentiles expanded to {degrees:.3g} degrees of freedom"
     known = np.asarray(drawn, float)
     known = known[~np.isnan(known)]
     warnings = []
@@ -106,13 +120,16 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95) -> Estima
         share = 1 - known.size / len(np.atleast_1d(drawn))
         warnings.append(f"{share:.1%} of the draws do not have it")
     if not known.size:
-        return Estimate(value, np.nan, np.nan, level, "bootstrap over runs, percentiles", tuple(warnings))
+        return Estimate(value, np.nan, np.nan, level, method, tuple(warnings))
+    tail = float(ndtr(stdtrit(degrees, (1 - level) / 2)))
+    if tail * known.size < 1:
+        warnings.append(f"{known.size} draws have no percentile of {tail:.2g}: the ends are their least and greatest")
     # Ranks, not interpolation: between a finite and an infinite draw there is no value.
-    lo, hi = np.quantile(known, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    lo, hi = np.quantile(known, [tail, 1 - tail], method="inverted_cdf")
     if not lo <= value <= hi:
         warnings.append(f"the fit's own value lies outside of the draws' [{lo:.4g}, {hi:.4g}]")
     ends = (min(lo, value), max(hi, value)) if not np.isnan(value) else (lo, hi)
-    return Estimate(value, *ends, level, "bootstrap over runs, percentiles", tuple(warnings))
+    return Estimate(value, *ends, level, method, tuple(warnings))
 
 
 def draw_runs(

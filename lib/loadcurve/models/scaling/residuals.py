@@ -1,8 +1,8 @@
-"""What a fit leaves over: its corrected information criterion, and how well it tells a level it has not seen."""
+"""What a fit leaves over: its corrected information criterion, and whether its residuals keep a pattern."""
+
+from math import comb
 
 import numpy as np
-
-from loadcurve.models.scaling.law import Law
 
 
 def corrected_aic(squares: float, points: int, count: int) -> float:
@@ -26,14 +26,43 @@ def corrected_aic(squares: float, points: int, count: int) -> float:
     return float(points * np.log(squares / points) + 2 * k + 2 * k * (k + 1) / (points - k - 1))
 
 
-def leave_one_out(law: Law, number: np.ndarray, throughput: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Relative error X̂/X − 1 at each level, told by the law fitted to all the others; NaN where too few are left."""
-    errors = np.full(number.size, np.nan)
-    if number.size <= len(law.parameters):
-        return errors
-    for i in range(number.size):
-        rest = np.arange(number.size) != i
-        values = law.solve(number[rest], throughput[None, rest], weights[rest])[0]
-        with np.errstate(all="ignore"):
-            errors[i] = law.function(number[i : i + 1], *values)[0] / throughput[i] - 1
-    return errors
+def sign_runs(residuals: np.ndarray) -> tuple[int, float]:
+    r"""Count runs of residuals of one sign, in the order of the levels, and the probability of no more by chance.
+
+    .. math:: P(2k) = \frac{2\binom{a-1}{k-1}\binom{b-1}{k-1}}{\binom{a+b}{a}}, \qquad
+       P(2k+1) = \frac{\binom{a-1}{k}\binom{b-1}{k-1} + \binom{a-1}{k-1}\binom{b-1}{k}}{\binom{a+b}{a}}
+
+    with a of them above 0 and b below (A. Wald, J. Wolfowitz, "On a Test Whether Two Samples are from the Same
+    Population", Annals of Mathematical Statistics 11(2), 1940).  A fitted law bends towards its points, so its
+    residuals change sign more often than free ones: the probability is too high rather than too low.
+
+    Parameters
+    ----------
+    residuals : numpy.ndarray, shape (n,)
+        What the fit leaves over.  Those that are 0 are left out.
+
+    Returns
+    -------
+    int, float
+        Runs, and the probability, 0 to 1; 1 where all have one sign or none is left.
+
+    Examples
+    --------
+    >>> runs, probability = sign_runs(np.array([-1, -1, -1, -1, 1, 1, 1, 1]))
+    >>> runs, round(probability, 4)  # 2 of the 70 orders of four and four
+    (2, 0.0286)
+    """
+    signs = np.sign(residuals[residuals != 0])
+    above, below = int((signs > 0).sum()), int((signs < 0).sum())
+    runs = int((np.diff(signs) != 0).sum()) + (signs.size > 0)
+    if not above or not below:
+        return runs, 1.0
+    ways = sum(_ways(count, above, below) for count in range(2, runs + 1))
+    return runs, ways / comb(above + below, above)
+
+
+def _ways(runs: int, above: int, below: int) -> int:
+    k, odd = divmod(runs, 2)
+    if not odd:
+        return 2 * comb(above - 1, k - 1) * comb(below - 1, k - 1)
+    return comb(above - 1, k) * comb(below - 1, k - 1) + comb(above - 1, k - 1) * comb(below - 1, k)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from loadcurve.models.scaling.residuals import sign_runs
 from loadcurve.stats.estimate import Estimate
 
 # R's usl warns below 6 points too: 3 parameters leave then at most 2 degrees of freedom.
@@ -12,6 +13,8 @@ _POINTS = 6
 _R_SQUARED = 0.95
 # A miss of a fifth at a measured level is more than any capacity plan has in reserve.
 _RESIDUAL = 0.20
+# One fit of twenty that is right may be called patterned.
+_CHANCE = 0.05
 # Efficiency may exceed 1 by the scatter between runs, some per cent, before it counts as super-linear.
 _EFFICIENCY = 1.05
 
@@ -64,6 +67,12 @@ def weaknesses(
     worst = int(np.argmax(np.abs(miss)))
     if abs(miss[worst]) > _RESIDUAL:
         found.append(f"the law misses the throughput at N = {connections[worst]:g} by {miss[worst]:+.0%}")
+    runs, chance = sign_runs(throughput_rps - fitted_rps)
+    if chance < _CHANCE:
+        found.append(
+            f"the residuals change sign {runs - 1} time{'s' * (runs != 2)} in {connections.size} levels "
+            f"(by chance in {chance:.1%} of cases): the data bend otherwise than the law"
+        )
     return found
 
 
