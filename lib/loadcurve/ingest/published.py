@@ -1,6 +1,11 @@
-"""Tables that others published: `data/published/<source>/<table>.csv`; `source.yml` says where they are from."""
+"""Tables that others published: `data/published/<source>/<table>.csv`; `source.yml` says where they are from.
+
+It also says which columns are text: their meaning begins with ``text,``.  All others hold numbers, so that a garbled
+cell is found even where it is the only one of its column.
+"""
 
 import csv
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -12,14 +17,14 @@ from loadcurve.ingest.store import record_reads, studies_read
 
 
 def read_published(source: str, table: str) -> pd.DataFrame:
-    """Read one table of a published source; numbers are floats, a column that holds a word is text, empty is missing.
+    """Read one table of a published source; numbers are floats, and an empty cell of theirs is missing.
 
     Parameters
     ----------
     source : str
         Folder under `data/published`.
     table : str
-        A table that its `source.yml` declares, with the meaning of each column.
+        A table that its `source.yml` declares, with the meaning of each column; that of text begins with ``text,``.
 
     Raises
     ------
@@ -34,39 +39,51 @@ def read_published(source: str, table: str) -> pd.DataFrame:
     >>> read_published("nginx_10gbe", "rates")["throughput_rps"].max()
     np.float64(691614.0)
     """
-    folder = paths.root() / "data" / "published" / source
+    folder = source_folder(source)
     columns = _declared(folder, table)
     path = folder / f"{table}.csv"
     with path.open(encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)
     where = paths.shown(path)
-    if header != columns:
+    if header != list(columns):
         raise ParseError(1, ", ".join(columns), ", ".join(header), where)
     for line, row in enumerate(rows, start=2):
         if len(row) != len(columns):
             raise ParseError(line, f"{len(columns)} cells", ",".join(row), where)
     record_reads([folder / "source.yml", path])
     studies_read.add(f"published/{source}")
-    return pd.DataFrame({name: _values(name, [row[i] for row in rows], where) for i, name in enumerate(columns)})
+    cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+    text = {name for name, meaning in columns.items() if str(meaning).startswith("text,")}
+    return pd.DataFrame(
+        {name: pd.Series(c, dtype="str") if name in text else _numbers(name, c, where) for name, c in cells.items()}
+    )
 
 
-def _declared(folder: Path, table: str) -> list[str]:
-    try:
-        declared = yaml.safe_load((folder / "source.yml").read_text("utf-8"))["tables"]
-    except FileNotFoundError:
-        known = sorted(p.parent.name for p in folder.parent.glob("*/source.yml"))
-        raise LoadcurveError(f"source must be one of {', '.join(known)}, got {folder.name!r}") from None
+def source_folder(source: str) -> Path:
+    """Folder of a published source, by its name.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is none; the text names those there are.
+    """
+    published = paths.root() / "data" / "published"
+    known = sorted(p.parent.name for p in published.glob("*/source.yml"))
+    if source not in known:
+        raise LoadcurveError(f"source must be one of {', '.join(known)}, got {source!r}")
+    return published / source
+
+
+def _declared(folder: Path, table: str) -> dict[str, str]:
+    declared = yaml.safe_load((folder / "source.yml").read_text("utf-8"))["tables"]
     if table not in declared:
         raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
-    return list(declared[table])
+    return declared[table]
 
 
-def _values(name: str, cells: list[str], where: str) -> pd.Series:
-    """A column of text when no cell is a number, else one of numbers: a garbled one among them stops the reader."""
+def _numbers(name: str, cells: list[str], where: str) -> pd.Series:
     numbers = pd.to_numeric(pd.Series(cells, dtype=object).replace("", None), errors="coerce").astype(float)
-    if numbers.isna().all():
-        return pd.Series(cells, dtype="str")
     for line, (cell, number) in enumerate(zip(cells, numbers, strict=True), start=2):
-        if cell and pd.isna(number):
+        if cell and not math.isfinite(number):
             raise ParseError(line, f"a number as {name}", cell, where)
     return numbers

@@ -258,7 +258,9 @@ class Reader(Around):
         report.facts[name] = whole(token, at, self.warnings)
 
     def _per_second(self, line: str, at: int) -> bool:
-        token = line.partition(":")[2].strip()
+        token, note, _ = (part.strip() for part in line.partition(":")[2].partition(" #"))
+        if note:
+            self.warnings.append(f"line {at}: what stands behind the # is none of wrk's and is left out")
         requests = line.startswith("Requests")
         if self._tail and requests and len(token.rpartition(".")[2]) != 2:
             raise ParseError(at, "two decimals", line)

@@ -289,6 +289,7 @@ def test_refused(right, wrong, line):
         ("15.89ms", "70.2s", "line 4: '70.2s'"),
         ("616.txt", "616.txt (broke)", "line 1: '(broke)'"),
         ("550.00us", "550.00us <- median", "line 7: '<- median'"),
+        ("90.98MB", "90.98MB # as thought", "line 13: what stands behind the #"),
         (
             "Transfer",
             "Socket errors: connect 1, read 2, write 0, timeout -1094967296\nTransfer",
