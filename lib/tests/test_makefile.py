@@ -8,7 +8,8 @@ import pytest
 
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
-    "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "44_compare_two_servers",
+    "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "40_usl_fit",
+    "44_compare_two_servers",
 }  # fmt: skip
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports"}
 ALL = OF_THE_STUDY | OF_THE_WIRE | {"41_queueing_network", "45_published_curves"}
