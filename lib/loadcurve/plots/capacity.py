@@ -1,0 +1,200 @@
+"""From curves to decisions: runs against an objective, knees, utilisation up to saturation, and scale-out."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, NullLocator, PercentFormatter
+
+from loadcurve.models import Fit
+from loadcurve.models.capacity import Objective
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, palette_of, points_and_mean, seconds
+from loadcurve.stats import Estimate
+from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.tables import axis_label
+
+# Shape and colour both tell them apart.
+_DECISIONS = {"kept": ("o", PALETTE[2]), "undecided": ("s", PALETTE[4]), "broken": ("X", PALETTE[1])}
+# Where a knee comes from: the crossing of the bounds, the fitted law, or else the measured levels.
+_KNEES = {"saturation N*": "limit", "maximum curvature": "law", "maximum power": "law"}
+# A line to a saturation further than this many times the measured throughput would leave no room for the points.
+_FURTHEST = 4.0
+
+
+def plot_capacity(
+    runs: pd.DataFrame, decisions: pd.DataFrame, capacity: Estimate, objective: Objective, *, ax: Axes | None = None
+) -> Axes:
+    """One objective's value in every run against connections, marked by what each load was decided to be.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        ``connections`` and the objective's column.
+    decisions : pandas.DataFrame
+        ``connections`` and ``decision``, as `summarise_objectives` gives them.
+    capacity : Estimate
+        As `find_capacity` gives it: the shaded interval.
+    objective : Objective
+        In seconds: the dashed line.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    known = runs.dropna(subset=["connections", objective.column])
+    last = float(runs["connections"].max())
+    ax.axvspan(max(capacity.lo, 1.0), min(capacity.hi, last), color=COLOURS["limit"], alpha=0.15, linewidth=0, zorder=0)
+    ax.axhline(objective.most, color=COLOURS["limit"], linestyle="--", zorder=1)
+    for decision, (marker, color) in _DECISIONS.items():
+        loads = decisions.loc[decisions["decision"] == decision, "connections"]
+        rows = known[known["connections"].isin(loads)]
+        ax.scatter(rows["connections"], rows[objective.column], marker=marker, color=color, alpha=0.8, s=30, lw=0)
+        if len(loads):
+            ax.annotate(
+                decision, (np.sqrt(float(loads.min()) * float(loads.max())), 0.97), xycoords=ax.get_xaxis_transform(),
+                ha="center", va="top", color=color,
+            )  # fmt: skip
+    ax.annotate(
+        f"promised: {EngFormatter(unit='s')(objective.most)}", (float(runs["connections"].min()), objective.most),
+        xytext=(0, 4), textcoords="offset points", color=COLOURS["limit"],
+    )  # fmt: skip
+    connections_axis(ax)
+    ax.set_ylabel("99th percentile [s]" if objective.column == "latency_p99_s" else objective.column)
+    ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.most))  # room for the decisions' names
+    ax.yaxis.set_major_formatter(seconds())
+    return ax
+
+
+def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput of one variant with a fitted law, and below the curve each knee with its interval and its name.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the table ``runs`` of one variant.
+    fit : Fit
+        The law on which the knees of a law were found.
+    knees : pandas.DataFrame
+        As `summarise_knees` gives them; those that are NaN are left out.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    [(variant, own)] = palette_of(runs).items()
+    points_and_mean(ax, runs, "throughput_rps", own, "-", variant)
+    mean = runs.groupby("connections")["throughput_rps"].mean().dropna()
+    label_end(ax, mean.index[-1], mean.iloc[-1], variant, own)
+    grid = np.geomspace(fit.connections.min(), fit.connections.max(), 200)
+    ax.plot(grid, fit.predict(grid), color=COLOURS["law"], linestyle="--")
+    known = knees.dropna(subset=["connections"]).sort_values("connections", ascending=False)
+    for place, knee in enumerate(known.itertuples()):
+        color = COLOURS[_KNEES[knee.definition]] if knee.definition in _KNEES else own
+        y = 0.05 + 0.08 * place
+        if np.isfinite([knee.lo, knee.hi]).all():
+            ax.plot([knee.lo, knee.hi], [y, y], color=color, transform=ax.get_xaxis_transform(), lw=2.4, alpha=0.55)
+        ax.plot(knee.connections, y, "D", color=color, transform=ax.get_xaxis_transform(), linestyle="none")
+        ax.annotate(
+            f"{knee.definition}, {knee.connections:.3g}", (np.nanmax([knee.hi, knee.connections]), y),
+            xycoords=ax.get_xaxis_transform(), xytext=(8, 0), textcoords="offset points", va="center", color=color,
+            fontsize="small",
+        )  # fmt: skip
+    connections_axis(ax)
+    ax.set_ylim(0, 1.08 * runs["throughput_rps"].max())
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Utilisation of each resource against throughput, and its line up to saturation, with that point's interval.
+
+    Parameters
+    ----------
+    usage : pandas.DataFrame
+        ``resource throughput_rps utilisation_ratio``, one row for each run and resource.
+    demands : pandas.DataFrame
+        As `summarise_demands` gives them.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
+    palette = colours(usage["resource"].unique())
+    most = _FURTHEST * usage["throughput_rps"].max()
+    for place, line in enumerate(demands.itertuples()):
+        color, rows = palette[line.resource], usage[usage["resource"] == line.resource]
+        ax.scatter(rows["throughput_rps"], rows["utilisation_ratio"], color=color, alpha=0.65, s=18, lw=0)
+        end = min(line.saturation_rps, most)
+        background = line.background_ratio if line.has_background else 0.0
+        top = background + line.demand_per_server_s * end
+        ax.plot([0, end], [background, top], color=color)
+        if np.isfinite(line.saturation_hi) and line.saturation_hi <= most:
+            ax.plot([line.saturation_lo, line.saturation_hi], [top, top], color=color, lw=6, alpha=0.4)
+        # The first to saturate is named to the left of its end, the next to the right, further ones higher.
+        ax.annotate(
+            line.resource, (end, top), xytext=((-4, 4)[place % 2], 8 + 13 * (place // 2)),
+            textcoords="offset points", ha=("right", "left")[place % 2], color=color,
+        )  # fmt: skip
+    ax.set_xlim(left=0)
+    ax.set_ylim(0, 1.15)
+    ax.set_xlabel(axis_label("runs", "throughput_rps"))
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.set_ylabel("Utilisation")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return ax
+
+
+def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Efficiency of each size, a line for each curve; the dashed line is perfect copies of the least size.
+
+    Parameters
+    ----------
+    scale_out : pandas.DataFrame
+        ``curve`` (its name) and ``units efficiency_ratio``, such as `summarise_scale_out` gives.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
+    palette = colours(scale_out["curve"].unique())
+    for curve, rows in scale_out.groupby("curve", sort=False):
+        ax.plot(rows["units"], rows["efficiency_ratio"], "o-", color=palette[curve])
+        label_end(ax, rows["units"].iloc[-1], rows["efficiency_ratio"].iloc[-1], curve, palette[curve])
+    _units_axis(ax)
+    ax.set_ylim(0, 1.05 * max(1.0, scale_out["efficiency_ratio"].max()))
+    ax.set_ylabel("Efficiency")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return ax
+
+
+def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput of measured sizes, and the interval that they project for larger ones.
+
+    Parameters
+    ----------
+    sizes : pandas.DataFrame
+        ``units throughput_rps`` and ``seen``, whether the projection had the size.
+    projection : pandas.DataFrame
+        ``units throughput_rps lo hi``, as `summarise_projection` gives it; the throughput may be NaN.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    law = COLOURS["law"]
+    ax.fill_between(projection["units"], projection["lo"], projection["hi"], color=law, alpha=0.18, linewidth=0)
+    ax.plot(projection["units"], projection["throughput_rps"], "--", color=law)
+    label_end(ax, projection["units"].iloc[-1], projection["hi"].iloc[-1], "projected", law)
+    for seen, face, name in ((True, PALETTE[0], "used"), (False, "none", "held back")):
+        rows = sizes[sizes["seen"] == seen]
+        ax.plot(rows["units"], rows["throughput_rps"], "o", color=PALETTE[0], markerfacecolor=face, zorder=3)
+        if len(rows):
+            label_end(ax, rows["units"].iloc[-1], rows["throughput_rps"].iloc[-1], name, PALETTE[0])
+    _units_axis(ax)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def _units_axis(ax: Axes) -> None:
+    connections_axis(ax)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("Units")
