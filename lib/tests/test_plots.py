@@ -263,6 +263,17 @@ def projection():
     return pd.DataFrame({"units": [8, 16], "throughput_rps": [600.0, 1000.0], "lo": [400, 500], "hi": [800, 1600]})
 
 
+def hosts():
+    rows = [("C1", "C", "ab"), ("C2", "C", "ab"), ("LB", "LB", "nginx"), ("S", "S", "nginx")]
+    return pd.DataFrame(rows, columns=["host", "role", "facts"])
+
+
+def links():
+    return pd.DataFrame(
+        [("C1", "LB", "HTTP"), ("C2", "LB", ""), ("LB", "S", "")], columns=["source", "target", "label"]
+    )
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -294,6 +305,7 @@ EXAMPLES = {
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
+    "plot_topology": lambda: (hosts(), links()),
     "plot_utilisation": lambda: (usage(), demands()),
 }
 THROUGHPUT = [
@@ -316,6 +328,9 @@ NETWORK = ["plot_solvers"]
 
 # Over units, or over throughput.
 CAPACITY = ["plot_efficiency", "plot_projection", "plot_utilisation"]
+
+# A drawing without axes.
+DRAWING = ["plot_topology"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -420,7 +435,9 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK + CAPACITY])
+@pytest.mark.parametrize(
+    "name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK + CAPACITY + DRAWING]
+)
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
     assert ax.get_xlabel() == "Connections"
@@ -782,6 +799,16 @@ def test_plot_intervals():
     assert approx(drawn) == [[0.8, 1.2], [0.5, 3.0], [0.9, 1.3]]  # the open end stops at three times the value
     assert legend(ax) == ["t", "profile"]
     assert sum(line.get_marker() == ">" for line in ax.lines) == 1
+
+
+def test_plot_topology():
+    ax = draw("plot_topology")
+    place = {text.get_text(): text.get_position() for text in ax.texts}
+    assert [place[name][0] for name in ("C1", "C2", "LB", "S")] == [0, 0, 1, 2]
+    assert place["C1"][1] > place["LB"][1] == place["S"][1] > place["C2"][1]
+    assert "HTTP" in place
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    assert len(arrows) == 3 and len(ax.patches) == 4
 
 
 def test_plot_forecast():

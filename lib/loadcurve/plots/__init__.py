@@ -33,6 +33,7 @@ from loadcurve.plots.throughput import (
     plot_throughput_by_connections,
     plot_throughput_law,
 )
+from loadcurve.plots.topology import plot_topology
 from loadcurve.plots.wire import (
     plot_overhead_by_size,
     plot_packets_by_size,
@@ -73,5 +74,6 @@ __all__ = [
     "plot_throughput_by_block",
     "plot_throughput_by_connections",
     "plot_throughput_law",
+    "plot_topology",
     "plot_utilisation",
 ]

@@ -1,4 +1,4 @@
-"""Macros of the handbook's pages: ``figure``, ``table``, ``value``, ``interval``, ``columns_of``, ``forms_table``."""
+"""Macros of the pages: ``figure``, ``table``, ``value``, ``interval``, ``claims``, ``columns_of``, ``forms_table``."""
 
 import html
 import re
@@ -37,6 +37,7 @@ def define_env(env) -> None:
     macro("table", table_html, link)
     macro("value", value_html)
     macro("interval", interval_html)
+    macro("claims", claims_html, link)
     macro("columns_of", columns_markdown)
     macro("forms_table", forms_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
@@ -84,6 +85,26 @@ def interval_html(notebook: str, name: str) -> str:
     known = published.read_value(notebook, name)
     text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
     return f'<span class="lc-value">{_unbroken(text)}</span>'
+
+
+def claims_html(notebook: str, slug: str, link) -> str:
+    """A published table of claims, each with its verdict, its evidence and what would settle it."""
+    facts = published.read_facts(notebook, f"{slug}.table")
+    frame = pd.read_csv(published.folder(notebook) / f"{slug}.table.csv", keep_default_na=False)
+    found = []
+    for row in frame.itertuples():
+        settles = f'<p class="lc-settles">{html.escape(row.settles)}</p>' if row.settles else ""
+        verdict = f'<strong class="lc-verdict">{row.verdict}</strong>'
+        found.append(
+            f'<div class="lc-claim" data-verdict="{row.verdict}">\n'
+            f"<p>{verdict} {html.escape(row.claim)} <span>{html.escape(row.section)}</span></p>\n"
+            f"<p>{html.escape(row.evidence)}</p>{settles}\n</div>"
+        )
+    return (
+        f'<figure class="lc-figure lc-wide" id="{slug}">\n'
+        + "\n".join(found)
+        + f"\n{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
+    )
 
 
 def _unbroken(text: str) -> str:

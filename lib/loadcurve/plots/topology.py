@@ -1,0 +1,65 @@
+"""Who talked to whom: clients (C), balancers or proxies (LB) and servers (S), from left to right."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch
+
+from loadcurve.plots._axes import axes_or_new
+from loadcurve.style import COLOURS, PALETTE
+
+_ROLES = {"C": PALETTE[1], "LB": PALETTE[3], "S": PALETTE[0]}
+# Half a box, where columns and rows are 1 apart.
+_WIDTH, _HEIGHT = 0.36, 0.34
+
+
+def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Hosts as boxes in a column for each role, and the links between them.
+
+    Parameters
+    ----------
+    hosts : pandas.DataFrame
+        ``host role facts``: a short name, one of C, LB and S, and up to three lines of text.
+    links : pandas.DataFrame
+        ``source target label``: names of hosts, and what the link carries (may be empty).
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    columns = [role for role in _ROLES if (hosts["role"] == role).any()]
+    most = int(hosts["role"].value_counts().max())
+    place = {}
+    for x, role in enumerate(columns):
+        rows = hosts[hosts["role"] == role]
+        for i, row in enumerate(rows.itertuples()):
+            y = (len(rows) - 1) / 2 - i
+            place[row.host] = (x, y)
+            ax.add_patch(_box(x, y, _ROLES[role]))
+            ax.text(x, y + 0.17, row.host, ha="center", va="center", color=_ROLES[role], weight="bold")
+            ax.text(x, y - 0.1, row.facts, ha="center", va="center", fontsize=8.5)
+    for link in links.itertuples():
+        (x, y), (to_x, to_y) = place[link.source], place[link.target]
+        ax.annotate(
+            "",
+            (to_x - _WIDTH, to_y),
+            xytext=(x + _WIDTH, y),
+            arrowprops={"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
+        )
+        if link.label:
+            ax.text((x + to_x) / 2, (y + to_y) / 2 + 0.08, link.label, ha="center", va="bottom", fontsize=8.5)
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(-most / 2, most / 2)
+    ax.figure.set_figheight(0.5 + 1.15 * most)
+    ax.set_axis_off()
+    return ax
+
+
+def _box(x: float, y: float, color: str) -> FancyBboxPatch:
+    return FancyBboxPatch(
+        (x - _WIDTH + 0.03, y - _HEIGHT + 0.03),
+        2 * _WIDTH - 0.06,
+        2 * _HEIGHT - 0.06,
+        boxstyle="round,pad=0.03",
+        facecolor=(color, 0.1),
+        edgecolor=color,
+        linewidth=1.6,
+    )
