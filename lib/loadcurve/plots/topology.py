@@ -45,7 +45,9 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
             arrowprops={"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
         )
         if link.label:
-            ax.text((x + to_x) / 2, (y + to_y) / 2 + 0.08, link.label, ha="center", va="bottom", fontsize=8.5)
+            # Beside a slanted arrow, above a level one.
+            side = "center" if y == to_y else "left" if to_y < y else "right"
+            ax.text((x + to_x) / 2, (y + to_y) / 2 + 0.08, link.label, ha=side, va="bottom", fontsize=8.5)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(-most / 2, most / 2)
     ax.figure.set_figheight(0.5 + 1.15 * most)
