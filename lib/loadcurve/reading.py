@@ -15,6 +15,8 @@ from loadcurve.ingest.files import content, files_of, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.published import source_folder
+from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import parse_each
 
 
@@ -95,6 +97,43 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_f
             collected.setdefault(name, []).append(rows)
     joined = Tables({name: join(parts) for name, parts in collected.items()})
     return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
+
+
+def read_published_raw(source: str, name: str) -> Parsed:
+    """Read the output of a tool that a published report quotes, as `read` does.
+
+    Parameters
+    ----------
+    source : str
+        Folder under `data/published`.
+    name : str
+        File in its folder `raw`.
+
+    Returns
+    -------
+    Parsed
+        Its declared tables.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such source or file.
+    ParseError
+        Where the file is not what a tool prints; its `source.yml` says which are not, and why.
+
+    Examples
+    --------
+    >>> runs = read_published_raw("rt_qps_threads", "c8000.wrk.txt").tables["runs"]
+    >>> runs[["errors_connect", "throughput_rps"]].to_numpy().tolist()
+    [[6980, 20260.6]]
+    """
+    path = source_folder(source) / "raw" / name
+    if not path.is_file():
+        known = sorted(p.name for p in path.parent.glob("*"))
+        raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
+    record_reads([path])
+    studies_read.add(f"published/{source}")
+    return read(path)
 
 
 def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:

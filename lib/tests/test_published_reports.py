@@ -1,0 +1,248 @@
+"""Published reports: every table declared and read, each raw output read, its numbers those of the transcription."""
+
+import csv
+import re
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest import read_published
+from loadcurve.ingest.store import studies_read
+from loadcurve.reading import read_published_raw
+
+REPORTS = ("nginx_10gbe", "rt_qps_threads", "bottleneck_listeners", "scale_out_lvs", "lvs_acceptance")
+FACTS = {
+    "title", "about", "author", "date", "origin", "rights", "transcribed", "setup", "said_of_the_values", "found_in",
+    "units", "inconsistent", "not_stated", "unreadable", "tables",
+}  # fmt: skip
+UNITS = {"", "s", "rps", "pps", "bps", "bytes", "bytes_per_s", "ratio", "hz"}
+# Printed by the tool, and of no column of loadcurve's tables.
+NOT_KEPT = {
+    "latency_within_stdev_ratio", "thread_rate_mean_rps", "thread_rate_stdev_rps", "thread_rate_max_rps",
+    "thread_rate_within_stdev_ratio", "asked_s", "udp_ipv4", "udp_ipv6", "inet", "inet_ipv4", "inet_ipv6",
+    "time_per_request_s", "time_per_request_across_s", "hash_table_size",
+}  # fmt: skip
+# What is printed behind a number, as factors to the SI unit; K and G of bytes may be of 1000 or of 1024.
+SCALES = {
+    "": [1], "+": [1], "K": [1e3], "k": [1e3, 2**10], "M": [1e6, 2**20], "W": [1e4], "KW": [1e7], "万": [1e4],
+    "w": [1e4], "w+": [1e4], "W+": [1e4],
+}  # fmt: skip
+FACTORS = {
+    "%": [0.01], "ms": [1e-3], "Gbps": [1e9], "Gbit/s": [1e9], "GHz": [1e9], "baseT-FD": [1e6], "Mbps": [1e6],
+    "Mb": [1e6], "MBps": [2**20], "KPS": [1e3], "KPs": [1e3], "K": [1e3], "GiB": [2**30], "G": [1e9, 2**30], "GB": [1e9],
+    "MB": [1e6, 2**20], "分钟": [60],
+}  # fmt: skip
+IN_WORDS = {"万兆", "十", "千", "两", "一", "Two", "Two Quad"}
+OTHERWISE = {"second_ms", "cpu_s", "wait_s"}  # a formula's 1000 ms, and numbers without their unit
+
+
+def published(root, source):
+    return root / "data" / "published" / source
+
+
+@cache
+def described(root, source):
+    return yaml.safe_load((published(root, source) / "source.yml").read_text("utf-8"))
+
+
+def not_read(root, source):
+    """Names of the raw files that `source.yml` says are not read."""
+    reasons = described(root, source).get("raw", {}).get("not_read", {})
+    return {name for names in reasons for name in names.split(", ")}
+
+
+def tables_of(root):
+    return [(source, table) for source in REPORTS for table in described(root, source)["tables"]]
+
+
+def raw_files(root):
+    return [(source, p.name) for source in REPORTS for p in sorted((published(root, source) / "raw").glob("*"))]
+
+
+def pytest_generate_tests(metafunc):
+    root = metafunc.config.rootpath.parent if metafunc.config.rootpath.name == "lib" else metafunc.config.rootpath
+    if "table" in metafunc.fixturenames:
+        metafunc.parametrize(("source", "table"), tables_of(root))
+    elif "raw" in metafunc.fixturenames:
+        metafunc.parametrize(("source", "raw"), raw_files(root))
+    elif "source" in metafunc.fixturenames:
+        metafunc.parametrize("source", REPORTS)
+
+
+def test_facts_of_the_source(root, source):
+    facts = described(root, source)
+    assert set(facts) | {"raw", "watched", "concluded"} >= FACTS <= set(facts)
+    assert set(facts["found_in"]) == set(facts["tables"])
+    files = {p.stem for p in published(root, source).glob("*.csv")}
+    assert files == set(facts["tables"])
+    assert source in (root / "data" / "README.md").read_text("utf-8")
+    for plot in facts["unreadable"]["plots"]:
+        assert set(plot) == {"section", "of", "file"} and isinstance(plot["file"], str), plot
+
+
+def test_every_table_is_read_and_has_its_units(source, table):
+    read = read_published(source, table)
+    assert len(read)
+    for name in read.select_dtypes("number").columns.drop("lower_bound", errors="ignore"):
+        assert read[name].notna().any(), name
+        assert (read[name].dropna() >= 0).all(), name
+        if name.endswith("_ratio"):
+            assert (read[name].dropna() <= 1).all(), name
+
+
+def test_a_garbled_cell_is_named_with_its_line(root, source, table, tmp_path, monkeypatch):
+    folder = tmp_path / "data" / "published" / source
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
+    meanings = described(root, source)["tables"][table]
+    (folder / "source.yml").write_text(yaml.safe_dump({"tables": {table: meanings}}, sort_keys=False), "utf-8")
+    path = folder / f"{table}.csv"
+    with (published(root, source) / path.name).open(encoding="utf-8", newline="") as lines:
+        header, *rows = csv.reader(lines)
+    numeric = [i for i, name in enumerate(header) if not meanings[name].startswith("text,")]
+    cells = [(r, i) for r, row in enumerate(rows) for i in numeric if row[i]]
+    for r, i in cells:
+        garbled = [list(row) for row in rows]
+        garbled[r][i] = f"{garbled[r][i]}l"
+        with path.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([header, *garbled])
+        with pytest.raises(ParseError, match=rf"{table}\.csv:{r + 2}: expected a number as {header[i]}, got "):
+            read_published(source, table)
+
+
+def test_prose_is_keyed_and_converted(source):
+    prose = read_published(source, "prose")
+    assert prose["name"].is_unique
+    assert set(prose["unit"]) <= UNITS
+    assert set(prose["lower_bound"].dropna()) <= {1.0}
+    ends = prose["name"].str.extract(r"_(s|rps|pps|bps|bytes|ratio|hz|bytes_per_s)$")[0].fillna("")
+    assert (ends.isin(["", *UNITS])).all()
+    for row in prose.itertuples():
+        if row.unit and row.name.rpartition("_")[2] in UNITS:
+            assert row.name.endswith(f"_{row.unit}"), row.name
+
+
+def test_a_number_of_the_text_times_what_scales_it_is_the_value(source):
+    prose = read_published(source, "prose")
+    for row in prose[~prose["value_as_printed"].isin(IN_WORDS) & ~prose["name"].isin(OTHERWISE)].itertuples():
+        number, scale = re.fullmatch(r"([0-9.]+)(\D*)", row.value_as_printed).groups()
+        factors = [a * b for a in SCALES[scale] for b in FACTORS.get(row.unit_as_printed, [1])]
+        assert any(np.isclose(float(number) * factor, row.value, rtol=1e-12) for factor in factors), row
+
+
+def test_as_printed_times_its_scale_is_the_value(source, table):
+    read = read_published(source, table)
+    for name in [c for c in read if c.endswith("_as_printed")]:
+        ratio = f"{name.removesuffix('_as_printed')}_ratio"
+        if ratio in read:
+            np.testing.assert_allclose(read[name].astype(float) / 100, read[ratio], rtol=1e-12)
+    if "bandwidth_as_printed" in read:
+        in_si = read[next(c for c in read if c in ("sent_bytes_per_s", "bandwidth_bytes_per_s"))]
+        np.testing.assert_allclose(read["bandwidth_as_printed"] * 2**20, in_si, atol=0.5)
+
+
+def quoted(source, raw):
+    outputs = read_published(source, "outputs")
+    return outputs[outputs["raw"] == raw]
+
+
+def test_a_raw_output_is_read_or_said_why_not(root, source, raw):
+    studies_read.clear()
+    if raw in not_read(root, source):
+        with pytest.raises(LoadcurveError):
+            read_published_raw(source, raw)
+        return
+    read_published_raw(source, raw)
+    assert studies_read == {f"published/{source}"}
+
+
+def test_what_was_transcribed_stands_in_the_raw_output(root, source, raw):
+    text = (published(root, source) / "raw" / raw).read_text("utf-8")
+    assert text.endswith("\n") and "#" not in re.sub(r"\[[^\]]*\]#|\[#/sec\]", "", text)
+    if "outputs" in described(root, source)["tables"]:
+        for row in quoted(source, raw).itertuples():
+            assert re.search(rf"(?<![\d.]){re.escape(row.as_printed)}(?![\d.]*\d)", text), row
+            assert row.as_printed[0].isdigit()
+
+
+def test_a_raw_output_gives_the_numbers_that_were_transcribed(root, source, raw):
+    if raw in not_read(root, source):
+        return
+    tables = read_published_raw(source, raw).tables
+    rows = quoted(source, raw)
+    assert len(rows)
+    kept = rows[~rows["quantity"].isin(NOT_KEPT)]
+    for row in kept.itertuples():
+        assert parsed_value(tables, row) == pytest.approx(row.value, rel=1e-9), row
+
+
+def parsed_value(tables, row):
+    if "counters" in tables:
+        counters = tables["counters"]
+        chain, at = row.item.rsplit(" ", 1)
+        of_chain = counters[(counters["group"] == chain) & (counters["counter"] == row.quantity)]
+        is_policy = of_chain["item"].str.startswith("policy")
+        found = of_chain[is_policy] if at == "policy" else of_chain[~is_policy].iloc[[int(at) - 1]]
+        return found["value"].item()
+    if "balancer" in tables:
+        servers = tables["balancer"]
+        named = servers["server_address"].str.cat(servers["server_port"], sep=":") == row.item
+        return servers.loc[named.fillna(False), row.quantity].item()
+    if row.quantity == "latency_s":
+        latency = tables["latency"]
+        return latency.loc[np.isclose(latency["quantile"], float(row.item.rstrip("%")) / 100), "latency_s"].item()
+    table = tables["sockets"] if "sockets" in tables else tables["runs"]
+    return table[row.quantity].item()
+
+
+def test_every_raw_output_of_a_tool_was_transcribed(root, source):
+    if "outputs" not in described(root, source)["tables"]:
+        return
+    folder = {p.name for p in (published(root, source) / "raw").glob("*")}
+    outputs = read_published(source, "outputs")
+    assert set(outputs["raw"]) <= folder
+    assert folder - set(outputs["raw"]) <= not_read(root, source)
+    assert not outputs.duplicated(["raw", "item", "quantity"]).any()
+
+
+def test_names_of_raw_files_in_tables_exist(root):
+    cases = read_published("rt_qps_threads", "cases")
+    named = pd.concat([cases["wrk"], cases["sockets_client"], cases["sockets_server"]])
+    assert {name for name in named if name} <= {name for _, name in raw_files(root)}
+    times = read_published("lvs_acceptance", "response_times")
+    assert set(times["raw"]) <= {name for _, name in raw_files(root)}
+
+
+def test_rows_that_repeat_others_are_their_copies():
+    rates = read_published("nginx_10gbe", "rates")
+    copies = rates[rates["repeats_test"].notna()]
+    assert len(copies) == 6
+    facts = ["interrupts_per_s", "response_bytes", "throughput_rps", "sent_bytes_per_s", "cpu_irq_ratio"]
+    for row in copies.itertuples():
+        first = rates[(rates["test"] == row.repeats_test) & (rates["repeats_test"].isna())]
+        same = (first[facts] == pd.Series(row._asdict())[facts].astype(float)).all(axis=1)
+        assert same.sum() == 1, row
+
+
+def test_what_is_not_there():
+    with pytest.raises(LoadcurveError, match="source must be one of bottleneck_listeners, .*, got 'some'"):
+        read_published_raw("some", "a.txt")
+    with pytest.raises(LoadcurveError, match=r"name must be one of c0001\.wrk\.txt, .*, got 'a.txt'"):
+        read_published_raw("rt_qps_threads", "a.txt")
+
+
+# A few numbers of the reports, as those who set up this project recomputed them by hand.
+def test_identities_that_hold_in_what_was_published():
+    outputs = read_published("lvs_acceptance", "outputs")
+    block = outputs[outputs["raw"] == "rules_none.ab.txt"].set_index("quantity")["value"]
+    assert block["connections"] / block["throughput_rps"] == pytest.approx(block["time_per_request_s"], rel=1e-5)
+    assert block["received_bytes"] / block["duration_s"] == pytest.approx(block["received_bytes_per_s"], rel=1e-4)
+    runs = read_published_raw("rt_qps_threads", "c8000.wrk.txt").tables["runs"].iloc[0]
+    assert runs["throughput_rps"] * runs["latency_mean_s"] == pytest.approx(1011.8, abs=0.05)
+    assert runs["connections"] - runs["errors_connect"] == 1020
+    rates = read_published("scale_out_lvs", "rates").set_index("case")["throughput_rps"]
+    assert rates["weighttp 1"] + rates["weighttp 2"] == rates["both"]
