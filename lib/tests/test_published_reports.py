@@ -33,8 +33,8 @@ SCALES = {
 }  # fmt: skip
 FACTORS = {
     "%": [0.01], "ms": [1e-3], "Gbps": [1e9], "Gbit/s": [1e9], "GHz": [1e9], "baseT-FD": [1e6], "Mbps": [1e6],
-    "Mb": [1e6], "MBps": [2**20], "KPS": [1e3], "KPs": [1e3], "K": [1e3], "GiB": [2**30], "G": [1e9, 2**30], "GB": [1e9],
-    "MB": [1e6, 2**20], "分钟": [60],
+    "Mb": [1e6], "MBps": [2**20], "KPS": [1e3], "KPs": [1e3], "K": [1e3], "GiB": [2**30], "G": [1e9, 2**30],
+    "GB": [1e9], "MB": [1e6, 2**20], "分钟": [60],
 }  # fmt: skip
 IN_WORDS = {"万兆", "十", "千", "两", "一", "Two", "Two Quad"}
 OTHERWISE = {"second_ms", "cpu_s", "wait_s"}  # a formula's 1000 ms, and numbers without their unit
