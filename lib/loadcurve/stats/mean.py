@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats.estimate import Estimate
@@ -64,7 +64,7 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     if known.size == 1:
         return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
     mean = known.mean()
-    half = stats.t.ppf((1 + level) / 2, known.size - 1) * known.std(ddof=1) / np.sqrt(known.size)
+    half = stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
     return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
 
 

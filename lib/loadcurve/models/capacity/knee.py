@@ -29,6 +29,7 @@ from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval
 from loadcurve.models.scaling.fits import LAWS
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.stats.estimate import Estimate
 
 # The definitions answer different questions; a factor of 2 is one step of the usual doubling of connections.
@@ -76,7 +77,7 @@ def find_curvature_knee(
     >>> connections = np.repeat([1, 2, 4, 8, 16, 32], 2)
     >>> throughput = [99, 101, 200, 204, 398, 400, 801, 799, 803, 805, 798, 800]
     >>> print(find_curvature_knee(LAWS["roofline"], connections, throughput))
-    8.015 [7.967, 8.038]
+    8.015 [7.957, 8.047]
     """
     runs = known_runs(connections, throughput_rps, len(law.parameters))
     method = f"maximum curvature of {law.name}, axes scaled to the last level and the highest throughput"
@@ -209,7 +210,13 @@ def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> E
     values = law.solve(runs.levels, runs.means[None], runs.repeats / runs.repeats.mean())
     value = search(law, values, runs.levels, score)[0]
     found = search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
-    return _named(find_interval(found, value, level), method, runs)
+    degrees = influence_degrees(
+        law,
+        runs.connections,
+        runs.throughput_rps,
+        lambda parameters: search(law, parameters, runs.levels, score)[:, None],
+    )
+    return _named(find_interval(found, value, level, degrees[0]), method, runs)
 
 
 def _of_levels(connections, throughput_rps, knee, method, how):

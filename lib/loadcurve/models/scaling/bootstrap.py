@@ -21,7 +21,7 @@ from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
 # A drawn mean that is not above 0 has no logarithm and no law: it becomes this part of the level's mean.
-_LEAST = 1e-3
+LEAST = 1e-3
 
 
 def bootstrap_law(
@@ -75,7 +75,12 @@ def bootstrap_law(
         drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
     else:
         drawn = _draw_residuals(law, levels, means, draws, random)
-    values = law.solve(levels, np.maximum(drawn, _LEAST * means), weights)
+    values = law.solve(levels, np.maximum(drawn, LEAST * means), weights)
+    return quantities(law, values)
+
+
+def quantities(law: Law, values: np.ndarray) -> pd.DataFrame:
+    """Parameters, shape (b, p), as the columns of `bootstrap_law`, with what follows from them."""
     found = pd.DataFrame(values, columns=list(law.parameters))
     if law.name == "usl":
         found["peak"] = usl_peak_connections(found["contention"], found["coherency"])

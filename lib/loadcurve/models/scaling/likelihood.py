@@ -108,7 +108,7 @@ def profile_holds(fit: Fit, quantity: str, value: float) -> bool:
     _check(fit, quantity)
     if not 0 < value < np.inf:
         raise ValueRuleError("value", "> 0 and finite", value)
-    return _Profile(fit, quantity, fit.values())(value) <= _limit(fit)
+    return bool(_Profile(fit, quantity, fit.values())(value) <= _limit(fit))
 
 
 def _check(fit: Fit, quantity: str) -> None:

@@ -1,0 +1,121 @@
+"""Counting how often intervals hold what is true, and how sure the count itself is."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.stats.estimate import Estimate
+
+CLAIMED = (0.93, 0.97)
+"""What a 95 % interval has to reach in simulation."""
+COLUMNS = ("method", "quantity", "setting", "n", "repeats", "coverage", "lo", "hi", "refused", "runs", "verdict")
+"""What every table of coverage has."""
+
+
+def holds(found: Estimate, truth: float) -> float:
+    """1 where an interval holds the truth, 0 where it does not, NaN where it was refused (an end is not known).
+
+    Examples
+    --------
+    >>> holds(Estimate(2.0, 1.0, 3.0, 0.95, "given"), 2.5), holds(Estimate(2.0, 1.0, 3.0, 0.95, "given"), 4.0)
+    (1.0, 0.0)
+    """
+    return np.nan if np.isnan(found.lo + found.hi) else float(found.lo <= truth <= found.hi)
+
+
+def summarise_hits(
+    simulate: Callable[[np.random.Generator], Mapping[tuple[str, str], float]],
+    *,
+    runs: int,
+    seed: int,
+    n: int,
+    setting: str,
+    repeats: float = np.nan,
+) -> pd.DataFrame:
+    """Coverage of every method that one simulation tries, over many simulations.
+
+    Parameters
+    ----------
+    simulate : callable
+        ``generator -> {(method, quantity): hit}``: one simulated study, and of each interval whether it holds the truth
+        (as `holds` says it).
+    runs : int
+        Simulated studies, >= 1.
+    seed : int
+        With `n` and `repeats` it decides the random numbers.
+    n : int
+        Size of a study: repeats, samples or levels.
+    setting : str
+        What the simulation draws from, in words.
+    repeats : float
+        Runs of each level, where `n` counts levels.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `COLUMNS`, one row for each method and quantity.  ``coverage``: share of the intervals that hold the
+        truth, of those that were not refused, NaN when all were; ``lo``, ``hi``: its own 95 % interval; ``refused``:
+        share without an interval; ``verdict`` as from `verdict`.
+
+    Raises
+    ------
+    ValueRuleError
+        When `runs` is below 1.
+
+    Notes
+    -----
+    The interval of the coverage is Wilson's (E. B. Wilson, J. American Statistical Association 22, 1927).
+
+    Examples
+    --------
+    >>> summarise_hits(lambda rng: {("coin", "head"): float(rng.random() < 0.95)}, runs=400, seed=1, n=1,
+    ...                setting="")[["method", "coverage", "lo", "hi", "verdict"]].round(3)
+      method  coverage     lo     hi     verdict
+    0   coin      0.97  0.948  0.983  as claimed
+    """
+    if runs < 1:
+        raise ValueRuleError("runs", ">= 1", runs)
+    rng = np.random.default_rng([seed, n, 0 if np.isnan(repeats) else int(repeats)])
+    hits = pd.DataFrame([simulate(rng) for _ in range(runs)])
+    rows = []
+    for method, quantity in hits:
+        known = hits[method, quantity].dropna()
+        rows.append((method, quantity, setting, n, repeats, *counted(int(known.sum()), known.size, runs)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def counted(hits: int, known: int, runs: int) -> tuple[float, float, float, float, int, str]:
+    """``coverage lo hi refused runs verdict`` from hits among known intervals, of so many runs."""
+    share, lo, hi = _wilson(hits, known)
+    return share, lo, hi, 1 - known / runs, runs, verdict(share, lo, hi)
+
+
+def verdict(coverage: float, lo: float, hi: float) -> str:
+    """What a coverage and its own interval say of a 95 % interval.
+
+    Returns
+    -------
+    str
+        ``as claimed`` where 93–97 % were reached; ``too low`` or ``too high`` where the whole interval lies outside of
+        that; ``not told apart`` where only the coverage does; ``no interval`` where there was none.
+
+    Examples
+    --------
+    >>> verdict(0.95, 0.93, 0.96), verdict(0.90, 0.88, 0.92), verdict(0.925, 0.90, 0.94)
+    ('as claimed', 'too low', 'not told apart')
+    """
+    if np.isnan(coverage):
+        return "no interval"
+    if CLAIMED[0] <= coverage <= CLAIMED[1]:
+        return "as claimed"
+    return "too low" if hi < CLAIMED[0] else "too high" if lo > CLAIMED[1] else "not told apart"
+
+
+def _wilson(hits: int, known: int) -> tuple[float, float, float]:
+    if not known:
+        return np.nan, np.nan, np.nan
+    interval = stats.binomtest(hits, known).proportion_ci(0.95, method="wilson")
+    return hits / known, float(interval.low), float(interval.high)

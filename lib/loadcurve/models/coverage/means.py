@@ -1,0 +1,120 @@
+"""Coverage of the intervals of one mean: over repeats, over levels of repeats, at the end of a stop rule or a plan."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.models.coverage.count import holds, summarise_hits
+from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.harmonic import find_harmonic_mean
+from loadcurve.stats.mean import find_mean
+from loadcurve.stats.stopping import find_repeats, summarise_stopping
+from loadcurve.stats.variance import find_mean_of_levels
+
+TRUE_MEAN = 100.0
+SCATTER = 10.0
+"""Standard deviation of a sample, or of a repeat."""
+LEVEL_SCATTER = (5.0, 5.0, 5.0)
+"""Standard deviations of the three levels of a nested design, highest first."""
+# Scatter of the logarithm of a skewed quantity: its largest of ten values is five times its smallest.
+_SKEW = 0.5
+
+
+def summarise_mean_coverage(
+    repeats: Sequence[int] = (3, 5, 10, 30), *, runs: int = 1000, seed: int = 4
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals of one mean, for each method and number of repeats.
+
+    Parameters
+    ----------
+    repeats : sequence of int
+        Repeats; of the stop rule the minimum, of the plan the pilot, of the nested design those of the highest level.
+    runs : int
+        Simulated studies for each row.
+    seed : int
+        Where the random numbers come from.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `summarise_hits`.  Repeats scatter normally by 10 % of the mean, except where ``setting`` says otherwise.
+
+    Examples
+    --------
+    >>> table = summarise_mean_coverage([3], runs=4)
+    >>> table["method"].unique().tolist()  # doctest: +NORMALIZE_WHITESPACE
+    ['t interval over repeats', 'harmonic mean, reciprocal t interval', 'stop rule at ± 5 %', "Stein's plan for ± 5 %",
+     'nested design, highest level', 'nested design, all values as repeats']
+    """
+    tables = [
+        summarise_hits(lambda rng, s=simulate, n=n: s(rng, n), runs=runs, seed=seed, n=n, setting=setting)
+        for setting, simulate in _SETTINGS.items()
+        for n in repeats
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def stopped_mean(rng: np.random.Generator, half_width_ratio: float, minimum: int) -> Estimate:
+    """The interval at which the stop rule ends a row of normal repeats."""
+    table = summarise_stopping(rng.normal(TRUE_MEAN, SCATTER, 500), half_width_ratio, minimum)
+    row = table.iloc[int(table["stop"].argmax())]
+    return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "stop rule")
+
+
+def planned_mean(rng: np.random.Generator, half_width_ratio: float, pilot: int) -> Estimate:
+    """The wanted interval around the mean of as many normal repeats as Stein's plan asks for."""
+    first = rng.normal(TRUE_MEAN, SCATTER, pilot)
+    repeats = int(find_repeats(first, half_width_ratio).value)
+    mean = np.append(first, rng.normal(TRUE_MEAN, SCATTER, repeats - pilot)).mean()
+    half = half_width_ratio * first.mean()
+    return Estimate(mean, mean - half, mean + half, 0.95, "Stein")
+
+
+def nested(shape: tuple[int, int, int], rng: np.random.Generator) -> np.ndarray:
+    """A nested design of three levels, highest first."""
+    high, middle, low = (
+        rng.normal(0, sd, size) for sd, size in zip(LEVEL_SCATTER, [shape[:1], shape[:2], shape], strict=True)
+    )
+    return TRUE_MEAN + high[:, None, None] + middle[:, :, None] + low
+
+
+def _normal(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    found = find_mean(rng.normal(TRUE_MEAN, SCATTER, n))
+    return {("t interval over repeats", "mean"): holds(found, TRUE_MEAN)}
+
+
+def _skewed(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    found = find_mean(rng.lognormal(0.0, _SKEW, n))
+    return {("t interval over repeats", "mean"): holds(found, np.exp(_SKEW**2 / 2))}
+
+
+def _equal_work(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    found = find_harmonic_mean(1 / rng.normal(1.0, SCATTER / TRUE_MEAN, n))  # the mean time is 1
+    return {("harmonic mean, reciprocal t interval", "harmonic mean"): holds(found, 1.0)}
+
+
+def _stopped(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    return {("stop rule at ± 5 %", "mean"): holds(stopped_mean(rng, 0.05, n), TRUE_MEAN)}
+
+
+def _planned(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    return {("Stein's plan for ± 5 %", "mean"): holds(planned_mean(rng, 0.05, n), TRUE_MEAN)}
+
+
+def _nested(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+    values = nested((n, 3, 3), rng)
+    return {
+        ("nested design, highest level", "mean"): holds(find_mean_of_levels(values), TRUE_MEAN),
+        ("nested design, all values as repeats", "mean"): holds(find_mean(values.ravel()), TRUE_MEAN),
+    }
+
+
+_SETTINGS = {
+    "normal": _normal,
+    "lognormal, σ 0.5": _skewed,
+    "normal times of equal work": _equal_work,
+    "n is the minimum": _stopped,
+    "n is the pilot": _planned,
+    "n × 3 × 3": _nested,
+}

@@ -1,0 +1,137 @@
+"""Coverage of the intervals that capacity rests on: demands, where a resource saturates, scale-out, knees."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.models.capacity.bottleneck import summarise_demands
+from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
+from loadcurve.models.capacity.scale_out import summarise_scale_out
+from loadcurve.models.coverage.count import holds, summarise_hits
+from loadcurve.models.coverage.curves import TRUE, levels_of, over_studies, simulate_runs
+from loadcurve.models.scaling.usl import USL, usl
+from loadcurve.stats.estimate import Estimate
+
+_DEMAND_S = 4e-4
+# Of utilisation: how far a run lies off its line, and what a background load takes of a resource.
+_OFF, _BACKGROUND = 0.01, 0.15
+_SCATTER = 0.03
+_UNITS, _EFFICIENCY = (1.0, 2.0), 0.9
+
+
+def summarise_demand_coverage(
+    points: Sequence[int] = (4, 6, 10, 20), *, runs: int = 1000, seed: int = 4
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals of `summarise_demands`: service demand, and throughput at saturation.
+
+    Parameters
+    ----------
+    points : sequence of int
+        Runs of a study, at throughputs that are evenly spaced up to 1600 requests per second, >= 3.
+    runs, seed
+        As for `summarise_mean_coverage`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `summarise_hits`; utilisation lies a standard deviation of 1 % off its line, with and without a background
+        load of 15 %.
+
+    Examples
+    --------
+    >>> summarise_demand_coverage([6], runs=2)["setting"].unique().tolist()
+    ['no background', 'background of 15 %']
+    """
+
+    def simulate(rng: np.random.Generator, n: int, background: float) -> dict[tuple[str, str], float]:
+        throughput = np.linspace(1600 / n, 1600, n)
+        busy = np.clip(background + throughput * _DEMAND_S + _OFF * rng.standard_normal(n), 0, 1)
+        usage = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": throughput, "utilisation_ratio": busy})
+        row = summarise_demands(usage).iloc[0]
+        return {
+            ("regression of utilisation", "demand_s"): _of_row(row, "demand_s", "demand", _DEMAND_S),
+            ("regression of utilisation", "saturation_rps"): _of_row(
+                row, "saturation_rps", "saturation", (1 - background) / _DEMAND_S
+            ),
+        }
+
+    tables = [
+        summarise_hits(lambda rng, n=n, b=background: simulate(rng, n, b), runs=runs, seed=seed, n=n, setting=setting)
+        for setting, background in (("no background", 0.0), (f"background of {100 * _BACKGROUND:g} %", _BACKGROUND))
+        for n in points
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarise_scale_out_coverage(
+    repeats: Sequence[int] = (3, 5, 10), *, runs: int = 1000, seed: int = 4
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals of `summarise_scale_out` for two units that scatter by 3 %, as `summarise_hits`.
+
+    Examples
+    --------
+    >>> summarise_scale_out_coverage([5], runs=2)["quantity"].tolist()
+    ['efficiency', 'throughput of a further unit']
+    """
+
+    def simulate(rng: np.random.Generator, count: int) -> dict[tuple[str, str], float]:
+        units = np.repeat(_UNITS, count)
+        one = 100.0
+        true = np.where(units == 1, one, 2 * _EFFICIENCY * one)
+        row = summarise_scale_out(units, true * (1 + _SCATTER * rng.standard_normal(units.size))).iloc[1]
+        return {
+            ("Fieller's interval", "efficiency"): _of_row(row, "efficiency_ratio", "efficiency", _EFFICIENCY),
+            ("Welch's interval", "throughput of a further unit"): _of_row(
+                row, "marginal_rps", "marginal", (2 * _EFFICIENCY - 1) * one
+            ),
+        }
+
+    tables = [
+        summarise_hits(
+            lambda rng, r=count: simulate(rng, r), runs=runs, seed=seed, n=2, repeats=count, setting="3 % of X"
+        )
+        for count in repeats
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarise_knee_coverage(
+    levels: Sequence[int] = (8,),
+    repeats: Sequence[int] = (3, 5, 10),
+    scatters: Sequence[float] = (0.01,),
+    *,
+    runs: int = 1000,
+    draws: int = 1000,
+    seed: int = 4,
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals of `find_power_knee` and `find_curvature_knee` of the Universal Scalability Law.
+
+    Arguments and result as for `summarise_bootstrap_coverage`.
+
+    Examples
+    --------
+    >>> len(summarise_knee_coverage([6], [3], runs=1, draws=50))
+    2
+    """
+    knees = {"maximum power": find_power_knee, "maximum curvature": find_curvature_knee}
+    true = {
+        (name, n): find(USL, levels_of(n), usl(levels_of(n), *TRUE), draws=2).value
+        for name, find in knees.items()
+        for n in levels
+    }
+
+    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
+        number, seed_of = levels_of(n), int(rng.integers(2**32))
+        drawn = simulate_runs(rng, n, count, scatter).ravel()
+        hits = {}
+        for name, find in knees.items():
+            found = find(USL, np.tile(number, count), drawn, draws=draws, seed=seed_of)
+            hits["bootstrap over runs", f"knee, {name}"] = holds(found, true[name, n])
+        return hits
+
+    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+
+
+def _of_row(row: pd.Series, value: str, name: str, truth: float) -> float:
+    return holds(Estimate(row[value], row[f"{name}_lo"], row[f"{name}_hi"], 0.95, "row"), truth)

@@ -1,0 +1,89 @@
+"""Coverage of the interval of the mean of one series, whose samples depend on each other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import signal
+
+from loadcurve.models.coverage.count import holds, summarise_hits
+from loadcurve.models.coverage.means import SCATTER, TRUE_MEAN
+from loadcurve.stats.drift import summarise_drift
+from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.mean import find_mean
+from loadcurve.stats.merging import find_mean_of_series, summarise_merging
+
+
+def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
+    """A stationary AR(1) series of mean TRUE_MEAN and standard deviation SCATTER."""
+    shocks = rng.standard_normal(samples)
+    shocks[0] /= np.sqrt(1 - rho**2)
+    return TRUE_MEAN + SCATTER * np.sqrt(1 - rho**2) * signal.lfilter([1.0], [1.0, -rho], shocks)
+
+
+def ferrari_mean(values: np.ndarray) -> Estimate:
+    """Ferrari's own interval: that of the first merging with a negligible autocorrelation, and nothing added."""
+    table = summarise_merging(values)
+    rows = table[table["autocorrelation"] <= 0.1]
+    if rows.empty:
+        return Estimate(values.mean(), np.nan, np.nan, 0.95, "Ferrari")
+    row = rows.iloc[0]
+    return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "Ferrari")
+
+
+def drift_of(values: np.ndarray) -> Estimate:
+    """Sen's slope of the series plus a drift of TRUE_MEAN from its first sample to its last."""
+    row = summarise_drift(values + np.linspace(0, TRUE_MEAN, values.size)).iloc[0]
+    return Estimate(row["value"], row["lo"], row["hi"], 0.95, "Sen")
+
+
+_METHODS = {
+    ("t interval, neighbours taken for repeats", "mean"): find_mean,
+    ("subsessions, Ferrari's interval", "mean"): ferrari_mean,
+    ("subsessions, what remains allowed for", "mean"): find_mean_of_series,
+    ("Sen's slope of merged samples", "drift"): drift_of,
+}
+
+
+def summarise_series_coverage(
+    samples: Sequence[int] = (30, 60, 120, 300, 1200),
+    rhos: Sequence[float] = (0.0, 0.5, 0.9),
+    *,
+    runs: int = 1000,
+    seed: int = 4,
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals made of one AR(1) series, for each method, autocorrelation and length.
+
+    Parameters
+    ----------
+    samples : sequence of int
+        Samples of a series.
+    rhos : sequence of float
+        Autocorrelation of neighbours, 0 <= ρ < 1.
+    runs, seed
+        As for `summarise_mean_coverage`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `summarise_hits`; ``setting`` names ρ.
+
+    Examples
+    --------
+    >>> summarise_series_coverage([60], [0.5], runs=3)[["setting", "n", "runs"]].drop_duplicates()
+       setting   n  runs
+    0  ρ = 0.5  60     3
+    """
+
+    def simulate(rng: np.random.Generator, n: int, rho: float) -> dict[tuple[str, str], float]:
+        values = ar1(n, rho, rng)
+        return {name: holds(find(values), TRUE_MEAN) for name, find in _METHODS.items()}
+
+    tables = [
+        summarise_hits(
+            lambda rng, n=n, rho=rho: simulate(rng, n, rho), runs=runs, seed=seed, n=n, setting=f"ρ = {rho:g}"
+        )
+        for rho in rhos
+        for n in samples
+    ]
+    return pd.concat(tables, ignore_index=True)

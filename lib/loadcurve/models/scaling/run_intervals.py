@@ -1,0 +1,133 @@
+r"""Intervals over runs of what a law says, wide enough for few repeats.
+
+A bootstrap draws from the scatter of the runs as if it were known.  With r repeats of a level it is known to r − 1
+degrees of freedom, and a quantity that hangs on several levels has
+
+.. math:: \nu = \frac{(\sum w_i)^2}{\sum w_i^2 / (r_i - 1)}
+
+of them, with the part :math:`w_i` of level i in the quantity's variance (F. E. Satterthwaite, "An Approximate
+Distribution of Estimates of Variance Components", Biometrics Bulletin 2, 1946; B. L. Welch, Biometrika 34, 1947).  The
+percentiles are then those at which a t distribution of :math:`\nu` would end (`find_interval`).
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from loadcurve.models.scaling.bootstrap import LEAST, bootstrap_law, find_interval, quantities
+from loadcurve.models.scaling.law import Law
+
+
+def summarise_bootstrap(
+    law: Law,
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    *,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Intervals over runs of a law's parameters; for the Universal Scalability Law of its peak and its limit, too.
+
+    Parameters
+    ----------
+    law, connections, throughput_rps, draws, seed
+        As for `bootstrap_law`.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each column of `bootstrap_law`: ``quantity value lo hi degrees method warnings``; ``degrees`` as
+        from `influence_degrees`.
+
+    Raises
+    ------
+    ValueRuleError
+        As `bootstrap_law`.
+
+    Examples
+    --------
+    >>> from loadcurve.models.scaling import LAWS
+    >>> connections = np.repeat([1, 2, 4, 8], 3)
+    >>> found = summarise_bootstrap(LAWS["linear"], connections, [9, 10, 11, 19, 20, 21, 39, 40, 41, 79, 80, 83])
+    >>> found[["quantity", "value", "lo", "hi", "degrees"]].round(2)
+                  quantity  value    lo    hi  degrees
+    0  unit_throughput_rps  10.06  9.79  10.4     2.31
+    """
+    drawn = bootstrap_law(law, connections, throughput_rps, draws=draws, seed=seed)
+    levels, means, repeats, _ = _levels(connections, throughput_rps)
+    value = quantities(law, law.solve(levels, means[None], repeats / repeats.mean())).iloc[0]
+    every = influence_degrees(law, connections, throughput_rps, lambda parameters: quantities(law, parameters))
+    rows = []
+    for name, degrees in zip(drawn, every, strict=True):
+        found = find_interval(drawn[name], value[name], level, degrees)
+        rows.append((name, found.value, found.lo, found.hi, degrees, found.method, "; ".join(found.warnings)))
+    return pd.DataFrame(rows, columns=["quantity", "value", "lo", "hi", "degrees", "method", "warnings"])
+
+
+def influence_degrees(
+    law: Law,
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    quantity: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Degrees of freedom with which the runs tell the scatter of quantities of a fitted law.
+
+    Parameters
+    ----------
+    law, connections, throughput_rps
+        As for `bootstrap_law`.
+    quantity : callable
+        ``parameters (b, p) -> (b, k)``: k quantities, infinite or NaN where they do not exist.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        > 0.  Each level's part is half the change of the quantity between its mean plus and minus one standard error.
+        Where no level has repeats it is n − p, that of the residuals.
+
+    Examples
+    --------
+    >>> from loadcurve.models.scaling import LAWS
+    >>> connections, throughput = [1, 1, 1, 2, 2, 2], [9.99, 10, 10.01, 18, 20, 22]
+    >>> print(influence_degrees(LAWS["linear"], connections, throughput, lambda p: p).round(2))  # 3 − 1: one level's
+    [2.]
+    """
+    levels, means, repeats, deviations = _levels(connections, throughput_rps)
+    spread = repeats > 1
+    if not spread.any():
+        values = np.asarray(quantity(law.solve(levels, means[None], np.ones_like(means))))
+        return np.full(values.shape[1], max(levels.size - len(law.parameters), 1.0))
+    # A level of one run is drawn with the relative scatter of all others.
+    own = np.where(spread, repeats - 1, np.sum(repeats - 1))
+    relative = np.sqrt(np.sum((deviations / means) ** 2) / np.sum(repeats - 1))
+    error = np.where(spread, deviations / np.sqrt(np.maximum(repeats - 1, 1) * repeats), relative * means)
+    ends = np.vstack([means + np.diag(error), np.maximum(means - np.diag(error), LEAST * means)])
+    found = _bounded(np.asarray(quantity(law.solve(levels, ends, repeats / repeats.mean())), float))
+    parts = ((found[: levels.size] - found[levels.size :]) / 2) ** 2
+    parts = np.where(np.isfinite(parts), parts, 0.0)
+    most = parts.max(axis=0)
+    parts = np.where(most > 0, parts / np.where(most > 0, most, 1.0), 1.0)
+    return parts.sum(axis=0) ** 2 / np.sum(parts**2 / own[:, None], axis=0)
+
+
+def _levels(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[np.ndarray, ...]:
+    """Levels, the mean of each, its repeats, and the root of its sum of squares around the mean."""
+    throughput = np.asarray(throughput_rps, float)
+    levels, of_level, repeats = np.unique(np.asarray(connections, float), return_inverse=True, return_counts=True)
+    means = np.bincount(of_level, throughput) / repeats
+    return levels, means, repeats, np.sqrt(np.bincount(of_level, (throughput - means[of_level]) ** 2))
+
+
+def _bounded(values: np.ndarray) -> np.ndarray:
+    """Values on a scale that ends at 1, so that an infinite peak is a finite step away from a far one."""
+    finite = np.where(np.isfinite(values), np.abs(values), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a quantity that exists nowhere
+        scale = np.nanmedian(finite, axis=0)
+        return np.sign(values) / (1 + np.where(scale > 0, scale, 1.0) / np.abs(values))
