@@ -9,10 +9,11 @@ import pytest
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
     "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "40_usl_fit",
-    "44_compare_two_servers",
+    "43_capacity_under_an_objective", "44_compare_two_servers",
 }  # fmt: skip
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports"}
-ALL = OF_THE_STUDY | OF_THE_WIRE | {"41_queueing_network", "45_published_curves"}
+OF_CURVES = {"45_published_curves", "47_scale_out_of_processors"}
+ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | {"41_queueing_network"}
 
 pytestmark = pytest.mark.site
 
@@ -44,11 +45,11 @@ def test_nothing_is_left_to_do(make):
 @pytest.mark.parametrize(
     ("changed", "notebooks"),
     [
-        (f"{RUN}/local.sar.txt", {"20_data_quality"}),
+        (f"{RUN}/local.sar.txt", {"20_data_quality", "43_capacity_under_an_objective"}),
         (f"{RUN}/local.ss.connections.txt", {"20_data_quality"}),
         (f"{RUN}/local.wrk.txt", OF_THE_STUDY),
         ("data/published/nginx_10gbe/rates.csv", OF_THE_WIRE),
-        ("data/published/scaling_curves/curves.csv", {"45_published_curves"}),
+        ("data/published/scaling_curves/curves.csv", OF_CURVES),
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),
         ("mkdocs.yml", set()),

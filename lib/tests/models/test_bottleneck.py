@@ -77,8 +77,10 @@ def test_background_load_is_found_and_taken_off():
 def test_the_verdict_names_the_background_beside_the_demand():
     # 1 / 0.5 ms would be 2000 requests/s; 20 % at no load leave (1 − .2) / 0.5 ms = 1600, and the sentence says why.
     said = bottleneck_verdict(usage_of(cpu=(1, 0.2 + X * 0.0005)))
-    assert "it needs 500 µs a request on each server beside 20 % at no load and allows 1,600" in said
-    assert "at no load" not in bottleneck_verdict(usage_of(cpu=(1, X / 1600)))
+    assert "its line is 20 % + 500 µs a request on each server and allows 1,600" in said
+    assert "it needs 625 µs a request on each server and allows 1,600" in bottleneck_verdict(
+        usage_of(cpu=(1, X / 1600))
+    )
 
 
 def test_background_beyond_the_target_leaves_nothing():

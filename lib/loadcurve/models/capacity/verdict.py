@@ -81,10 +81,10 @@ def bottleneck_verdict(
 
 
 def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
-    beside = f" beside {_percent(demand['background_ratio'])} at no load" if demand["has_background"] else ""
+    start = f"its line is {_percent(demand['background_ratio'])} +" if demand["has_background"] else "it needs"
     return (
-        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; it needs "
-        f"{demand['demand_per_server_s'] * 1e6:.3g} µs a request on each server{beside} and allows {_interval(demand)}"
+        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; {start} "
+        f"{demand['demand_per_server_s'] * 1e6:.3g} µs a request on each server and allows {_interval(demand)}"
     )
 
 
