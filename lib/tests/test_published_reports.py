@@ -37,7 +37,7 @@ FACTORS = {
     "GB": [1e9], "MB": [1e6, 2**20], "分钟": [60],
 }  # fmt: skip
 IN_WORDS = {"万兆", "十", "千", "两", "一", "Two", "Two Quad"}
-OTHERWISE = {"second_ms", "cpu_s", "wait_s"}  # a formula's 1000 ms, and numbers without their unit
+OTHERWISE = {"cpu_s", "wait_s"}  # printed without their unit
 
 
 def published(root, source):
