@@ -83,6 +83,28 @@ def test_the_verdict_names_the_background_beside_the_demand():
     )
 
 
+def test_saturated_runs_that_scatter_flatten_the_line_and_it_is_said():
+    # One server of 1 ms a request whose speed scatters by 15 %: no background, yet intercepts; saturation is 1000/s.
+    random, rows = np.random.default_rng(3), []
+    offered = np.repeat([300.0, 550, 950, *7 * [2000]], 3)
+    for _ in range(20):
+        demand = 0.001 * np.exp(0.15 * random.standard_normal(offered.size))
+        x = np.minimum(offered, 1 / demand)
+        frame = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": x, "utilisation_ratio": x * demand})
+        rows.append(summarise_demands(frame).iloc[0])
+    found = pd.DataFrame(rows)
+    assert found["warnings"].str.contains("the throughput scatters and the utilisation cannot").all()
+    assert found["background_ratio"].mean() > 0.1 and found["demand_s"].mean() < 0.0009
+    assert found["saturation_rps"].mean() == pytest.approx(1000, rel=0.06)
+
+
+def test_saturated_runs_that_do_not_scatter_are_on_the_line():
+    x = np.minimum([300.0, 550, 950, 2000, 4000], 1000)
+    frame = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": x, "utilisation_ratio": x / 1000})
+    row = summarise_demands(frame).iloc[0]
+    assert (row["demand_s"], row["warnings"]) == (pytest.approx(0.001), "")
+
+
 def test_background_beyond_the_target_leaves_nothing():
     row = summarise_demands(usage_of(cpu=(1, 0.5 + X / 10000)), target_utilisation_ratio=0.3).iloc[0]
     assert (row["saturation_lo"], row["saturation_rps"]) == (0, 0)

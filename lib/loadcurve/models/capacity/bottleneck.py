@@ -18,8 +18,12 @@ from scipy import stats
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0, at_least_0, at_least_1
 
+SATURATED = 0.90
+"""Utilisation from which a resource counts as saturated.  It is a mean over a run, whose first and last second are not
+fully loaded, so that an always busy processor shows a little less than all of it."""
+
 _COLUMNS = ("resource", "servers", "throughput_rps", "utilisation_ratio")
-# Of utilisation: a run this far off its line has another demand there, not just scatter between runs.
+# Of utilisation or throughput: a run this far off its line has another demand there, not just scatter between runs.
 _MISS = 0.10
 # An intercept below a thousandth says nothing about a system, and on runs without scatter it is rounding.
 _LEAST = 1e-3
@@ -178,6 +182,13 @@ def _weak(x, u, background, has_background, fitted, saturation) -> list[str]:
                 f"the line meets zero throughput at a utilisation of {intercept:.1%} [{lo:.1%}, {hi:.1%}]: a request "
                 "costs more the higher the load"
             )
+    full = x[u >= SATURATED]
+    if full.size > 1 and np.ptp(full) > _MISS * full.mean():
+        found.append(
+            f"{full.size} of {x.size} runs are at least {SATURATED:.0%} busy, at {full.min():.4g} to {full.max():.4g} "
+            "requests/s: there the throughput scatters and the utilisation cannot, which flattens the line and raises "
+            "its start"
+        )
     miss = u - fitted
     worst = int(np.argmax(np.abs(miss)))
     if abs(miss[worst]) > _MISS:

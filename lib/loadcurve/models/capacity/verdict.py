@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity.bottleneck import summarise_demands
+from loadcurve.models.capacity.bottleneck import SATURATED, summarise_demands
 
-# Mean over a run: its first and last second are not fully loaded, so that an always busy processor shows a little less.
-_SATURATED = 0.90
 # What doubling the load must bring for throughput to count as rising: more than the scatter between runs, some 5 %.
 _RISE = 0.05
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
@@ -58,7 +56,7 @@ def bottleneck_verdict(
     demands = demands.set_index("resource")
     busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
     highest = busy.groupby("resource", observed=True).max()
-    saturated = [name for name in demands.index if highest[name] >= _SATURATED]
+    saturated = [name for name in demands.index if highest[name] >= SATURATED]
     if saturated:
         return f"saturated: {'; '.join(_sentence(demands.loc[name], name, busy[name]) for name in saturated)}"
     throughput = usage.groupby(load)["throughput_rps"].mean()
