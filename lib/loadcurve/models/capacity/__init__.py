@@ -10,6 +10,7 @@ from loadcurve.models.capacity.knee import (
 )
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
+from loadcurve.models.capacity.overlap import summarise_overlap
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
 from loadcurve.models.capacity.verdict import bottleneck_verdict
 
@@ -25,6 +26,7 @@ __all__ = [
     "summarise_demands",
     "summarise_knees",
     "summarise_objectives",
+    "summarise_overlap",
     "summarise_projection",
     "summarise_scale_out",
 ]
