@@ -6,7 +6,7 @@ from published_scaling import RAYTRACER, SPECSDM91
 from scipy import optimize, stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import QUANTITIES, find_profile, fit_amdahl, fit_usl, usl
+from loadcurve.models.scaling import QUANTITIES, find_profile, fit_amdahl, fit_usl, profile_holds, usl
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 96])
 TRUE = (100.0, 0.03, 0.0008)
@@ -73,3 +73,38 @@ def test_rules():
         find_profile(fit_amdahl(*SPECSDM91), "contention")
     with pytest.raises(ValueRuleError, match="points must be > 3"):
         find_profile(fit_usl([1, 2, 4], [10, 17, 26]), "peak")
+
+
+@pytest.mark.parametrize("true", [(100, 0.0, 0.0), (100, 0.0, 1e-5), (100, 0.03, 0.0)])
+def test_parameters_at_their_bounds_have_every_profile(true):
+    """Where the fit stands at a bound, the interval ends at 0 or is open, and says what the fit's own interval says."""
+    draw = np.random.default_rng(3)
+    for _ in range(15):
+        throughput = usl(LEVELS, *true) * (1 + 0.01 * draw.standard_normal(LEVELS.size))
+        fit = fit_usl(LEVELS, throughput, weights=1 / throughput**2)
+        found = {quantity: find_profile(fit, quantity) for quantity in QUANTITIES}
+        for name in ("contention", "coherency"):
+            if fit.parameters[name].value == 0:
+                assert found[name].lo == 0
+                assert found[name].hi == pytest.approx(fit.parameters[name].hi, rel=1e-3)
+        assert (found["coherency"].lo == 0) == (found["peak"].hi == np.inf)
+        assert (found["contention"].lo == 0) == (found["limit_rps"].hi == np.inf)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_a_value_is_held_where_it_lies_in_the_interval(quantity):
+    for data in (SPECSDM91, RAYTRACER):
+        fit = fit_usl(*data)
+        found = find_profile(fit, quantity)
+        for end, inwards in ((found.lo, 1.01), (found.hi, 1 / 1.01)):
+            if 0 < end < np.inf:
+                assert profile_holds(fit, quantity, end * inwards)
+                assert not profile_holds(fit, quantity, end / inwards)
+
+
+def test_no_scatter_no_width():
+    found = find_profile(fit_usl(LEVELS, usl(LEVELS, *TRUE)), "peak")
+    assert found.lo == found.hi == pytest.approx(np.sqrt(0.97 / 0.0008))
+    assert "no scatter was measured" in found.warnings[-1]
+    with pytest.raises(ValueRuleError, match="value must be > 0 and finite"):
+        profile_holds(fit_usl(*SPECSDM91), "peak", np.inf)

@@ -1,9 +1,13 @@
 """How often the intervals of this library hold the true value, in simulations with a known truth."""
 
 from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
-from loadcurve.models.coverage.comparisons import summarise_comparison_coverage
+from loadcurve.models.coverage.comparisons import summarise_comparison_coverage, summarise_ratio_coverage
 from loadcurve.models.coverage.count import CLAIMED, COLUMNS, holds, summarise_hits, verdict
-from loadcurve.models.coverage.curves import summarise_profile_coverage, summarise_usl_coverage
+from loadcurve.models.coverage.curves import (
+    summarise_profile_coverage,
+    summarise_usl_coverage,
+    summarise_weight_coverage,
+)
 from loadcurve.models.coverage.means import summarise_mean_coverage
 from loadcurve.models.coverage.resources import (
     summarise_demand_coverage,
@@ -23,8 +27,10 @@ __all__ = [
     "summarise_knee_coverage",
     "summarise_mean_coverage",
     "summarise_profile_coverage",
+    "summarise_ratio_coverage",
     "summarise_scale_out_coverage",
     "summarise_series_coverage",
     "summarise_usl_coverage",
+    "summarise_weight_coverage",
     "verdict",
 ]

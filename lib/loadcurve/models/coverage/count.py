@@ -1,5 +1,6 @@
 """Counting how often intervals hold what is true, and how sure the count itself is."""
 
+import zlib
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -45,7 +46,7 @@ def summarise_hits(
     runs : int
         Simulated studies, >= 1.
     seed : int
-        With `n` and `repeats` it decides the random numbers.
+        With `n`, `repeats` and `setting` it decides the random numbers.
     n : int
         Size of a study: repeats, samples or levels.
     setting : str
@@ -78,7 +79,7 @@ def summarise_hits(
     """
     if runs < 1:
         raise ValueRuleError("runs", ">= 1", runs)
-    rng = np.random.default_rng([seed, n, 0 if np.isnan(repeats) else int(repeats)])
+    rng = np.random.default_rng([seed, n, 0 if np.isnan(repeats) else int(repeats), zlib.crc32(setting.encode())])
     hits = pd.DataFrame([simulate(rng) for _ in range(runs)])
     rows = []
     for method, quantity in hits:

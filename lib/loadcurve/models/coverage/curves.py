@@ -10,6 +10,7 @@ from loadcurve.models.fit import Fit
 from loadcurve.models.peak import find_limit, find_peak
 from loadcurve.models.scaling.fits import fit_usl
 from loadcurve.models.scaling.likelihood import QUANTITIES, profile_holds
+from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
@@ -22,6 +23,8 @@ TRUTH = {
     "limit_rps": float(usl_limit_rps(*TRUE[:2])),
 }
 """What is true of that server."""
+WEIGHTED = "t interval, shared weights"
+"""The method with the weights of `summarise_points`, from the scatter that all levels share."""
 # Where the bands are asked: between two levels, near the peak.
 _BETWEEN = 30.0
 
@@ -50,14 +53,14 @@ def summarise_usl_coverage(
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals of `fit_usl`, `find_peak`, `find_limit` and `Fit.band`, by how points are weighed.
+    """Coverage of the 95 % intervals of `fit_usl`, `find_peak`, `find_limit` and `Fit.band`.
 
     Parameters
     ----------
     levels : sequence of int
         Levels of connections of a study, >= 5.
     repeats : sequence of int
-        Runs of each level, >= 2; the fit gets their means.
+        Runs of each level, >= 2; the fit gets the means and weights of `summarise_points`.
     scatters : sequence of float
         Standard deviation of a run, as a part of its throughput.
     runs, seed
@@ -66,8 +69,7 @@ def summarise_usl_coverage(
     Returns
     -------
     pandas.DataFrame
-        As `summarise_hits`.  Methods: every point the same weight; 1 / X²; and one over the variance of the level's own
-        repeats; and the band of the mean at 30 connections, which is no level.
+        As `summarise_hits`; the band is that of the mean at 30 connections, which is no level.
 
     Examples
     --------
@@ -77,45 +79,70 @@ def summarise_usl_coverage(
 
     def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
         drawn = simulate_runs(rng, n, count, scatter)
-        means = drawn.mean(axis=0)
+        fit = fit_usl(levels_of(n), drawn.mean(axis=0), weights=_weights(drawn))
+        row = fit.band(_BETWEEN).iloc[0]
+        band = Estimate(row["throughput_rps"], row["lo"], row["hi"], 0.95, "band")
+        hits = {**_hits(fit), f"X({_BETWEEN:g})": holds(band, float(usl(_BETWEEN, *TRUE)))}
+        return {(WEIGHTED, quantity): hit for quantity, hit in hits.items()}
+
+    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+
+
+def summarise_weight_coverage(
+    levels: Sequence[int] = (6, 8, 10, 15),
+    repeats: Sequence[int] = (3, 5, 10),
+    scatters: Sequence[float] = (0.01, 0.05),
+    *,
+    runs: int = 1000,
+    seed: int = 4,
+) -> pd.DataFrame:
+    """The same with other weights: every point alike, and one over the variance of each level's own repeats.
+
+    Arguments and result as for `summarise_usl_coverage`.
+
+    Examples
+    --------
+    >>> summarise_weight_coverage([6], [3], [0.01], runs=2)["method"].unique().tolist()
+    ['t interval, equal weights', "t interval, weights of each level's own scatter"]
+    """
+
+    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
+        drawn = simulate_runs(rng, n, count, scatter)
         weights = {
             "t interval, equal weights": None,
-            "t interval, weights 1/X²": 1 / means**2,
-            "t interval, weights of own scatter": 1 / drawn.var(axis=0, ddof=1),
+            "t interval, weights of each level's own scatter": 1 / drawn.var(axis=0, ddof=1),
         }
-        fits = {method: fit_usl(levels_of(n), means, weights=weight) for method, weight in weights.items()}
-        hits = {(method, q): hit for method, fit in fits.items() for q, hit in _hits(fit).items()}
-        band = fits["t interval, weights 1/X²"].band(_BETWEEN).iloc[0]
-        mean = Estimate(band["throughput_rps"], band["lo"], band["hi"], 0.95, "band")
-        return hits | {("band of the mean, weights 1/X²", f"X({_BETWEEN:g})"): holds(mean, float(usl(_BETWEEN, *TRUE)))}
+        fits = {method: fit_usl(levels_of(n), drawn.mean(axis=0), weights=weight) for method, weight in weights.items()}
+        return {(method, q): hit for method, fit in fits.items() for q, hit in _hits(fit).items()}
 
     return over_studies(levels, repeats, scatters, simulate, runs, seed)
 
 
 def summarise_profile_coverage(
     levels: Sequence[int] = (6, 8, 10, 15),
+    repeats: Sequence[int] = (3, 5, 10),
     scatters: Sequence[float] = (0.01, 0.05),
     *,
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % profile intervals of `find_profile`, with weights 1/X² and one run at each level.
+    """Coverage of the 95 % profile intervals of `find_profile`, with the weights of `summarise_points`.
 
     Whether an interval holds the truth is asked of `profile_holds`, which needs no ends.  Arguments and result as for
     `summarise_usl_coverage`.
 
     Examples
     --------
-    >>> len(summarise_profile_coverage([6], [0.01], runs=2))
+    >>> len(summarise_profile_coverage([6], [3], [0.01], runs=2))
     5
     """
 
-    def simulate(rng: np.random.Generator, n: int, _: int, scatter: float) -> dict[tuple[str, str], float]:
-        points = simulate_runs(rng, n, 1, scatter)[0]
-        fit = fit_usl(levels_of(n), points, weights=1 / points**2)
-        return {("profile, weights 1/X²", q): float(profile_holds(fit, q, TRUTH[q])) for q in QUANTITIES}
+    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
+        drawn = simulate_runs(rng, n, count, scatter)
+        fit = fit_usl(levels_of(n), drawn.mean(axis=0), weights=_weights(drawn))
+        return {("profile, shared weights", q): float(profile_holds(fit, q, TRUTH[q])) for q in QUANTITIES}
 
-    return over_studies(levels, (1,), scatters, simulate, runs, seed)
+    return over_studies(levels, repeats, scatters, simulate, runs, seed)
 
 
 def over_studies(
@@ -141,6 +168,11 @@ def over_studies(
         for count in repeats
     ]
     return pd.concat(tables, ignore_index=True)
+
+
+def _weights(drawn: np.ndarray) -> np.ndarray:
+    count, n = drawn.shape
+    return summarise_points(np.tile(levels_of(n), count), drawn.ravel())["weight"].to_numpy()
 
 
 def _hits(fit: Fit) -> dict[str, float]:

@@ -11,7 +11,7 @@ from loadcurve.models.coverage.means import SCATTER, TRUE_MEAN
 from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
-from loadcurve.stats.merging import find_mean_of_series, summarise_merging
+from loadcurve.stats.merging import find_mean_of_series
 
 
 def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
@@ -19,16 +19,6 @@ def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
     shocks = rng.standard_normal(samples)
     shocks[0] /= np.sqrt(1 - rho**2)
     return TRUE_MEAN + SCATTER * np.sqrt(1 - rho**2) * signal.lfilter([1.0], [1.0, -rho], shocks)
-
-
-def ferrari_mean(values: np.ndarray) -> Estimate:
-    """Ferrari's own interval: that of the first merging with a negligible autocorrelation, and nothing added."""
-    table = summarise_merging(values)
-    rows = table[table["autocorrelation"] <= 0.1]
-    if rows.empty:
-        return Estimate(values.mean(), np.nan, np.nan, 0.95, "Ferrari")
-    row = rows.iloc[0]
-    return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "Ferrari")
 
 
 def drift_of(values: np.ndarray) -> Estimate:
@@ -39,8 +29,7 @@ def drift_of(values: np.ndarray) -> Estimate:
 
 _METHODS = {
     ("t interval, neighbours taken for repeats", "mean"): find_mean,
-    ("subsessions, Ferrari's interval", "mean"): ferrari_mean,
-    ("subsessions, what remains allowed for", "mean"): find_mean_of_series,
+    ("subsession merging", "mean"): find_mean_of_series,
     ("Sen's slope of merged samples", "drift"): drift_of,
 }
 

@@ -81,11 +81,11 @@ def bootstrap_law(
 
 def quantities(law: Law, values: np.ndarray) -> pd.DataFrame:
     """Parameters, shape (b, p), as the columns of `bootstrap_law`, with what follows from them."""
-    found = pd.DataFrame(values, columns=list(law.parameters))
+    found = dict(zip(law.parameters, values.T, strict=True))
     if law.name == "usl":
         found["peak"] = usl_peak_connections(found["contention"], found["coherency"])
         found["limit_rps"] = usl_limit_rps(found["unit_throughput_rps"], found["contention"])
-    return found
+    return pd.DataFrame(found)
 
 
 def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: float = np.inf) -> Estimate:
