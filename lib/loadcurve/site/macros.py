@@ -1,4 +1,4 @@
-"""Macros of the pages: ``figure``, ``table``, ``value``, ``interval``, ``claims``, ``columns_of``, ``forms_table``."""
+"""Macros of the handbook's pages; `define_env` lists them, and each function says what it shows."""
 
 import html
 import re
@@ -9,6 +9,7 @@ import pandas as pd
 from mkdocs.utils import get_relative_url
 
 from loadcurve import tables
+from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
@@ -38,6 +39,7 @@ def define_env(env) -> None:
     macro("value", value_html)
     macro("interval", interval_html)
     macro("claims", claims_html, link)
+    macro("verdicts", verdicts_text)
     macro("columns_of", columns_markdown)
     macro("forms_table", forms_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
@@ -105,6 +107,15 @@ def claims_html(notebook: str, slug: str, link) -> str:
         + "\n".join(found)
         + f"\n{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
+
+
+def verdicts_text(notebook: str) -> str:
+    """How many of a notebook's claims got each verdict, such as ``3 confirmed, 1 contradicted``."""
+    published.read_facts(notebook, "claims.table")
+    frame = pd.read_csv(published.folder(notebook) / "claims.table.csv", keep_default_na=False)
+    counts = frame["verdict"].value_counts()
+    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in VERDICTS if verdict in counts]
+    return f'<span class="lc-value">{", ".join(shown)}</span>'
 
 
 def _unbroken(text: str) -> str:

@@ -1,0 +1,55 @@
+"""Reports against a checklist: one mark for each answer."""
+
+from textwrap import fill
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from loadcurve.plots._axes import axes_or_new
+from loadcurve.style import COLOURS, PALETTE
+
+# Told apart by how full they are, not by colour.
+_MARKS = {
+    "yes": {"marker": "o", "fillstyle": "full"},
+    "partly": {"marker": "o", "fillstyle": "left"},
+    "no": {"marker": "o", "fillstyle": "none"},
+    "not checkable": {"marker": "_", "fillstyle": "none"},
+}
+# Letters that a name may have on a line between two columns.
+_LINE = 10
+
+
+def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """A row for each item and a column for each report; a full mark is a yes, a half one partly, an empty one a no.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        ``report item answer``, one row for each report and item, answers as in `audit.ANSWERS`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    reports, items = list(answers["report"].unique()), list(answers["item"].unique())
+    for answer, mark in _MARKS.items():
+        rows = answers[answers["answer"] == answer]
+        ax.plot(
+            [reports.index(report) for report in rows["report"]],
+            [items.index(item) for item in rows["item"]],
+            color=COLOURS["limit"] if answer == "not checkable" else PALETTE[0],
+            markerfacecoloralt="none",
+            linestyle="none",
+            markersize=9,
+            label=answer,
+            **mark,
+        )
+    ax.set_xticks(range(len(reports)), [fill(report, _LINE) for report in reports])
+    ax.set_yticks(range(len(items)), [item.replace("_", " ") for item in items])
+    ax.set_xlim(-0.5, len(reports) - 0.5)
+    ax.set_ylim(len(items) - 0.5, -0.5)
+    ax.tick_params(length=0)
+    ax.xaxis.tick_top()
+    ax.grid(visible=False, axis="x")
+    ax.figure.set_figheight(1.1 + 0.3 * len(items))
+    ax.legend(ncols=len(_MARKS), loc="upper center", bbox_to_anchor=(0.4, -0.02), fontsize="small", columnspacing=1.0)
+    return ax
