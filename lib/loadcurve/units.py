@@ -128,6 +128,25 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
     return text if not suffix else f"{text}{'' if suffix.startswith('/') else ' '}{suffix}"
 
 
+def rounded_ends(value: float, digits: int) -> tuple[float, float]:
+    """Least and largest number that a text may have rounded to `value`, printed with `digits` significant digits.
+
+    Parameters
+    ----------
+    value : float
+        Above 0, as it was printed.
+    digits : int
+        Significant digits, >= 1: 1 for “20 thousand”.
+
+    Examples
+    --------
+    >>> rounded_ends(20_000, 1), rounded_ends(100_000, 2)
+    ((15000.0, 25000.0), (95000.0, 105000.0))
+    """
+    half = 10.0 ** (math.floor(math.log10(value)) + 1 - digits) / 2
+    return value - half, value + half
+
+
 def _significant(number: float, digits: int) -> str:
     if number == 0:
         return "0"

@@ -274,6 +274,13 @@ def links():
     )
 
 
+def laws_and_rates():
+    rows = [("slow", 1, 100.0), ("slow", 8, 500.0), ("fast", 1, 200.0), ("fast", 8, 501.0)]
+    laws = pd.DataFrame(rows, columns=["law", "connections", "throughput_rps"])
+    stated = pd.DataFrame({"name": ["here", "before"], "connections": [4, math.nan], "load_lo": [3, math.nan]})
+    return laws, stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -291,6 +298,7 @@ EXAMPLES = {
     "plot_intervals": lambda: (intervals(),),
     "plot_knees": lambda: (of_cpu(), straight_fit(), knees()),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
+    "plot_laws": lambda: laws_and_rates(),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
     "plot_overhead_by_size": lambda: (responses(),),
@@ -312,6 +320,7 @@ THROUGHPUT = [
     "plot_asymptotic_bounds",
     "plot_forecast",
     "plot_knees",
+    "plot_laws",
     "plot_network_throughput",
     "plot_records",
     "plot_throughput_by_connections",
@@ -595,6 +604,22 @@ def test_plot_throughput_by_block():
     assert strokes(ax, PALETTE[1]) == [[[1, 90], [2, 70]]]
     assert labels(ax) == {"N = 8": COLOURS["cpu"], "N = 64": PALETTE[1]}
     assert (ax.get_ylim()[0], ax.get_ylabel()) == (0, "Throughput [requests/s]")
+
+
+def test_plot_laws():
+    ax = draw("plot_laws")
+    assert strokes(ax, PALETTE[0]) == [[[1, 100], [8, 500]]]
+    assert strokes(ax, PALETTE[1]) == [[[1, 200], [8, 501]]]
+    assert strokes(ax, COLOURS["limit"]) == [[[3, 300], [5, 300]], [[4, 250], [4, 350]], [[0, 400], [1, 400]]]
+    assert points(ax, COLOURS["limit"]) == [(4, 300)]
+    assert labels(ax) == {"slow": PALETTE[0], "fast": PALETTE[1], "here": COLOURS["limit"], "before": COLOURS["limit"]}
+    named = {text.get_text(): text.xy[1] for text in ax.texts}
+    assert named["slow"] == 500 and named["fast"] > 530  # ends that nearly meet are named apart
+
+
+def test_plot_laws_over_workers():
+    ax = plots.plot_laws(*(table.rename(columns={"connections": "workers"}) for table in laws_and_rates()))
+    assert (ax.get_xlabel(), tick(ax.xaxis, 8)) == ("Workers", "8")
 
 
 def test_plot_ratios():

@@ -14,6 +14,7 @@ from loadcurve.plots.capacity import (
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
+from loadcurve.plots.laws import plot_laws
 from loadcurve.plots.network import (
     plot_bound_gaps,
     plot_network_latency,
@@ -60,6 +61,7 @@ __all__ = [
     "plot_intervals",
     "plot_knees",
     "plot_latency_by_connections",
+    "plot_laws",
     "plot_network_latency",
     "plot_network_throughput",
     "plot_overhead_by_size",

@@ -1,6 +1,7 @@
-"""Two older ways to the parameters of the Universal Scalability Law, kept to reproduce what was published with them.
+"""Other ways to the parameters of the Universal Scalability Law than its fit.
 
-Both take the first point for exact: γ = X(1).  An error there moves the whole curve.
+Two older ones are kept to reproduce what was published with them.  Both take the first point for exact: γ = X(1).  An
+error there moves the whole curve.  The third is for reports that give no more than two points.
 """
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0, at_least_0
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.usl import usl
 
@@ -52,6 +54,48 @@ def usl_through_first(connections: ArrayLike, throughput_rps: ArrayLike) -> tupl
         residuals, [0.01, 1e-4], bounds=(0, np.inf), x_scale=[0.01, 1e-4], xtol=1e-14, ftol=1e-14, gtol=1e-14
     )
     return float(found.x[0]), float(found.x[1])
+
+
+def usl_through_two(
+    connections: ArrayLike, throughput_rps: ArrayLike, contention: float = 0.0
+) -> tuple[float, float, float]:
+    """γ, α and β of the law through two points, for a contention that is given: nothing is left to check it by.
+
+    Both points give γ N / X − β N (N − 1) = 1 + α (N − 1), Gunther's eq. (4.31) multiplied out: two linear equations.
+
+    Parameters
+    ----------
+    connections, throughput_rps : array_like, shape (2,)
+        N, >= 1 and different, and X > 0.
+    contention : float
+        α, >= 0.
+
+    Returns
+    -------
+    tuple of float
+        γ, α and β; NaN for γ and β where no law with γ > 0 and β >= 0 passes both points.
+
+    Raises
+    ------
+    ValueRuleError
+        When there are not two different N, or a value breaks its rule.
+
+    Examples
+    --------
+    >>> usl_through_two([4, 8], usl([4, 8], 90, 0.03, 0.01), contention=0.03)  # doctest: +ELLIPSIS
+    (90.0..., 0.03, 0.01...)
+    """
+    number, throughput = above_0("connections", connections), above_0("throughput_rps", throughput_rps)
+    alpha = float(at_least_0("contention", contention))
+    if number.shape != (2,) or throughput.shape != (2,) or number[0] == number[1]:
+        raise ValueRuleError("connections", "two different numbers, each with its throughput", connections)
+    design = np.column_stack([number / throughput, -number * (number - 1)])
+    try:
+        unit, beta = np.linalg.solve(design, 1 + alpha * (number - 1))
+    except np.linalg.LinAlgError:  # X falls as 1 / (N − 1): β would be infinite
+        unit, beta = np.nan, np.nan
+    passes = unit > 0 and beta >= 0
+    return (float(unit), alpha, float(beta)) if passes else (np.nan, alpha, np.nan)
 
 
 def _from_one(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
