@@ -281,6 +281,21 @@ def laws_and_rates():
     return laws, stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
 
 
+def dealt():
+    rows = [("a", "active", 30), ("a", "inactive", 70), ("b", "active", 20), ("b", "inactive", 80)]
+    return pd.DataFrame(rows, columns=["server", "part", "count"])
+
+
+def used():
+    rows = [("link", "small", 0.8), ("packets", "small", 0.1), ("link", "large", 0.4)]
+    return pd.DataFrame(rows, columns=["limit", "load", "used_ratio"])
+
+
+def plan():
+    marked = pd.DataFrame({"name": ["seen"], "variation_ratio": [0.02], "repeats": [19.0]})
+    return pd.DataFrame({"variation_ratio": [0.01, 0.1], "repeats": [6.0, 436.0]}), marked
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -288,6 +303,7 @@ EXAMPLES = {
     "plot_capacity": lambda: promised(),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
+    "plot_dealt": lambda: (dealt(),),
     "plot_deviation_from_law": lambda: (deviation(),),
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_efficiency": lambda: (efficiency(),),
@@ -307,6 +323,7 @@ EXAMPLES = {
     "plot_projection": lambda: (sizes(), projection()),
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
+    "plot_repeats_by_scatter": lambda: plan(),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_residuals": lambda: (residuals(),),
     "plot_solvers": lambda: (solvers(),),
@@ -314,6 +331,7 @@ EXAMPLES = {
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
     "plot_topology": lambda: (hosts(), links()),
+    "plot_used": lambda: (used(),),
     "plot_utilisation": lambda: (usage(), demands()),
 }
 THROUGHPUT = [
@@ -331,6 +349,9 @@ WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plo
 
 # Over blocks, ratios or the number of runs.
 COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_ratios", "plot_throughput_by_block"]
+
+# Shares, or over the scatter of a run.
+SHARES = ["plot_dealt", "plot_repeats_by_scatter", "plot_used"]
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
@@ -445,7 +466,7 @@ def test_data_are_left_as_they_were(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in PLOTS if name not in WIRE + COMPARISON + NETWORK + CAPACITY + DRAWING]
+    "name", [name for name in PLOTS if name not in WIRE + COMPARISON + SHARES + NETWORK + CAPACITY + DRAWING]
 )
 def test_connections_are_a_plain_number_on_a_log2_axis(name):
     ax = draw(name)
@@ -824,6 +845,31 @@ def test_plot_intervals():
     assert approx(drawn) == [[0.8, 1.2], [0.5, 3.0], [0.9, 1.3]]  # the open end stops at three times the value
     assert legend(ax) == ["t", "profile"]
     assert sum(line.get_marker() == ">" for line in ax.lines) == 1
+
+
+def test_plot_dealt():
+    ax = draw("plot_dealt")
+    assert [(bar.get_x(), bar.get_width()) for bar in ax.patches] == [(0, 30), (30, 70), (0, 20), (20, 80)]
+    assert [text.get_text() for text in ax.texts] == [
+        "30\nactive", "70\ninactive", "= 100", "20\nactive", "80\ninactive", "= 100",
+    ]  # fmt: skip
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+
+
+def test_plot_used():
+    ax = draw("plot_used")
+    assert strokes(ax, COLOURS["limit"], "--") == [[[1, 0], [1, 1]]]
+    assert strokes(ax, PALETTE[0])[:2] == [[[0, 0], [0.8, 0]], [[0, 1], [0.1, 1]]]
+    assert labels(ax) == {"80%": PALETTE[0], "10%": PALETTE[0], "40%": PALETTE[1]}
+    assert (legend(ax), tick(ax.xaxis, 0.5)) == (["small", "large"], "50%")
+
+
+def test_plot_repeats_by_scatter():
+    ax = draw("plot_repeats_by_scatter")
+    assert strokes(ax, PALETTE[0]) == [[[0.01, 6], [0.1, 436]]]
+    assert strokes(ax, PALETTE[1]) == [[[0.02, 19]]] or points(ax, PALETTE[1]) == [(0.02, 19)]
+    assert labels(ax) == {"seen": PALETTE[1]}
+    assert (tick(ax.xaxis, 0.005), tick(ax.yaxis, 100)) == ("0.5%", "100")
 
 
 def test_plot_topology():

@@ -21,12 +21,14 @@ from loadcurve.plots.network import (
     plot_network_throughput,
     plot_solvers,
 )
+from loadcurve.plots.planning import plot_repeats_by_scatter
 from loadcurve.plots.quality import (
     plot_cpu_by_connections,
     plot_deviation_from_law,
     plot_effective_concurrency,
     plot_established_by_connections,
 )
+from loadcurve.plots.shares import plot_dealt, plot_used
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
     plot_latency_by_connections,
@@ -51,6 +53,7 @@ __all__ = [
     "plot_capacity",
     "plot_coverage",
     "plot_cpu_by_connections",
+    "plot_dealt",
     "plot_deviation_from_law",
     "plot_effective_concurrency",
     "plot_efficiency",
@@ -70,6 +73,7 @@ __all__ = [
     "plot_projection",
     "plot_ratios",
     "plot_records",
+    "plot_repeats_by_scatter",
     "plot_requests_limit_by_size",
     "plot_residuals",
     "plot_solvers",
@@ -77,5 +81,6 @@ __all__ = [
     "plot_throughput_by_connections",
     "plot_throughput_law",
     "plot_topology",
+    "plot_used",
     "plot_utilisation",
 ]

@@ -3,7 +3,12 @@
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
 from loadcurve.stats.change import summarise_segments
 from loadcurve.stats.drift import summarise_drift
-from loadcurve.stats.equivalence import equivalence_power, repeats_for_equivalence, summarise_equivalence
+from loadcurve.stats.equivalence import (
+    equivalence_power,
+    repeats_for_equivalence,
+    summarise_equivalence,
+    variation_that_hides,
+)
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.fairness import summarise_fairness, summarise_shares
 from loadcurve.stats.harmonic import find_harmonic_mean
@@ -60,4 +65,5 @@ __all__ = [
     "summarise_segments",
     "summarise_shares",
     "summarise_stopping",
+    "variation_that_hides",
 ]

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import gammaln, ndtr, stdtr, stdtrit
+from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._runs import two_groups
+from loadcurve.stats._runs import check_level, two_groups
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
 # A plan for more runs is no plan: longer or quieter runs are.
@@ -226,3 +226,43 @@ def equivalence_power(
     most = min((below + above) / (2 * t), np.sqrt(stats.chi2.isf(1e-14, degrees) / degrees))
     least = np.sqrt(stats.chi2.ppf(1e-14, degrees) / degrees)
     return float(max(quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0
+
+
+def variation_that_hides(ratio: float, level: float = 0.95) -> float:
+    r"""Least scatter of a run with which one run each of two equal servers is often as far apart as a ratio.
+
+    The difference of two logarithms scatters by :math:`\sqrt 2\,\sigma`, so that
+
+    .. math:: \sigma = \frac{|\ln \rho|}{\sqrt 2\, z_{(1 + \text{level})/2}}
+
+    Parameters
+    ----------
+    ratio : float
+        Ratio of one run of A to one run of B, > 0.
+    level : float
+        1 − how often is often, 0 < level < 1.
+
+    Returns
+    -------
+    float
+        Scatter of a run relative to its mean.  With a larger one, the ratio says nothing about the servers.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Notes
+    -----
+    One run each does not show its scatter; this says only how quiet the runs would have to be.  Runs are taken as
+    lognormal, as everywhere in this module.
+
+    Examples
+    --------
+    >>> round(variation_that_hides(8948.49 / 9040.98), 4)
+    0.0037
+    """
+    if not ratio > 0 or np.isinf(ratio):
+        raise ValueRuleError("ratio", "> 0", ratio)
+    check_level(level)
+    return _variation(abs(np.log(ratio)) / (np.sqrt(2) * ndtri((1 + level) / 2)))

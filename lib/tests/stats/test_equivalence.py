@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import equivalence_power, repeats_for_equivalence, summarise_equivalence
+from loadcurve.stats import (
+    equivalence_power,
+    repeats_for_equivalence,
+    summarise_equivalence,
+    variation_that_hides,
+)
 
 runs = st.lists(st.floats(90, 110), min_size=2, max_size=8)
 
@@ -86,9 +91,27 @@ def test_no_plan_beyond_reason():
     assert equivalence_power(5, 0, 0.02) == 1
 
 
+@pytest.mark.parametrize("ratio", [1.01, 0.9])
+def test_equal_servers_are_often_as_far_apart_with_the_scatter_that_hides(ratio):
+    variation = variation_that_hides(ratio)
+    sd = math.sqrt(math.log1p(variation**2))
+    pairs = np.random.default_rng(3).normal(0, sd, (40_000, 2))
+    as_far = np.abs(pairs[:, 0] - pairs[:, 1]) >= abs(math.log(ratio))
+    assert as_far.mean() == pytest.approx(0.05, abs=0.005)
+
+
+@given(st.floats(0.5, 2))
+def test_what_hides_a_ratio_hides_its_inverse(ratio):
+    assert variation_that_hides(ratio) == pytest.approx(variation_that_hides(1 / ratio))
+    assert variation_that_hides(1) == 0
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
+        (lambda: variation_that_hides(0), "ratio"),
+        (lambda: variation_that_hides(math.inf), "ratio"),
+        (lambda: variation_that_hides(1.1, level=1), "level"),
         (lambda: summarise_equivalence([1, 2], [1, 2], margin_ratio=0), "margin_ratio"),
         (lambda: summarise_equivalence([1, 2], [1, 2], level=0.4), "level"),
         (lambda: repeats_for_equivalence(0.1, 0.02, true_ratio=1.03), "true_ratio"),

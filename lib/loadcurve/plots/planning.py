@@ -1,0 +1,41 @@
+"""How many runs a verdict takes, before they are made."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from loadcurve.plots._axes import axes_or_new
+from loadcurve.style import PALETTE
+
+
+def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Runs of each server that a verdict takes, by how far a run scatters; some scatters are marked by name.
+
+    Parameters
+    ----------
+    plan : pandas.DataFrame
+        ``variation_ratio repeats``, by rising scatter.
+    marked : pandas.DataFrame
+        ``name variation_ratio repeats`` of scatters to point out; may be empty.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.plot(plan["variation_ratio"], plan["repeats"], color=PALETTE[0])
+    for row in marked.itertuples():
+        ax.plot(row.variation_ratio, row.repeats, "o", color=PALETTE[1], markersize=7)
+        # To the side that is free above a rising line.
+        ax.annotate(
+            row.name, (row.variation_ratio, row.repeats), xytext=(-8, 4), textcoords="offset points", ha="right",
+            va="bottom", color=PALETTE[1],
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}%"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.set_xlabel("Scatter of one run")
+    ax.set_ylabel("Runs of each server")
+    return ax

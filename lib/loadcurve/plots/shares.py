@@ -1,0 +1,70 @@
+"""Shares: what each server was dealt, and what part of each limit was used."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.style import COLOURS, PALETTE, colours
+
+
+def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """A bar for each server, made of its parts, with every count and the total.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        ``server part count``, one row for each server and part, in the order in which they are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    servers = list(counts["server"].unique())
+    palette = colours(counts["part"].unique())
+    for place, server in enumerate(servers):
+        left = 0.0
+        for row in counts[counts["server"] == server].itertuples():
+            color = palette[row.part]
+            ax.barh(place, row.count, 0.55, left, color=(color, 0.22), edgecolor=color, linewidth=1.2)
+            ax.text(left + row.count / 2, place, f"{row.count:,.0f}\n{row.part}", ha="center", va="center", fontsize=9)
+            left += row.count
+        label_end(ax, left, place, f"= {left:,.0f}", PALETTE[0])
+    ax.set_yticks(range(len(servers)), servers)
+    ax.set_ylim(len(servers) - 0.5, -0.5)
+    ax.set_xlim(0, 1.16 * counts.groupby("server")["count"].sum().max())
+    ax.figure.set_figheight(0.9 + 0.7 * len(servers))
+    ax.grid(visible=False)
+    ax.set_xticks([])
+    ax.spines["bottom"].set_visible(False)
+    ax.tick_params(length=0)
+    return ax
+
+
+def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Part of each limit that a load used, as a bar from 0 to its percentage; the dashed line is the limit.
+
+    Parameters
+    ----------
+    used : pandas.DataFrame
+        ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
+    palette = colours(used["load"].unique())
+    for place, row in enumerate(used.itertuples()):
+        ax.plot([0, row.used_ratio], [place, place], color=palette[row.load], linewidth=7, solid_capstyle="butt")
+        label_end(ax, row.used_ratio, place, f"{row.used_ratio:.0%}", palette[row.load])
+    for load, color in palette.items():
+        ax.plot([], [], color=color, linewidth=7, label=load)
+    ax.set_yticks(range(len(used)), used["limit"])
+    ax.set_ylim(len(used) - 0.4, -0.6)
+    ax.set_xlim(0, 1.02)
+    ax.figure.set_figheight(1.2 + 0.36 * len(used))
+    ax.grid(visible=False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("Part of the limit")
+    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(loc="lower right", fontsize="small", handlelength=1.2)
+    return ax
