@@ -79,6 +79,17 @@ def test_kept_again_above_a_broken_load_is_answered_by_the_lower_loads():
     assert warned(capacity, "kept again at connections = 32")
 
 
+def test_runs_that_cannot_be_judged_are_counted():
+    capacity = find_capacity(runs_of({8: [11, math.nan], 16: [math.nan, math.nan], 32: [30, 31]}), [P99])
+    assert (capacity.lo, capacity.hi) == (0, 32)
+    assert warned(capacity, "1 of 2 runs keep it at connections = 8, and 1 cannot be judged: undecided")
+    assert warned(capacity, "0 of 2 runs keep it at connections = 16, and 2 cannot be judged: undecided")
+    assert warned(
+        capacity, "not even the lowest load, connections = 8, is kept by every run: the others cannot be judged"
+    )
+    assert warned(find_capacity(runs_of({8: [11, 25]}), [P99]), "is kept by every run: search below it")
+
+
 def test_a_run_without_a_value_neither_keeps_nor_breaks():
     capacity = find_capacity(runs_of({8: [11, 12], 16: [12, math.nan], 32: [40, math.nan], 64: [50, 60]}), [P99])
     assert (capacity.lo, capacity.hi) == (8, 64)

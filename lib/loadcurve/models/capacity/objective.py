@@ -161,17 +161,15 @@ def find_capacity(runs: pd.DataFrame, objectives: Sequence[Objective], *, load: 
 
 
 def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> list[str]:
-    found = [
-        f"{row.kept} of {row.runs} runs keep it at {load} = {row.load:g}: undecided"
-        for row in table.rename(columns={load: "load"}).itertuples()
-        if row.decision == "undecided"
-    ]
+    rows = table.rename(columns={load: "load"}).itertuples()
+    found = [_undecided(row, load) for row in rows if row.decision == "undecided"]
     if np.isinf(hi):
         last = table[load].iloc[-1]
         found.append(f"not reached: no load up to {load} = {last:g} is broken by every run, so there is no upper end")
     if lo == 0:
         first = table.iloc[0]
-        found.append(f"not even the lowest load, {load} = {first[load]:g}, is kept by every run: search below it")
+        then = "search below it" if first["broken"] else "the others cannot be judged"
+        found.append(f"not even the lowest load, {load} = {first[load]:g}, is kept by every run: {then}")
     again = table.loc[(table["decision"] == "kept") & (table[load] > lo), load]
     if len(again):
         found.append(
@@ -181,6 +179,12 @@ def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> 
     if fewest == 1:
         found.append("1 run at an end of the interval: another run may decide otherwise")
     return found
+
+
+def _undecided(row: tuple, load: str) -> str:
+    unknown = row.runs - row.kept - row.broken
+    known = f", and {unknown} cannot be judged" if unknown else ""
+    return f"{row.kept} of {row.runs} runs keep it at {load} = {row.load:g}{known}: undecided"
 
 
 def _worst_name(column: str) -> str:
