@@ -296,10 +296,21 @@ def plan():
     return pd.DataFrame({"variation_ratio": [0.01, 0.1], "repeats": [6.0, 436.0]}), marked
 
 
+def settings():
+    rows = [("fast", 900.0, 900.0, ""), ("slow", 200.0, 800.0, "25 % busy")]
+    return pd.DataFrame(rows, columns=["setting", "throughput_rps", "busy_rps", "note"])
+
+
+def shares_by_size():
+    rows = [("link", 216, 0.2), ("link", 2806, 0.9), ("link", 10456, 1.08), ("processor", 216, 1.0)]
+    return pd.DataFrame(rows, columns=["resource", "payload_bytes", "used_ratio"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
+    "plot_busy_rates": lambda: (settings(),),
     "plot_capacity": lambda: promised(),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
@@ -326,6 +337,7 @@ EXAMPLES = {
     "plot_repeats_by_scatter": lambda: plan(),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_residuals": lambda: (residuals(),),
+    "plot_shares_by_size": lambda: (shares_by_size(),),
     "plot_solvers": lambda: (solvers(),),
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
@@ -345,10 +357,16 @@ THROUGHPUT = [
     "plot_throughput_law",
 ]
 # Over the size of a response, or over addresses.
-WIRE = ["plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size"]
+WIRE = [
+    "plot_overhead_by_size", "plot_packets_by_size", "plot_port_limit", "plot_requests_limit_by_size",
+    "plot_shares_by_size",
+]  # fmt: skip
 
 # Over blocks, ratios or the number of runs.
-COMPARISON = ["plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_ratios", "plot_throughput_by_block"]
+COMPARISON = [
+    "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_ratios",
+    "plot_throughput_by_block",
+]  # fmt: skip
 
 # Shares, or over the scatter of a run.
 SHARES = ["plot_dealt", "plot_repeats_by_scatter", "plot_used"]
@@ -870,6 +888,25 @@ def test_plot_repeats_by_scatter():
     assert strokes(ax, PALETTE[1]) == [[[0.02, 19]]] or points(ax, PALETTE[1]) == [(0.02, 19)]
     assert labels(ax) == {"seen": PALETTE[1]}
     assert (tick(ax.xaxis, 0.005), tick(ax.yaxis, 100)) == ("0.5%", "100")
+
+
+def test_plot_busy_rates():
+    ax = draw("plot_busy_rates")
+    assert points(ax, PALETTE[0]) == [(200, 1), (900, 2)]
+    assert points(ax, PALETTE[1]) == [(800, 1), (900, 2)]
+    assert strokes(ax, COLOURS["limit"]) == [[[900, 2], [900, 2]], [[200, 1], [800, 1]]]
+    assert set(labels(ax)) == {"25 % busy", "reported", "if fully busy"}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["fast", "slow"]
+    assert ax.get_xlim()[0] == 0
+
+
+def test_plot_shares_by_size():
+    ax = draw("plot_shares_by_size")
+    palette = colours(["link", "processor"])
+    assert points(ax, palette["link"]) == [(216, 0.2), (2806, 0.9), (10456, 1.08)]
+    assert [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "X"] == [[10456], []]
+    assert labels(ax) == palette
+    assert [y for (_, y), _ in strokes(ax, style="--")] == [1]
 
 
 def test_plot_topology():

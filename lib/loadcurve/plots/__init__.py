@@ -28,6 +28,7 @@ from loadcurve.plots.quality import (
     plot_effective_concurrency,
     plot_established_by_connections,
 )
+from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
@@ -50,6 +51,7 @@ use()
 __all__ = [
     "plot_asymptotic_bounds",
     "plot_bound_gaps",
+    "plot_busy_rates",
     "plot_capacity",
     "plot_coverage",
     "plot_cpu_by_connections",
@@ -76,6 +78,7 @@ __all__ = [
     "plot_repeats_by_scatter",
     "plot_requests_limit_by_size",
     "plot_residuals",
+    "plot_shares_by_size",
     "plot_solvers",
     "plot_throughput_by_block",
     "plot_throughput_by_connections",

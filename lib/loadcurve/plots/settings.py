@@ -1,0 +1,84 @@
+"""Settings side by side: the rate of each with what the processor left over, and what each size used of a resource."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator, PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new, label_end
+from loadcurve.style import COLOURS, PALETTE, colours
+
+
+def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Throughput of each setting (full point), and what the same machine would make fully busy (open point).
+
+    Parameters
+    ----------
+    rates : pandas.DataFrame
+        ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note stands at the
+        right of its row and may be empty.  ``busy_rps`` is throughput over the busy share of the processor.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    made, could = PALETTE[0], PALETTE[1]
+    places = range(len(rates), 0, -1)
+    for place, row in zip(places, rates.itertuples(), strict=True):
+        ax.plot([row.throughput_rps, row.busy_rps], [place, place], color=COLOURS["limit"], linewidth=1.2, zorder=1)
+        ax.plot(row.busy_rps, place, "o", color=could, markerfacecolor="none", markersize=8, zorder=2)
+        ax.plot(row.throughput_rps, place, "o", color=made, zorder=3)
+        if row.note:
+            label_end(ax, max(row.throughput_rps, row.busy_rps), place, row.note, COLOURS["limit"])
+    # Both points are named in the row where they are furthest apart.
+    gap = (rates["busy_rps"] - rates["throughput_rps"]).to_numpy()
+    at = rates.iloc[gap.argmax()]
+    for x, text, color, side in (
+        (at["throughput_rps"], "reported", made, "right"),
+        (at["busy_rps"], "if fully busy", could, "left"),
+    ):
+        ax.annotate(
+            text, (x, len(rates) - gap.argmax()), xytext=(6 if side == "right" else -6, 5), color=color, ha=side,
+            textcoords="offset points", va="bottom", fontsize="small",
+        )  # fmt: skip
+    ax.set_yticks(list(places), rates["setting"])
+    ax.set_ylim(0.5, len(rates) + 0.7)
+    ax.set_xlim(left=0)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("Throughput [requests/s]")
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Share of each resource that was in use, against the size of the response; a cross where it is impossible.
+
+    Parameters
+    ----------
+    shares : pandas.DataFrame
+        ``resource payload_bytes used_ratio``: its name, the response with its header, and the share, of which more
+        than 1 cannot have been.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
+    palette = colours(shares["resource"].unique())
+    for resource, rows in shares.sort_values("payload_bytes").groupby("resource", sort=False):
+        color, over = palette[resource], rows["used_ratio"] > 1
+        ax.plot(rows["payload_bytes"], rows["used_ratio"], color=color)
+        ax.plot(rows["payload_bytes"][~over], rows["used_ratio"][~over], "o", color=color)
+        ax.plot(rows["payload_bytes"][over], rows["used_ratio"][over], "X", color=color, markersize=8)
+        label_end(ax, rows["payload_bytes"].iloc[-1], rows["used_ratio"].iloc[-1], str(resource), color)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _narrow(shares["payload_bytes"]) else (1,)))
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("Response with its header [bytes]")
+    ax.set_ylim(0, 1.15 * max(1.0, shares["used_ratio"].max()))
+    ax.set_ylabel("Share in use")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return ax
+
+
+def _narrow(sizes: pd.Series) -> bool:
+    """Whether few powers of ten are there to mark."""
+    return sizes.max() / sizes.min() < 100
