@@ -1,5 +1,6 @@
 #!/bin/sh
-# What this machine needs from its package manager: tools of the laboratory (lab-tools), Chromium for tests (browser).
+# What this machine needs from its package manager: tools of the laboratory (lab-tools), what its tests take besides
+# (lab-test), Chromium for tests (browser).
 #
 #   system.sh state WHAT     print what is missing, or "complete"
 #   system.sh install WHAT   install what is missing, if that is allowed and possible; say so first
@@ -8,7 +9,7 @@
 set -eu
 
 usage() {
-    echo "usage: lib/system.sh state|install lab-tools|browser" >&2
+    echo "usage: lib/system.sh state|install lab-tools|lab-test|browser" >&2
     exit 2
 }
 
@@ -31,6 +32,13 @@ lab-tools)
     if ! "$python" -c 'import ensurepip' 2>/dev/null; then
         missing="$missing $("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
     fi
+    ;;
+lab-test)
+    need ip iproute2
+    need sysctl procps
+    need ping iputils-ping
+    need ethtool ethtool
+    need nft nftables
     ;;
 browser)
     # Where Ubuntu's or Google's is there, that will do.

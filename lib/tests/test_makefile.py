@@ -77,7 +77,7 @@ def test_the_readme_names_targets_that_exist(root):
     assert named <= set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("what", ["lab-tools", "browser"])
+@pytest.mark.parametrize("what", ["lab-tools", "lab-test", "browser"])
 def test_the_state_of_the_system_is_one_line(root, what):
     argv = ["sh", "lib/system.sh", "state", what]
     done = subprocess.run(
@@ -90,4 +90,4 @@ def test_the_state_of_the_system_is_one_line(root, what):
 def test_the_systems_script_says_how_it_is_used(root, argv):
     done = subprocess.run(["sh", "lib/system.sh", *argv], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "usage: lib/system.sh state|install lab-tools|browser\n"
+    assert done.stderr == "usage: lib/system.sh state|install lab-tools|lab-test|browser\n"
