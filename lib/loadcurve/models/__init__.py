@@ -11,6 +11,7 @@ from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.deviation import summarise_deviation
 from loadcurve.models.fit import Fit, fit_table
 from loadcurve.models.gain import summarise_gain
+from loadcurve.models.late import least_mean_latency_s
 from loadcurve.models.laws import (
     little_connections,
     little_latency_s,
@@ -23,7 +24,7 @@ from loadcurve.models.network_bounds import (
     geometric_bounds,
     proportional_bounds,
 )
-from loadcurve.models.observed import summarise_busy, summarise_established
+from loadcurve.models.observed import summarise_busy, summarise_established, summarise_sockets
 from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
 from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
 from loadcurve.models.utilisation_laws import (
@@ -54,6 +55,7 @@ __all__ = [
     "fit_usl",
     "forced_flow_rps",
     "geometric_bounds",
+    "least_mean_latency_s",
     "little_connections",
     "little_latency_s",
     "little_throughput_rps",
@@ -67,6 +69,7 @@ __all__ = [
     "summarise_deviation",
     "summarise_established",
     "summarise_gain",
+    "summarise_sockets",
     "threads_to_fill",
     "usl",
     "usl_limit_rps",

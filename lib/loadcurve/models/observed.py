@@ -64,6 +64,50 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     return _points(runs)[[*keys, "variant", "connections"]].merge(seen, on=keys)
 
 
+def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:
+    """Where the TCP sockets of a machine are, by its ``ss -s``: seen here, or elsewhere.
+
+    ss counts in two scopes.  What is established, and what is in the transport table, belongs to the network namespace
+    that ss ran in; what is allocated or orphaned is counted over the whole machine.  Its ``closed`` is the difference
+    of the two with time-wait, so on a machine with containers most of what it calls closed may be open in one of them.
+
+    Parameters
+    ----------
+    sockets : pandas.DataFrame
+        Rows of the table ``sockets`` whose tool is ss.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each, in their order: ``allocated`` (all of the machine, without time-wait), ``established`` and
+        ``other_states`` (here: connecting, closing, listening), ``elsewhere`` (allocated and not here: in other
+        namespaces, or without a connection), ``orphaned`` (part of all) and ``time_wait`` (beside them).
+
+    References
+    ----------
+    iproute2 6.1, ``misc/ss.c``, ``print_summary``; Linux, ``net/ipv4/proc.c``, ``sockstat_seq_show``.
+
+    Examples
+    --------
+    A container holds 1061 of 1101 sockets, and ss calls them closed:
+
+    >>> of_ss = {"tcp": 1103, "established": 28, "orphaned": 0, "time_wait": 2, "transport_tcp": 40}
+    >>> print(summarise_sockets(pd.DataFrame([of_ss])).iloc[0].to_list())
+    [1101, 28, 12, 1061, 0, 2]
+    """
+    allocated = sockets["tcp"] - sockets["time_wait"]  # TCP: is alloc + tw of sockstat
+    return pd.DataFrame(
+        {
+            "allocated": allocated,
+            "established": sockets["established"],
+            "other_states": sockets["transport_tcp"] - sockets["established"],
+            "elsewhere": allocated - sockets["transport_tcp"],  # closed of ss, without its time-wait
+            "orphaned": sockets["orphaned"],
+            "time_wait": sockets["time_wait"],
+        }
+    )
+
+
 def _points(runs: pd.DataFrame) -> pd.DataFrame:
     finished = runs[runs["status"] == "finished"].drop_duplicates(["study", "run_id"])
     return finished[["study", "run_id", "variant", "connections", "duration_s", "server_cpu", "generator_cpu"]]

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import tables
-from loadcurve.models import summarise_busy, summarise_established
+from loadcurve.models import summarise_busy, summarise_established, summarise_sockets
 
 RUN = {"study": "s", "status": "finished", "variant": "cpu", "duration_s": 5.0, "server_cpu": 0, "generator_cpu": 1}
 START = pd.Timestamp("2026-11-20T23:40:00Z")
@@ -161,3 +161,17 @@ def test_a_snapshot_without_a_time_is_counted():
         tables.check("connections", sockets), table_of_runs({"run_id": "a", "connections": 3})
     )
     assert found["established"].tolist() == [3]
+
+
+# Outputs of ss -s, with the `closed` that ss itself made of them.
+@pytest.mark.parametrize(
+    ("tcp", "established", "closed", "orphaned", "time_wait", "transport_tcp"),
+    [(1103, 28, 1063, 0, 2, 40), (31268, 7959, 1182, 1250, 1, 30086), (11803, 28, 11773, 0, 11737, 30)],
+)
+def test_sockets_of_the_machine_are_here_or_elsewhere(tcp, established, closed, orphaned, time_wait, transport_tcp):
+    row = {"tcp": tcp, "established": established, "orphaned": orphaned, "time_wait": time_wait}
+    [found] = summarise_sockets(pd.DataFrame([row | {"transport_tcp": transport_tcp}])).itertuples(index=False)
+    assert found.established + found.other_states + found.elsewhere == found.allocated
+    assert found.elsewhere + found.time_wait == closed  # what ss itself printed
+    assert found.allocated + found.time_wait == tcp
+    assert (found.established, found.orphaned) == (established, orphaned)
