@@ -306,11 +306,31 @@ def shares_by_size():
     return pd.DataFrame(rows, columns=["resource", "payload_bytes", "used_ratio"])
 
 
+def reported_rates():
+    rows = [("one", 300.0, 1.0), ("both", 659.0, math.nan)]
+    return pd.DataFrame(rows, columns=["case", "throughput_rps", "lower_bound"])
+
+
+def overlap():
+    rows = [(0, 600.0, 600.0), (10, 300.0, 600.0)]
+    return pd.DataFrame(rows, columns=["delay_s", "lo_rps", "hi_rps"])
+
+
+def levels():
+    return pd.DataFrame({"name": ["one alone"], "throughput_rps": [300.0]})
+
+
+def budgets():
+    rows = [("own", 1, 8e-5), ("own", 8, 8e-5), ("shared", 1, 4e-5), ("shared", 8, 5e-6)]
+    return pd.DataFrame(rows, columns=["part", "units", "budget_s"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
     "plot_busy_rates": lambda: (settings(),),
+    "plot_budgets": lambda: (budgets(),),
     "plot_capacity": lambda: promised(),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
@@ -329,12 +349,14 @@ EXAMPLES = {
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
     "plot_overhead_by_size": lambda: (responses(),),
+    "plot_overlap": lambda: (overlap(), levels()),
     "plot_packets_by_size": lambda: (packets(),),
     "plot_port_limit": lambda: (port_limits(), wanted()),
     "plot_projection": lambda: (sizes(), projection()),
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
     "plot_repeats_by_scatter": lambda: plan(),
+    "plot_reported_rates": lambda: (reported_rates(),),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_residuals": lambda: (residuals(),),
     "plot_shares_by_size": lambda: (shares_by_size(),),
@@ -375,7 +397,14 @@ SHARES = ["plot_dealt", "plot_repeats_by_scatter", "plot_used"]
 NETWORK = ["plot_solvers"]
 
 # Over units, or over throughput.
-CAPACITY = ["plot_efficiency", "plot_projection", "plot_utilisation"]
+CAPACITY = [
+    "plot_budgets",
+    "plot_efficiency",
+    "plot_overlap",
+    "plot_projection",
+    "plot_reported_rates",
+    "plot_utilisation",
+]
 
 # A drawing without axes.
 DRAWING = ["plot_topology"]
@@ -907,6 +936,31 @@ def test_plot_shares_by_size():
     assert [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "X"] == [[10456], []]
     assert labels(ax) == palette
     assert [y for (_, y), _ in strokes(ax, style="--")] == [1]
+
+
+def test_plot_reported_rates():
+    ax = draw("plot_reported_rates")
+    assert [bar.get_width() for bar in ax.patches] == [300, 659]
+    assert [line.get_marker() for line in ax.lines] == [">"], "open to the right where more is possible"
+    assert {"≥ 300/s", "659/s", "one", "both"} == set(labels(ax))
+    assert ax.get_xlim()[0] == 0 and ax.yaxis_inverted(), "the first case is on top"
+
+
+def test_plot_overlap():
+    ax = draw("plot_overlap")
+    assert strokes(ax, COLOURS["law"]) == [[[0, 600], [10, 600]], [[0, 600], [10, 300]]]
+    assert [line[0][1] for line in strokes(ax, COLOURS["limit"], "--")] == [300]
+    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert (band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()) == (300, 600)
+    assert labels(ax)["one alone"] == COLOURS["limit"]
+    assert (ax.get_ylim()[0], ax.get_xlabel()) == (0, "Delay between the starts [s]")
+
+
+def test_plot_budgets():
+    ax = draw("plot_budgets")
+    assert strokes(ax) == [[[1, 8e-5], [8, 8e-5]], [[1, 4e-5], [8, 5e-6]]]
+    assert labels(ax) == colours(["own", "shared"])
+    assert ax.get_yscale() == "log" and tick(ax.yaxis, 8e-5) == "80 µs"
 
 
 def test_plot_topology():

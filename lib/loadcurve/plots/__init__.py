@@ -30,6 +30,7 @@ from loadcurve.plots.quality import (
 )
 from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
+from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
     plot_latency_by_connections,
@@ -51,6 +52,7 @@ use()
 __all__ = [
     "plot_asymptotic_bounds",
     "plot_bound_gaps",
+    "plot_budgets",
     "plot_busy_rates",
     "plot_capacity",
     "plot_coverage",
@@ -70,12 +72,14 @@ __all__ = [
     "plot_network_latency",
     "plot_network_throughput",
     "plot_overhead_by_size",
+    "plot_overlap",
     "plot_packets_by_size",
     "plot_port_limit",
     "plot_projection",
     "plot_ratios",
     "plot_records",
     "plot_repeats_by_scatter",
+    "plot_reported_rates",
     "plot_requests_limit_by_size",
     "plot_residuals",
     "plot_shares_by_size",

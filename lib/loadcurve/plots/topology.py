@@ -1,5 +1,7 @@
 """Who talked to whom: clients (C), balancers or proxies (LB) and servers (S), from left to right."""
 
+from math import atan2, degrees
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
@@ -45,9 +47,12 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
             arrowprops={"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
         )
         if link.label:
-            # Beside a slanted arrow, above a level one.
-            side = "center" if y == to_y else "left" if to_y < y else "right"
-            ax.text((x + to_x) / 2, (y + to_y) / 2 + 0.08, link.label, ha=side, va="bottom", fontsize=8.5)
+            # Along its arrow, so that it keeps clear of the boxes at both ends.
+            ax.text(
+                (x + to_x) / 2, (y + to_y) / 2, link.label, fontsize=8.5, ha="center", va="bottom",
+                rotation=degrees(atan2(to_y - y, to_x - x - 2 * _WIDTH)), rotation_mode="anchor",
+                transform_rotates_text=True,
+            )  # fmt: skip
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(-most / 2, most / 2)
     ax.figure.set_figheight(0.5 + 1.15 * most)

@@ -1,0 +1,106 @@
+"""Scale-out as reports print it: rates with a plus, rates that were added, and what a request may cost each part."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter
+
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end
+from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.tables import axis_label
+from loadcurve.units import format_quantity
+
+
+def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Rates of a report as bars from top to bottom; one that is a lower bound is open to the right.
+
+    Parameters
+    ----------
+    rates : pandas.DataFrame
+        ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True where the report says “at least”.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    most = rates["throughput_rps"].max()
+    for place, row in enumerate(rates.itertuples()):
+        at_least = row.lower_bound == 1
+        ax.barh(place, row.throughput_rps, height=0.42, color=PALETTE[0], alpha=0.35 if at_least else 0.75)
+        if at_least:
+            ax.plot(row.throughput_rps + 0.02 * most, place, ">", color=PALETTE[0], markersize=7)
+        text = f"{'≥ ' if at_least else ''}{format_quantity(row.throughput_rps, 'rps')}"
+        ax.annotate(
+            row.case, (0, place), xytext=(2, 15), textcoords="offset points", va="center",
+        )  # fmt: skip
+        ax.annotate(
+            text, (row.throughput_rps, place), xytext=(16 if at_least else 6, 0), textcoords="offset points",
+            va="center", color=PALETTE[0], weight="bold",
+        )  # fmt: skip
+    ax.set_ylim(len(rates) - 0.6, -0.75)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlim(0, 1.22 * most)
+    ax.set_xlabel(axis_label("runs", "throughput_rps"))
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Bounds of what generators made together, against the delay between their starts; dashed lines to compare with.
+
+    Parameters
+    ----------
+    overlap : pandas.DataFrame
+        ``delay_s lo_rps hi_rps``, as `summarise_overlap` gives them.
+    marks : pandas.DataFrame
+        ``name throughput_rps``: levels to compare with, each named at its right end.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    law, last = COLOURS["law"], overlap["delay_s"].iloc[-1]
+    ax.fill_between(overlap["delay_s"], overlap["lo_rps"], overlap["hi_rps"], color=law, alpha=0.18, linewidth=0)
+    for end, text, below in (("hi_rps", "sum of the rates", 0), ("lo_rps", "all requests / all the time", 1)):
+        ax.plot(overlap["delay_s"], overlap[end], color=law)
+        middle = np.interp(0.5 * last, overlap["delay_s"], overlap[end])
+        ax.annotate(
+            text, (0.5 * last, middle), xytext=(0, -16 if below else 9), textcoords="offset points", color=law,
+            ha="right" if below else "center", va="center",
+        )  # fmt: skip
+    for mark in marks.itertuples():
+        ax.axhline(mark.throughput_rps, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
+        ax.annotate(
+            mark.name, (last, mark.throughput_rps), xytext=(0, -8), textcoords="offset points", ha="right",
+            va="center", color=COLOURS["limit"],
+        )  # fmt: skip
+    ax.set_xlim(0, last)
+    ax.set_ylim(0, 1.12 * overlap["hi_rps"].max())
+    ax.set_xlabel("Delay between the starts [s]")
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Most time that one request may take of each part, against units: flat where each unit has its own part.
+
+    Parameters
+    ----------
+    budgets : pandas.DataFrame
+        ``part`` (its name), ``units`` and ``budget_s``, such as `service_demand_s` gives at full use.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = colours(budgets["part"].unique())
+    for part, rows in budgets.groupby("part", sort=False):
+        ax.plot(rows["units"], rows["budget_s"], "o-", color=palette[part])
+        label_end(ax, rows["units"].iloc[-1], rows["budget_s"].iloc[-1], part, palette[part])
+    connections_axis(ax)
+    ax.set_xticks(sorted(budgets["units"].unique()))
+    ax.set_yscale("log")
+    ax.set_xlabel("Units")
+    ax.set_ylabel("Time for a request [s]")
+    ax.yaxis.set_major_formatter(EngFormatter(unit="s"))
+    return ax
