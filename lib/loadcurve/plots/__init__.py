@@ -28,9 +28,9 @@ from loadcurve.plots.quality import (
     plot_effective_concurrency,
     plot_established_by_connections,
 )
+from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
 from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
-from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
     plot_latency_by_connections,
