@@ -165,6 +165,12 @@ def coverage():
     return pd.DataFrame(rows, columns=["shape", "runs", "method", "coverage_ratio"]).assign(level_ratio=0.95)
 
 
+def interval_coverage():
+    rows = [("t, plain", "6 levels", 0.9, 0.88, 0.92), ("t, plain", "8 levels", 0.95, 0.93, 0.96)]
+    rows += [("ranks", "6 levels", math.nan, math.nan, math.nan), ("profile", "8 levels", 0.98, 0.97, 0.99)]
+    return pd.DataFrame(rows, columns=["method", "size", "coverage", "lo", "hi"])
+
+
 def network():
     return pd.DataFrame(
         [(1, 100.0, 0.01), (4, 300.0, 0.013), (16, 450.0, 0.036)],
@@ -342,6 +348,7 @@ EXAMPLES = {
     "plot_fit": lambda: (straight_fit(), Estimate(8.0, 4.0, 12.0, 0.95, "given")),
     "plot_forecast": lambda: (forecast_points(), forecast_bands()),
     "plot_forecast_errors": lambda: (forecasts(),),
+    "plot_interval_coverage": lambda: (interval_coverage(),),
     "plot_intervals": lambda: (intervals(),),
     "plot_knees": lambda: (of_cpu(), straight_fit(), knees()),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
@@ -386,7 +393,8 @@ WIRE = [
 
 # Over blocks, ratios or the number of runs.
 COMPARISON = [
-    "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_intervals", "plot_ratios",
+    "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_interval_coverage", "plot_intervals",
+    "plot_ratios",
     "plot_throughput_by_block",
 ]  # fmt: skip
 
@@ -703,6 +711,16 @@ def test_plot_coverage_shows_the_worst_shape():
     assert strokes(ax, COLOURS["limit"], "--") == [[[0, 0.95], [1, 0.95]]]
     assert strokes(ax, PALETTE[0]) == [[[3, 0.9], [10, 0.95]]]
     assert (legend(ax), tick(ax.yaxis, 0.9), tick(ax.xaxis, 3)) == (["t"], "90%", "3")
+
+
+def test_plot_interval_coverage():
+    ax = draw("plot_interval_coverage")
+    assert strokes(ax, PALETTE[0])[0] == [[0.88, pytest.approx(1.175)], [0.92, pytest.approx(1.175)]]
+    assert points(ax, PALETTE[1]) == [(0.95, pytest.approx(0.825)), (0.98, 0)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["profile", "t,\nplain"]
+    assert (legend(ax), tick(ax.xaxis, 0.9)) == (["6 levels", "8 levels"], "90%")
+    zone = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+    assert (zone.x0, zone.x1) == pytest.approx((0.93, 0.97))
 
 
 def test_plot_overhead_by_size():

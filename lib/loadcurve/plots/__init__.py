@@ -12,6 +12,7 @@ from loadcurve.plots.capacity import (
     plot_utilisation,
 )
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
+from loadcurve.plots.coverage import plot_interval_coverage
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
 from loadcurve.plots.laws import plot_laws
@@ -65,6 +66,7 @@ __all__ = [
     "plot_fit",
     "plot_forecast",
     "plot_forecast_errors",
+    "plot_interval_coverage",
     "plot_intervals",
     "plot_knees",
     "plot_latency_by_connections",

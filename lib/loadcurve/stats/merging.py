@@ -12,7 +12,7 @@ MASCOTS 2016.
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import between_0_and_1, series
@@ -22,7 +22,7 @@ from loadcurve.stats.mean import find_mean
 NEGLIGIBLE = 0.1  # Ferrari 1978, by way of Pilot's handbook: |r| <= 0.1 counts as none
 LEAST_MERGED = 5  # fewer merged samples say nothing about their own autocorrelation
 # Below this many merged samples simulated intervals of AR(1) series covered less than 93 % at level 95 %
-# (tests/stats/coverage.py).
+# (models/coverage/series.py).
 SURE_MERGED = 30
 
 
@@ -165,8 +165,8 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     It ignores up to 0.1 that remains, and so covers a little less than its level.  The factor is the variance
     inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C. Marriott, J. A.
     Pope, Biometrika 41, 1954).  In simulations of AR(1) series of autocorrelation 0.5, 0.7 and 0.9, the interval of
-    level 95 % covers 93 to 97 % from about 60, 120 and 300 samples on; below, less (tests/stats/coverage.py).  The last
-    samples, which do not fill a group, are left out.
+    level 95 % covers 93 to 97 % from about 60, 120 and 300 samples on; below, less (models/coverage/series.py).  The
+    last samples, which do not fill a group, are left out.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(known.mean(), np.nan, np.nan, level, "mean of a series", (warning,))
     merged = _merged(known, size)
     samples, inflation = merged.size, remaining_inflation(merged, fitted=1)
-    quantile = stats.t.ppf((1 + level) / 2, max((samples - 1) / inflation, 1.0))
+    quantile = stdtrit(max((samples - 1) / inflation, 1.0), (1 + level) / 2)
     half = quantile * np.sqrt(merged.var(ddof=1) / samples * inflation)
     warnings = ()
     if samples < SURE_MERGED:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import above_0, between_0_and_1
@@ -90,7 +90,7 @@ def find_mean_of_levels(values: ArrayLike, level: float = 0.95) -> Estimate:
     """
     known, level = _design(values), between_0_and_1("level", level)
     highest = known.reshape(known.shape[0], -1).mean(axis=1)
-    half = stats.t.ppf((1 + level) / 2, highest.size - 1) * highest.std(ddof=1) / np.sqrt(highest.size)
+    half = stdtrit(highest.size - 1, (1 + level) / 2) * highest.std(ddof=1) / np.sqrt(highest.size)
     method = f"mean, t interval over the {highest.size} repetitions of the highest of {known.ndim} levels"
     return Estimate(highest.mean(), highest.mean() - half, highest.mean() + half, level, method)
 

@@ -2,7 +2,7 @@
 
 from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
 from loadcurve.models.coverage.comparisons import summarise_comparison_coverage, summarise_ratio_coverage
-from loadcurve.models.coverage.count import CLAIMED, COLUMNS, holds, summarise_hits, verdict
+from loadcurve.models.coverage.count import CLAIMED, COLUMNS, holds, summarise_hits, summarise_studies, verdict
 from loadcurve.models.coverage.curves import (
     summarise_profile_coverage,
     summarise_usl_coverage,
@@ -14,7 +14,7 @@ from loadcurve.models.coverage.resources import (
     summarise_knee_coverage,
     summarise_scale_out_coverage,
 )
-from loadcurve.models.coverage.series import summarise_series_coverage
+from loadcurve.models.coverage.series import summarise_drift_coverage, summarise_series_coverage
 
 __all__ = [
     "CLAIMED",
@@ -23,6 +23,7 @@ __all__ = [
     "summarise_bootstrap_coverage",
     "summarise_comparison_coverage",
     "summarise_demand_coverage",
+    "summarise_drift_coverage",
     "summarise_hits",
     "summarise_knee_coverage",
     "summarise_mean_coverage",
@@ -30,6 +31,7 @@ __all__ = [
     "summarise_ratio_coverage",
     "summarise_scale_out_coverage",
     "summarise_series_coverage",
+    "summarise_studies",
     "summarise_usl_coverage",
     "summarise_weight_coverage",
     "verdict",

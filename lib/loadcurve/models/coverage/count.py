@@ -88,6 +88,44 @@ def summarise_hits(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
+    """One row for each method and size of a study, with the coverage of each quantity side by side.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        From any of the functions that count coverage.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``method setting n repeats``, a column of coverage for each quantity, and ``verdict``: which quantities it holds
+        too seldom or too often, else ``not contradicted``.
+
+    Examples
+    --------
+    >>> rows = [("t", "peak", "", 6, 3, 0.8, 0.77, 0.83, 0, 500, "too low"),
+    ...         ("t", "limit", "", 6, 3, 0.95, 0.93, 0.97, 0, 500, "as claimed")]
+    >>> summarise_studies(pd.DataFrame(rows, columns=list(COLUMNS)))
+      method setting  n  repeats  peak  limit        verdict
+    0      t          6        3   0.8   0.95  too low: peak
+    """
+    keys = ["method", "setting", "n", "repeats"]
+    rows = []
+    for key, group in coverage.groupby(keys, sort=False, dropna=False):
+        outside = [
+            f"{said}: {', '.join(group.loc[group['verdict'] == said, 'quantity'])}"
+            for said in ("too low", "too high")
+            if (group["verdict"] == said).any()
+        ]
+        shares = dict(zip(group["quantity"], group["coverage"], strict=True))
+        rows.append(
+            {**dict(zip(keys, key, strict=True)), **shares, "verdict": "; ".join(outside) or "not contradicted"}
+        )
+    table = pd.DataFrame(rows)
+    return table[[*(name for name in table if name != "verdict"), "verdict"]]
+
+
 def counted(hits: int, known: int, runs: int) -> tuple[float, float, float, float, int, str]:
     """``coverage lo hi refused runs verdict`` from hits among known intervals, of so many runs."""
     share, lo, hi = _wilson(hits, known)

@@ -103,14 +103,14 @@ def summarise_weight_coverage(
     Examples
     --------
     >>> summarise_weight_coverage([6], [3], [0.01], runs=2)["method"].unique().tolist()
-    ['t interval, equal weights', "t interval, weights of each level's own scatter"]
+    ['t interval, equal weights', 't interval, own weights']
     """
 
     def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
         drawn = simulate_runs(rng, n, count, scatter)
         weights = {
             "t interval, equal weights": None,
-            "t interval, weights of each level's own scatter": 1 / drawn.var(axis=0, ddof=1),
+            "t interval, own weights": 1 / drawn.var(axis=0, ddof=1),
         }
         fits = {method: fit_usl(levels_of(n), drawn.mean(axis=0), weights=weight) for method, weight in weights.items()}
         return {(method, q): hit for method, fit in fits.items() for q, hit in _hits(fit).items()}

@@ -57,7 +57,7 @@ def summarise_mean_coverage(
 
 def stopped_mean(rng: np.random.Generator, half_width_ratio: float, minimum: int) -> Estimate:
     """The interval at which the stop rule ends a row of normal repeats."""
-    table = summarise_stopping(rng.normal(TRUE_MEAN, SCATTER, 500), half_width_ratio, minimum)
+    table = summarise_stopping(rng.normal(TRUE_MEAN, SCATTER, 200), half_width_ratio, minimum)
     row = table.iloc[int(table["stop"].argmax())]
     return Estimate(row["mean"], row["lo"], row["hi"], 0.95, "stop rule")
 

@@ -1,6 +1,6 @@
 """Coverage of the interval of the mean of one series, whose samples depend on each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ def drift_of(values: np.ndarray) -> Estimate:
 _METHODS = {
     ("t interval, neighbours taken for repeats", "mean"): find_mean,
     ("subsession merging", "mean"): find_mean_of_series,
-    ("Sen's slope of merged samples", "drift"): drift_of,
 }
 
 
@@ -41,7 +40,7 @@ def summarise_series_coverage(
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals made of one AR(1) series, for each method, autocorrelation and length.
+    """Coverage of the 95 % intervals of the mean of one AR(1) series, for each method, autocorrelation and length.
 
     Parameters
     ----------
@@ -63,10 +62,36 @@ def summarise_series_coverage(
        setting   n  runs
     0  ρ = 0.5  60     3
     """
+    return _over_series(samples, rhos, _METHODS, runs, seed)
 
+
+def summarise_drift_coverage(
+    samples: Sequence[int] = (30, 60, 120, 300, 1200),
+    rhos: Sequence[float] = (0.0, 0.5, 0.9),
+    *,
+    runs: int = 1000,
+    seed: int = 4,
+) -> pd.DataFrame:
+    """Coverage of the 95 % interval of `summarise_drift`; arguments and result as for `summarise_series_coverage`.
+
+    Examples
+    --------
+    >>> summarise_drift_coverage([60], [0.5], runs=3)["quantity"].tolist()
+    ['drift']
+    """
+    return _over_series(samples, rhos, {("Sen's slope of merged samples", "drift"): drift_of}, runs, seed)
+
+
+def _over_series(
+    samples: Sequence[int],
+    rhos: Sequence[float],
+    methods: Mapping[tuple[str, str], Callable[[np.ndarray], Estimate]],
+    runs: int,
+    seed: int,
+) -> pd.DataFrame:
     def simulate(rng: np.random.Generator, n: int, rho: float) -> dict[tuple[str, str], float]:
         values = ar1(n, rho, rng)
-        return {name: holds(find(values), TRUE_MEAN) for name, find in _METHODS.items()}
+        return {name: holds(find(values), TRUE_MEAN) for name, find in methods.items()}
 
     tables = [
         summarise_hits(

@@ -1,0 +1,49 @@
+"""How often intervals held the truth in simulation, and how sure that is."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+from loadcurve.models.coverage import CLAIMED
+from loadcurve.plots._axes import axes_or_new
+from loadcurve.style import COLOURS, colours
+
+# Of the height that a method has, for its dots.
+_SPREAD = 0.7
+
+
+def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Coverage of each method, a dot for each size of the study from top to bottom, with its own interval.
+
+    The zone that a 95 % interval has to reach is shaded, the dashed line is 95 %.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        ``method size coverage lo hi``, one row for each method and size; ``size`` is what stands at the dot, such as
+        ``6 levels``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    known = coverage.dropna(subset=["coverage"])
+    methods = list(known["method"].unique())
+    ax.axvspan(*CLAIMED, color=COLOURS["limit"], alpha=0.18, linewidth=0, zorder=0)
+    ax.axvline(sum(CLAIMED) / 2, color=COLOURS["limit"], linestyle="--", zorder=1)
+    palette = colours(known["size"].unique())
+    for place, method in enumerate(reversed(methods)):
+        rows = known[known["method"] == method]
+        for turn, row in enumerate(rows.itertuples()):
+            y = place + _SPREAD * (0.5 - (turn + 0.5) / len(rows))
+            ax.plot([row.lo, row.hi], [y, y], color=palette[row.size], linewidth=2, alpha=0.5)
+            ax.plot(row.coverage, y, "o", color=palette[row.size], markersize=4)
+    for size in palette:
+        ax.plot([], [], "o", color=palette[size], label=str(size))
+    ax.set_yticks(range(len(methods)), [method.replace(", ", ",\n") for method in reversed(methods)])
+    ax.set_ylim(-0.6, len(methods) - 0.4)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("Intervals that hold the truth")
+    ax.xaxis.set_major_locator(MultipleLocator(0.1))
+    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.legend(ncols=len(palette), fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), handletextpad=0)
+    return ax
