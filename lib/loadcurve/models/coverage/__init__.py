@@ -4,6 +4,7 @@ from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
 from loadcurve.models.coverage.comparisons import summarise_comparison_coverage, summarise_ratio_coverage
 from loadcurve.models.coverage.count import CLAIMED, COLUMNS, holds, summarise_hits, summarise_studies, verdict
 from loadcurve.models.coverage.curves import (
+    TRUTH,
     summarise_profile_coverage,
     summarise_usl_coverage,
     summarise_weight_coverage,
@@ -19,6 +20,7 @@ from loadcurve.models.coverage.series import summarise_drift_coverage, summarise
 __all__ = [
     "CLAIMED",
     "COLUMNS",
+    "TRUTH",
     "holds",
     "summarise_bootstrap_coverage",
     "summarise_comparison_coverage",
