@@ -331,13 +331,31 @@ def budgets():
     return pd.DataFrame(rows, columns=["part", "units", "budget_s"])
 
 
+def busy_by_threads():
+    rows = [("2 ms", 1, 0.1, 0.1, 8.0), ("2 ms", 8, 0.7, 1.0, 8.0), ("2 ms", 16, 0.9, 1.0, 8.0)]
+    rows += [("4 ms", 1, 0.2, 0.2, 5.5), ("4 ms", 4, 0.6, 0.7, 5.5), ("4 ms", 16, 1.0, 1.0, 5.5)]
+    return pd.DataFrame(rows, columns=["case", "threads", "utilisation_ratio", "bound_ratio", "threads_to_fill"])
+
+
+def counts():
+    rows = [("first", "asked for", 8000), ("first", "in flight", 1012), ("second", "asked for", 100)]
+    return pd.DataFrame(rows, columns=["run", "what", "count"])
+
+
+def socket_places():
+    rows = [("server", "established", 40), ("server", "elsewhere", 60), ("client", "established", 1)]
+    return pd.DataFrame([*rows, ("client", "elsewhere", 99)], columns=["machine", "place", "count"])
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
+    "plot_busy_by_threads": lambda: (busy_by_threads(),),
     "plot_busy_rates": lambda: (settings(),),
     "plot_budgets": lambda: (budgets(),),
     "plot_capacity": lambda: promised(),
+    "plot_counts": lambda: (counts(),),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
     "plot_dealt": lambda: (dealt(),),
@@ -367,6 +385,7 @@ EXAMPLES = {
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_residuals": lambda: (residuals(),),
     "plot_shares_by_size": lambda: (shares_by_size(),),
+    "plot_sockets": lambda: (socket_places(),),
     "plot_solvers": lambda: (solvers(),),
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
@@ -398,8 +417,8 @@ COMPARISON = [
     "plot_throughput_by_block",
 ]  # fmt: skip
 
-# Shares, or over the scatter of a run.
-SHARES = ["plot_dealt", "plot_repeats_by_scatter", "plot_used"]
+# Shares and counts, or over threads or the scatter of a run.
+SHARES = ["plot_busy_by_threads", "plot_counts", "plot_dealt", "plot_repeats_by_scatter", "plot_used", "plot_sockets"]
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
@@ -1071,3 +1090,33 @@ def test_plot_projection():
     assert (corners[:, 1].min(), corners[:, 1].max()) == (400, 1600)
     assert labels(ax) == {"projected": COLOURS["law"], "used": PALETTE[0], "held back": PALETTE[0]}
     assert (ax.get_xlabel(), ax.get_ylim()[0]) == ("Units", 0)
+
+
+def test_plot_busy_by_threads():
+    ax = draw("plot_busy_by_threads")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Threads", "Processor busy")
+    assert (ax.get_xscale(), ax.xaxis.get_transform().base) == ("log", 2)
+    assert strokes(ax, PALETTE[0]) == [[[1, 0.1], [8, 1.0], [16, 1.0]], [[1, 0.1], [8, 0.7], [16, 0.9]]]
+    assert points(ax) == [(4, 0.6), (8, 0.7)]  # the last whole number of threads up to what fills it
+    assert labels(ax) == {"2 ms: 8\n70% busy": PALETTE[0], "4 ms: 4\n60% busy": PALETTE[1]}
+
+
+def test_plot_counts():
+    ax = draw("plot_counts")
+    assert ax.get_xscale() == "log"
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["asked for", "in flight", "asked for"]
+    assert {x for x, _ in points(ax, PALETTE[0])} == {8000, 1012}
+    assert {x for x, _ in points(ax, PALETTE[1])} == {100}
+    assert [line[0][0] for line in strokes(ax, style="--")] == [8000, 100]
+    assert labels(ax) == {
+        "first": PALETTE[0], "8,000": PALETTE[0], "1,012": PALETTE[0], "second": PALETTE[1], "100": PALETTE[1],
+    }  # fmt: skip
+
+
+def test_plot_sockets():
+    ax = draw("plot_sockets")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["server", "client"]
+    assert legend(ax) == ["established", "elsewhere"]
+    drawn = [(bar.get_x(), bar.get_width()) for bar in ax.patches if bar.get_width()]
+    assert drawn == approx([(0, 0.4), (0.4, 0.6), (0, 0.01), (0.01, 0.99)])
+    assert set(labels(ax)) == {"40", "60", "99"}  # a hundredth has no room for its number

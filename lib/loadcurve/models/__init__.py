@@ -27,6 +27,7 @@ from loadcurve.models.network_bounds import (
 from loadcurve.models.observed import summarise_busy, summarise_established, summarise_sockets
 from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
 from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
+from loadcurve.models.threads import summarise_threads, threads_needed
 from loadcurve.models.utilisation_laws import (
     filled_utilisation_ratio,
     forced_flow_rps,
@@ -70,6 +71,8 @@ __all__ = [
     "summarise_established",
     "summarise_gain",
     "summarise_sockets",
+    "summarise_threads",
+    "threads_needed",
     "threads_to_fill",
     "usl",
     "usl_limit_rps",

@@ -32,6 +32,8 @@ from loadcurve.plots.quality import (
 from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
 from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
+from loadcurve.plots.sockets import plot_counts, plot_sockets
+from loadcurve.plots.threads import plot_busy_by_threads
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
     plot_latency_by_connections,
@@ -54,8 +56,10 @@ __all__ = [
     "plot_asymptotic_bounds",
     "plot_bound_gaps",
     "plot_budgets",
+    "plot_busy_by_threads",
     "plot_busy_rates",
     "plot_capacity",
+    "plot_counts",
     "plot_coverage",
     "plot_cpu_by_connections",
     "plot_dealt",
@@ -85,6 +89,7 @@ __all__ = [
     "plot_requests_limit_by_size",
     "plot_residuals",
     "plot_shares_by_size",
+    "plot_sockets",
     "plot_solvers",
     "plot_throughput_by_block",
     "plot_throughput_by_connections",

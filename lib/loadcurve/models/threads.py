@@ -1,0 +1,93 @@
+"""How busy a pool of threads really keeps its processor: `threads_to_fill` with the queue that it leaves out.
+
+Each thread computes for C at one of m cores, waits for W, and starts again: a closed network of one queue and a delay,
+known as the machine repair model.  It is solved exactly, as any other network.
+
+E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Performance", 1984, chapter 6.
+"""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models.queueing import solve_network
+from loadcurve.models.utilisation_laws import filled_utilisation_ratio, threads_to_fill
+
+
+def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, most: int = 128) -> pd.DataFrame:
+    """What 1, 2, … threads make of a processor, exactly and by the formula.
+
+    Parameters
+    ----------
+    cpu_time_s : float
+        Time C that a request computes, > 0.
+    wait_time_s : float
+        Time W that it waits elsewhere, without a queue, >= 0.
+    cores : int
+        Cores, >= 1; all threads share one queue for them.
+    most : int
+        Most threads, >= 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``threads throughput_rps latency_s`` (compute, queue and wait together) ``utilisation_ratio`` (exact)
+        ``bound_ratio`` (what `filled_utilisation_ratio` gives) and ``threads_to_fill``.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> print(summarise_threads(0.002, 0.042).loc[21, ["bound_ratio", "utilisation_ratio"]].round(3).to_list())
+    [1.0, 0.871]
+    """
+    pool = solve_network(most, [cpu_time_s], wait_time_s, cores)
+    return pd.DataFrame(
+        {
+            "threads": pool.connections,
+            "throughput_rps": pool.throughput_rps,
+            "latency_s": pool.latency_s + wait_time_s,
+            "utilisation_ratio": pool.utilisation_ratio[:, 0],
+            "bound_ratio": filled_utilisation_ratio(pool.connections, cpu_time_s, wait_time_s, cores),
+            "threads_to_fill": float(threads_to_fill(cpu_time_s, wait_time_s, cores)),
+        }
+    )
+
+
+def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilisation_ratio: float = 0.99) -> int:
+    """Least number of threads that keep each core busy for a wanted share, their queue counted.
+
+    Parameters
+    ----------
+    cpu_time_s, wait_time_s, cores
+        As for `summarise_threads`.
+    utilisation_ratio : float
+        Busy share wanted, 0 < U < 1: a queue fills a processor only in the limit.
+
+    Returns
+    -------
+    int
+        Threads; never fewer than `threads_to_fill` gives for that share.
+
+    Raises
+    ------
+    ValueRuleError
+        When an argument breaks its rule.
+
+    Examples
+    --------
+    >>> threads_needed(0.002, 0.042)
+    31
+    """
+    if not 0 < utilisation_ratio < 1:
+        raise ValueRuleError("utilisation_ratio", "0 < ratio < 1", utilisation_ratio)
+    most = 2 * int(np.ceil(threads_to_fill(cpu_time_s, wait_time_s, cores)))
+    while True:
+        pool = summarise_threads(cpu_time_s, wait_time_s, cores, most)
+        reached = pool.loc[pool["utilisation_ratio"] >= utilisation_ratio, "threads"]
+        if len(reached):
+            return int(reached.iloc[0])
+        most *= 2  # it tends to 1, so this ends

@@ -1,0 +1,88 @@
+"""Connections and sockets as several witnesses count them."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new
+from loadcurve.style import COLOURS, colours
+
+# Narrower parts of a bar have no room for their number.
+_ROOM = 0.08
+
+
+def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """What several witnesses count of a run, as points on a logarithmic axis with their numbers, a block for each run.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        ``run`` (heading of a block), ``what`` (who counts what), ``count`` (> 0); the first of a run is what was asked
+        for, and a line hangs from it.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = colours(counts["run"].unique())
+    places, names, y = [], [], 0.0
+    for run, rows in counts.groupby("run", sort=False):
+        color = palette[run]
+        ax.text(0, y, run, transform=ax.get_yaxis_transform(), ha="left", va="center", color=color, weight="bold")
+        asked = float(rows["count"].iloc[0])
+        ax.plot([asked, asked], [y - 0.6, y - len(rows) - 0.3], "--", color=COLOURS["limit"], linewidth=1, zorder=1)
+        for row in rows.itertuples():
+            y -= 1
+            places.append(y)
+            names.append(row.what)
+            ax.plot(row.count, y, "o", color=color, markersize=7)
+            inside = row.count >= asked  # what reaches the line has its number on the near side
+            ax.annotate(
+                f"{row.count:,.0f}", (row.count, y), xytext=(-8 if inside else 8, 0), textcoords="offset points",
+                ha="right" if inside else "left", va="center", color=color,
+            )  # fmt: skip
+        y -= 1.2
+    ax.set_xscale("log")
+    ax.set_yticks(places, names)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.set_ylim(y + 0.5, 0.6)
+    ax.set_xlim(counts["count"].min() / 2, counts["count"].max() * 1.6)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("Connections, requests or sockets")
+    ax.figure.set_figheight(0.8 + 0.3 * -y)
+    return ax
+
+
+def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Where the TCP sockets of each machine are, as shares of all that it has allocated, with their numbers.
+
+    Parameters
+    ----------
+    places : pandas.DataFrame
+        ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure without it.
+    """
+    ax = axes_or_new(ax)
+    palette = colours(places["place"].unique())
+    machines = list(places["machine"].unique())
+    for y, machine in enumerate(machines):
+        rows, left = places[places["machine"] == machine], 0.0
+        for row in rows.itertuples():
+            share = row.count / rows["count"].sum()
+            ax.barh(y, share, left=left, height=0.62, color=palette[row.place], alpha=0.85)
+            if share >= _ROOM:
+                ax.text(left + share / 2, y, f"{row.count:,.0f}", ha="center", va="center", color="white")
+            left += share
+    for place, color in palette.items():
+        ax.barh(0, 0, color=color, alpha=0.85, label=place)
+    ax.set_yticks(range(len(machines)), machines)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.set_xlim(0, 1)
+    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_xlabel("Share of the machine's TCP sockets")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
+    return ax
