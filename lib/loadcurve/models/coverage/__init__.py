@@ -2,7 +2,15 @@
 
 from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
 from loadcurve.models.coverage.comparisons import summarise_comparison_coverage, summarise_ratio_coverage
-from loadcurve.models.coverage.count import CLAIMED, COLUMNS, holds, summarise_hits, summarise_studies, verdict
+from loadcurve.models.coverage.count import (
+    CLAIMED,
+    COLUMNS,
+    holds,
+    summarise_hits,
+    summarise_sizes,
+    summarise_studies,
+    verdict,
+)
 from loadcurve.models.coverage.curves import (
     TRUTH,
     summarise_profile_coverage,
@@ -33,6 +41,7 @@ __all__ = [
     "summarise_ratio_coverage",
     "summarise_scale_out_coverage",
     "summarise_series_coverage",
+    "summarise_sizes",
     "summarise_studies",
     "summarise_usl_coverage",
     "summarise_weight_coverage",

@@ -126,6 +126,37 @@ def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
     return table[[*(name for name in table if name != "verdict"), "verdict"]]
 
 
+def summarise_sizes(coverage: pd.DataFrame) -> pd.DataFrame:
+    """One row for each method, with its coverage at each size of a study as text: for a page.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        From any of the functions that count coverage.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``method quantity setting``, then a column for each n, such as ``n = 3``: the coverage, its own interval, and
+        the verdict where it is another than ``as claimed``.
+
+    Examples
+    --------
+    >>> rows = [("t", "mean", "", 3, np.nan, 0.8, 0.77, 0.83, 0, 500, "too low")]
+    >>> summarise_sizes(pd.DataFrame(rows, columns=list(COLUMNS)))["n = 3"].item()
+    '80.0 % (77–83), too low'
+    """
+    shown = []
+    for row in coverage.itertuples():
+        said = "" if row.verdict == "as claimed" else f", {row.verdict}"
+        share = f"{100 * row.coverage:.1f} % ({100 * row.lo:.0f}–{100 * row.hi:.0f}){said}"
+        shown.append(share if np.isfinite(row.coverage) else row.verdict)
+    frame = coverage.assign(shown=shown, size=[f"n = {n}" for n in coverage["n"]])
+    keys = ["method", "quantity", "setting"]
+    table = frame.pivot_table(index=keys, columns="size", values="shown", aggfunc="first", sort=False)
+    return table.reset_index().rename_axis(columns=None).fillna("")
+
+
 def counted(hits: int, known: int, runs: int) -> tuple[float, float, float, float, int, str]:
     """``coverage lo hi refused runs verdict`` from hits among known intervals, of so many runs."""
     share, lo, hi = _wilson(hits, known)
