@@ -281,10 +281,11 @@ def links():
 
 
 def laws_and_rates():
-    rows = [("slow", 1, 100.0), ("slow", 8, 500.0), ("fast", 1, 200.0), ("fast", 8, 501.0)]
-    laws = pd.DataFrame(rows, columns=["law", "connections", "throughput_rps"])
+    rows = [("slow", 1, 100.0), ("slow", 8, 300.0), ("fast", 1, 100.0), ("fast", 4, 200.0), ("fast", 8, 301.0)]
+    laws = pd.DataFrame([*rows, ("other", 1, 50.0), ("other", 8, 501.0)])
     stated = pd.DataFrame({"name": ["here", "before"], "connections": [4, math.nan], "load_lo": [3, math.nan]})
-    return laws, stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
+    stated = stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
+    return laws.set_axis(["law", "connections", "throughput_rps"], axis=1), stated
 
 
 def dealt():
@@ -703,13 +704,25 @@ def test_plot_throughput_by_block():
 
 def test_plot_laws():
     ax = draw("plot_laws")
-    assert strokes(ax, PALETTE[0]) == [[[1, 100], [8, 500]]]
-    assert strokes(ax, PALETTE[1]) == [[[1, 200], [8, 501]]]
-    assert strokes(ax, COLOURS["limit"]) == [[[3, 300], [5, 300]], [[4, 250], [4, 350]], [[0, 400], [1, 400]]]
+    assert strokes(ax, PALETTE[0]) == [[[1, 100], [8, 300]]]
+    assert strokes(ax, PALETTE[1]) == [[[1, 100], [4, 200], [8, 301]]]
+    assert strokes(ax, COLOURS["limit"], "-") == [
+        [[3, 300], [5, 300]],
+        [[4, 250], [4, 350]],
+    ]  # what rounding leaves open
+    assert strokes(ax, COLOURS["limit"], "--") == [[[0, 400], [1, 400]]]
     assert points(ax, COLOURS["limit"]) == [(4, 300)]
-    assert labels(ax) == {"slow": PALETTE[0], "fast": PALETTE[1], "here": COLOURS["limit"], "before": COLOURS["limit"]}
+    assert labels(ax)["fast"] == PALETTE[1] and labels(ax)["here"] == COLOURS["limit"]
     named = {text.get_text(): text.xy[1] for text in ax.texts}
-    assert named["slow"] == 500 and named["fast"] > 530  # ends that nearly meet are named apart
+    assert named["slow"] == 300 and named["fast"] > 330  # ends that nearly meet are named apart
+    assert named["here"] > 501  # above all lines
+
+
+def test_plot_laws_that_end_at_one_rate_are_named_where_they_rise():
+    laws, stated = laws_and_rates()
+    ax = plots.plot_laws(laws[laws["law"] != "other"], stated)
+    named = {text.get_text(): text.xy for text in ax.texts}
+    assert (named["slow"], named["fast"]) == ((8, 150), (4, 150.5))
 
 
 def test_plot_laws_over_workers():

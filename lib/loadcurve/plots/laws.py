@@ -8,8 +8,9 @@ from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
-# Of the height of the axes: what two names at the ends of lines must be apart at least to be read.
-_APART = 0.075
+# Of the height of the axes: what two names at the ends of lines must be apart at least to be read, and where the names
+# of reported rates stand, above all lines.
+_APART, _NAMES = 0.075, 0.94
 
 
 def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -30,31 +31,42 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
     palette = colours(laws["law"].unique())
     for law, rows in laws.groupby("law", sort=False):
         ax.plot(rows[load], rows["throughput_rps"], color=palette[law])
-    top = 1.12 * max(laws["throughput_rps"].max(), reported["hi"].max())
-    ends = laws.groupby("law", sort=False).tail(1).sort_values("throughput_rps")
-    height = -top
-    for end in ends.itertuples():
-        height = max(end.throughput_rps, height + _APART * top)
-        ax.annotate(
-            end.law, (ends[load].max(), height), xytext=(6, 0), textcoords="offset points", va="center",
-            color=palette[end.law],
-        )  # fmt: skip
-    for row in reported.itertuples():
-        at = getattr(row, load)
-        known = not pd.isna(at)
-        x = at if known else laws[load].min()
-        if known:
-            ax.plot([row.load_lo, row.load_hi], [row.throughput_rps] * 2, color=COLOURS["limit"], linewidth=1.2)
-            ax.plot([at, at], [row.lo, row.hi], color=COLOURS["limit"], linewidth=1.2)
-            ax.plot(at, row.throughput_rps, "o", color=COLOURS["limit"], linestyle="none")
-        else:
-            ax.axhline(row.throughput_rps, color=COLOURS["limit"], linestyle="--", linewidth=1.2)
-        ax.annotate(
-            row.name, (x, row.throughput_rps), xytext=(5, 5), textcoords="offset points", color=COLOURS["limit"]
-        )
+    top = 1.16 * max(laws["throughput_rps"].max(), reported["hi"].max())
+    _name_laws(ax, laws, load, palette, top)
+    _mark_reported(ax, reported, load, laws[load].min(), top)
     connections_axis(ax)
     ax.set_xlabel(load.capitalize())
     ax.set_ylim(0, top)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
     return ax
+
+
+def _name_laws(ax: Axes, laws: pd.DataFrame, load: str, palette: dict[str, str], top: float) -> None:
+    """Each law at its end, apart from the others; where all end at one rate, to the left of where it is half of it."""
+    ends = laws.groupby("law", sort=False).tail(1).sort_values("throughput_rps")
+    one_end = len(ends) > 1 and ends["throughput_rps"].max() - ends["throughput_rps"].min() < _APART * top
+    height = -top
+    for law, x, y in zip(ends["law"], ends[load], ends["throughput_rps"], strict=True):
+        if one_end:
+            rows = laws[(laws["law"] == law) & (laws["throughput_rps"] >= y / 2)]
+            at, side, offset = (rows[load].min(), y / 2), "right", -6
+        else:
+            height = max(y, height + _APART * top)
+            at, side, offset = (x, height), "left", 6
+        ax.annotate(law, at, xytext=(offset, 0), textcoords="offset points", ha=side, va="center", color=palette[law])
+
+
+def _mark_reported(ax: Axes, reported: pd.DataFrame, load: str, left: float, top: float) -> None:
+    """A cross of what rounding leaves open, named above all lines; or a line over all loads, named at its left."""
+    color = COLOURS["limit"]
+    for row, at in zip(reported.itertuples(), reported[load], strict=True):
+        if pd.isna(at):
+            ax.axhline(row.throughput_rps, color=color, linestyle="--", linewidth=1.2)
+            ax.annotate(row.name, (left, row.throughput_rps), xytext=(5, 4), textcoords="offset points", color=color)
+            continue
+        ax.plot([row.load_lo, row.load_hi], [row.throughput_rps] * 2, color=color, linewidth=1.2)
+        ax.plot([at, at], [row.lo, row.hi], color=color, linewidth=1.2)
+        ax.plot(at, row.throughput_rps, "o", color=color, linestyle="none")
+        ax.plot([at, at], [row.hi, _NAMES * top], ":", color=color, linewidth=1)
+        ax.annotate(row.name, (at, _NAMES * top), ha="center", va="bottom", color=color)
