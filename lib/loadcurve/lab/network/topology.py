@@ -8,7 +8,9 @@ interface a link to it.  Addresses follow from the order of the hosts alone, so 
 """
 
 import ipaddress
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from loadcurve.errors import LabError, ValueRuleError
@@ -21,8 +23,11 @@ BLOCKS = (
     "198.18.0.0/16",
     "198.19.0.0/16",
 )
+ROLES = ("C", "LB", "S")
 _NETWORK_BITS = 18  # four networks in a block, 64 hosts in a network, 254 addresses for each host
 _MOST_HOSTS, _MOST_ADDRESSES = 63, 254
+# Names become names of namespaces and links; HOST-NETWORK must fit the 15 characters of a link's name.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,6}")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,13 @@ class Interface:
     network: str
     name: str
     addresses: tuple[str, ...]
+
+    def __post_init__(self):
+        _check_names(self.network, self.name)
+        if not self.addresses:
+            raise ValueRuleError("addresses", "at least one", self.addresses)
+        for address in self.addresses:
+            _check_address(address, "an IPv4 address with the length of its prefix", ipaddress.IPv4Interface)
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,13 @@ class Node:
     gateway: str = ""
     forwards: bool = False
 
+    def __post_init__(self):
+        _check_names(self.name)
+        if self.role not in ROLES:
+            raise ValueRuleError("role", f"one of {' '.join(ROLES)}", self.role)
+        if self.gateway:
+            _check_address(self.gateway, "an IPv4 address", ipaddress.IPv4Address)
+
     @property
     def addresses(self) -> tuple[str, ...]:
         """Addresses of its first interface, without prefix length."""
@@ -86,6 +105,15 @@ class Topology:
 
     name: str
     nodes: tuple[Node, ...] = ()
+
+    def __post_init__(self):
+        for what, all_of_them in (
+            ("names of hosts", ["net", *(node.name for node in self.nodes)]),  # `net` is the namespace of the bridges
+            ("addresses", [a.partition("/")[0] for n in self.nodes for i in n.interfaces for a in i.addresses]),
+        ):
+            (most, times), *_ = Counter(all_of_them).most_common(1) or [("", 1)]
+            if times > 1:
+                raise ValueRuleError(what, "each used once", most)
 
     @property
     def networks(self) -> tuple[str, ...]:
@@ -232,7 +260,7 @@ def _in_one_network(hosts: list[tuple[str, str]], addresses: int, block: str) ->
     )
 
 
-def _addresses(block: str, network: int):
+def _addresses(block: str, network: int) -> Callable[[int, int], tuple[str, ...]]:
     """Return a function: number of a host, how many → its addresses in a network of the block."""
     parsed = ipaddress.ip_network(block)
     if parsed.version != 4 or parsed.prefixlen != 16:
@@ -251,3 +279,15 @@ def _addresses(block: str, network: int):
 
 def _bare(addresses: tuple[str, ...]) -> str:
     return addresses[0].partition("/")[0]
+
+
+def _check_names(*names: str) -> None:
+    if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+        raise ValueRuleError("name", "a letter and up to 6 letters or digits", wrong[0])
+
+
+def _check_address(address: str, rule: str, kind: type) -> None:
+    try:
+        kind(address)
+    except ValueError:
+        raise ValueRuleError("address", rule, address) from None
