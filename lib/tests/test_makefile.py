@@ -13,7 +13,7 @@ OF_THE_STUDY = {
 }  # fmt: skip
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports"}
 OF_CURVES = {"45_published_curves", "47_scale_out_of_processors"}
-OF_REPORTS = {"52_bottleneck_listeners", "53_scale_out_lvs"}
+OF_REPORTS = {"52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance"}
 ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_REPORTS | {"41_queueing_network", "48_interval_coverage"}
 
 pytestmark = pytest.mark.site
@@ -50,6 +50,7 @@ def test_nothing_is_left_to_do(make):
         (f"{RUN}/local.ss.connections.txt", {"20_data_quality"}),
         (f"{RUN}/local.wrk.txt", OF_THE_STUDY),
         ("data/published/nginx_10gbe/rates.csv", OF_THE_WIRE),
+        ("data/published/lvs_acceptance/raw/round_robin.ipvsadm.txt", {"44_compare_two_servers", "54_lvs_acceptance"}),
         ("data/published/scaling_curves/curves.csv", OF_CURVES),
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),

@@ -57,6 +57,7 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             label_end(ax, row.ratio, place, "no interval", PALETTE[0])
     ax.set_yticks(list(places), ratios["method"])
     ax.set_ylim(0.4, len(ratios) + 0.6)
+    ax.figure.set_figheight(1.1 + 0.4 * len(ratios))
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Ratio of A to B")
     return ax

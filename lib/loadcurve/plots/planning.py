@@ -22,15 +22,18 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
     """
     ax = axes_or_new(ax)
     ax.plot(plan["variation_ratio"], plan["repeats"], color=PALETTE[0])
+    middle = (plan["variation_ratio"].min() * plan["variation_ratio"].max()) ** 0.5
     for row in marked.itertuples():
         ax.plot(row.variation_ratio, row.repeats, "o", color=PALETTE[1], markersize=7)
-        # To the side that is free above a rising line.
-        ax.annotate(
-            row.name, (row.variation_ratio, row.repeats), xytext=(-8, 4), textcoords="offset points", ha="right",
-            va="bottom", color=PALETTE[1],
-        )  # fmt: skip
+        # On the free side of a rising line, towards the middle of the axes.
+        side = {"xytext": (7, -3), "ha": "left", "va": "top"}
+        if row.variation_ratio > middle:
+            side = {"xytext": (-8, 3), "ha": "right", "va": "bottom"}
+        at = (row.variation_ratio, row.repeats)
+        ax.annotate(row.name, at, textcoords="offset points", color=PALETTE[1], **side)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.set_ylim(bottom=1)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_minor_locator(NullLocator())

@@ -66,5 +66,5 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("Part of the limit")
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    ax.legend(loc="lower right", fontsize="small", handlelength=1.2)
+    ax.legend(loc="lower right", bbox_to_anchor=(0.95, 0), fontsize="small", handlelength=1.2)
     return ax
