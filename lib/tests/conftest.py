@@ -3,10 +3,15 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from loadcurve.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# A busy machine is no fault of what is tested: timings are measured by `make bench` alone.
+settings.register_profile("loadcurve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("loadcurve")
 
 
 @pytest.fixture(scope="session")
