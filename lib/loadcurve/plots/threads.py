@@ -7,11 +7,14 @@ from matplotlib.ticker import PercentFormatter
 from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.style import colours
 
+# A number of threads that rounding has put below a whole one is that whole one.
+_ROUNDING = 1 + 1e-9
+
 
 def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Utilisation of a processor against threads: exact (line) and by the formula (dashed), a colour for each case.
 
-    The diamond is where the formula says that it is full, at what the queue leaves of that.
+    The diamond, and the name of the case, are of as many whole threads as the formula calls full.
 
     Parameters
     ----------
@@ -23,16 +26,16 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     palette = colours(busy["case"].unique())
-    for case, rows in busy.groupby("case", sort=False):
+    for place, (case, rows) in enumerate(busy.groupby("case", sort=False)):
         color = palette[case]
         ax.plot(rows["threads"], rows["bound_ratio"], "--", color=color, linewidth=1.2, alpha=0.8)
         ax.plot(rows["threads"], rows["utilisation_ratio"], color=color)
-        full = rows[rows["threads"] <= rows["threads_to_fill"]].iloc[-1]
+        full = rows[rows["threads"] <= rows["threads_to_fill"] * _ROUNDING].iloc[-1]
         ax.plot(full["threads"], full["utilisation_ratio"], "D", color=color, linestyle="none")
-        ax.annotate(
-            f"{case}: {full['threads']:g}\n{full['utilisation_ratio']:.0%} busy",
-            (full["threads"], full["utilisation_ratio"]),
-            xytext=(7, -4), textcoords="offset points", va="top", color=color, fontsize=9,
+        # Named where no curve of a pool that fills its processor runs.
+        ax.text(
+            0.99, 0.05 + 0.08 * place, f"{case}: {full['threads']:g} threads, {full['utilisation_ratio']:.0%} busy",
+            transform=ax.transAxes, ha="right", color=color, fontsize=9,
         )  # fmt: skip
     connections_axis(ax)
     ax.set_xlabel("Threads")

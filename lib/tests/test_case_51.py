@@ -1,0 +1,77 @@
+"""“Nginx Performance Test”: what was computed by hand when this project began, from the tracked data and models."""
+
+import pytest
+
+from loadcurve import models
+from loadcurve.audit import audit
+from loadcurve.ingest import read_published
+from loadcurve.reading import read_published_raw
+
+SOURCE = "rt_qps_threads"
+
+
+@pytest.fixture(scope="module")
+def said():
+    return read_published(SOURCE, "prose").set_index("name")["value"]
+
+
+def run(name):
+    return read_published_raw(SOURCE, f"{name}.wrk.txt").tables["runs"].iloc[0]
+
+
+def in_flight(name):
+    return float(models.little_connections(run(name)["throughput_rps"], run(name)["latency_mean_s"]))
+
+
+def test_the_rate_of_one_connection(said):
+    # 1 connection: 1/45.00 ms = 22.2 against 22.23 measured.
+    by_capture = models.single_thread_throughput_rps(said["capture_response_s"])
+    assert by_capture == pytest.approx(22.2, abs=0.05)
+    assert run("c0001")["throughput_rps"] == 22.23
+    assert run("c0001")["throughput_rps"] == pytest.approx(by_capture, rel=1e-3)
+
+
+def test_threads_to_fill_a_processor(said):
+    # (2+42)/2 = 22 threads.
+    assert models.threads_to_fill(said["cpu_s"], said["wait_s"]) == pytest.approx(22)
+    assert said["threads"] == 22
+
+
+def test_8000_connections_were_1020():
+    # -c 8000 reports 6980 connect errors, so 1020 connections; X·R = 20260.6 × 49.94 ms = 1011.8.
+    c8000 = run("c8000")
+    assert (c8000["connections"], c8000["errors_connect"]) == (8000, 6980)
+    assert c8000["connections"] - c8000["errors_connect"] == 1020
+    assert in_flight("c8000") == pytest.approx(1011.8, abs=0.05)
+
+
+def test_30000_connections_were_664_in_flight():
+    # X·R = 1288.65 × 515.29 ms = 664 in flight, ss -s shows 7959 established.
+    assert in_flight("c30000") == pytest.approx(664, abs=0.5)
+    client = read_published_raw(SOURCE, "c30000.ss.client.txt").tables["sockets"].iloc[0]
+    server = read_published_raw(SOURCE, "c30000.ss.server.txt").tables["sockets"].iloc[0]
+    assert (client["established"], server["established"]) == (7959, 28)
+
+
+@pytest.mark.parametrize(("name", "severity"), [("c0001", "ok"), ("c8000", "error"), ("c30000", "error")])
+def test_the_audit_finds_the_loads_that_were_not_there(name, severity):
+    runs = read_published_raw(SOURCE, f"{name}.wrk.txt").tables["runs"]
+    found = audit({"runs": runs.assign(study="published", run_id=name)})
+    assert found.set_index("rule").loc["effective-concurrency", "severity"] == severity
+
+
+def test_every_quoted_ss_prints_as_closed_what_is_elsewhere():
+    cases = read_published(SOURCE, "cases")
+    quoted = [name for column in ("sockets_client", "sockets_server") for name in cases[column] if name]
+    assert len(quoted) == 4
+    for name in quoted:
+        sockets = read_published_raw(SOURCE, name).tables["sockets"]
+        [place] = models.summarise_sockets(sockets).itertuples()
+        assert place.elsewhere + place.time_wait == sockets["closed"].item()
+
+
+def test_every_claim_names_a_section_of_the_report():
+    claims = read_published(SOURCE, "claims")
+    assert claims["name"].is_unique
+    sections = {*read_published(SOURCE, "prose")["section"]}
+    assert set(claims["section"]) <= sections
