@@ -28,15 +28,16 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(row.throughput_rps, place, "o", color=made, zorder=3)
         if row.note:
             label_end(ax, max(row.throughput_rps, row.busy_rps), place, row.note, COLOURS["limit"])
-    # Both points are named in the row where they are furthest apart.
+    # Both points are named in the row where they are furthest apart; near 0 there is no room at the left.
     gap = (rates["busy_rps"] - rates["throughput_rps"]).to_numpy()
-    at = rates.iloc[gap.argmax()]
-    for x, text, color, side in (
-        (at["throughput_rps"], "reported", made, "right"),
-        (at["busy_rps"], "if fully busy", could, "left"),
+    at, place = rates.iloc[gap.argmax()], len(rates) - gap.argmax()
+    no_room = at["throughput_rps"] < 0.2 * rates["busy_rps"].max()
+    sides = ("left" if no_room else "right", "left")
+    for column, text, color, side in zip(
+        ("throughput_rps", "busy_rps"), ("reported", "if fully busy"), (made, could), sides, strict=True
     ):
         ax.annotate(
-            text, (x, len(rates) - gap.argmax()), xytext=(6 if side == "right" else -6, 5), color=color, ha=side,
+            text, (at[column], place), xytext=(-6 if side == "left" else 6, 5), color=color, ha=side,
             textcoords="offset points", va="bottom", fontsize="small",
         )  # fmt: skip
     ax.set_yticks(list(places), rates["setting"])
@@ -67,7 +68,13 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         ax.plot(rows["payload_bytes"], rows["used_ratio"], color=color)
         ax.plot(rows["payload_bytes"][~over], rows["used_ratio"][~over], "o", color=color)
         ax.plot(rows["payload_bytes"][over], rows["used_ratio"][over], "X", color=color, markersize=8)
-        label_end(ax, rows["payload_bytes"].iloc[-1], rows["used_ratio"].iloc[-1], str(resource), color)
+        end = rows["payload_bytes"].iloc[-1], rows["used_ratio"].iloc[-1]
+        if end[0] == shares["payload_bytes"].max():
+            label_end(ax, *end, str(resource), color)
+        else:  # another line may pass at the right
+            ax.annotate(
+                str(resource), end, xytext=(0, -8), textcoords="offset points", ha="center", va="top", color=color
+            )
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _narrow(shares["payload_bytes"]) else (1,)))
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
