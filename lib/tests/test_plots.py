@@ -1111,7 +1111,7 @@ def test_plot_busy_by_threads():
     assert (ax.get_xscale(), ax.xaxis.get_transform().base) == ("log", 2)
     assert strokes(ax, PALETTE[0]) == [[[1, 0.1], [8, 1.0], [16, 1.0]], [[1, 0.1], [8, 0.7], [16, 0.9]]]
     assert points(ax) == [(4, 0.6), (8, 0.7)]  # the last whole number of threads up to what fills it
-    assert labels(ax) == {"2 ms: 8\n70% busy": PALETTE[0], "4 ms: 4\n60% busy": PALETTE[1]}
+    assert labels(ax) == {"2 ms: 8 threads, 70% busy": PALETTE[0], "4 ms: 4 threads, 60% busy": PALETTE[1]}
 
 
 def test_plot_counts():
