@@ -39,6 +39,20 @@ lab-test)
     need ping iputils-ping
     need ethtool ethtool
     need nft nftables
+    need h2load nghttp2-client
+    need hey hey
+    need curl curl
+    need haproxy haproxy
+    need lighttpd lighttpd
+    need apache2 apache2
+    need caddy caddy
+    need mariadbd mariadb-server
+    need ipvsadm ipvsadm
+    # Debian names PHP's programs by their version; its plain packages bring the newest.
+    ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing="$missing php-fpm"
+    [ -e /etc/php ] && ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"
+    [ -e /usr/share/wordpress/wp-load.php ] || missing="$missing wordpress"
+    [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing="$missing libnginx-mod-stream"
     ;;
 browser)
     # Where Ubuntu's or Google's is there, that will do.

@@ -1,0 +1,233 @@
+"""A private nginx, or any program that reads its configuration, such as OpenResty and Tengine.
+
+Its files: ``NAME.conf``, ``NAME.access.log`` where it is asked to write one, and ``NAME.work`` for all that goes
+with it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
+from loadcurve.lab.servers.settings import (
+    Endpoint,
+    check_choice,
+    check_count,
+    check_endpoints,
+    check_flag,
+    check_name,
+    check_path,
+    check_program,
+)
+from loadcurve.lab.service import Service
+
+_MAIN = """\
+# A private nginx of the laboratory; started in the run's folder by the command in run.json.
+daemon off;
+# The workers read the run's folder, which may be its owner's alone; ignored where the master is not root.
+user root;
+worker_processes {workers};
+{affinity}pid {work}/nginx.pid;
+lock_file {work}/nginx.lock;
+error_log stderr warn;
+{modules}events {{
+    worker_connections {connections};
+}}
+"""
+_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+@dataclass(frozen=True)
+class Process:
+    """How an nginx runs, whatever it serves.
+
+    Attributes
+    ----------
+    program : str
+        Its name, or its absolute path.
+    modules : tuple of str
+        Absolute paths of the modules it has to load.
+    workers : int
+        1–256 processes.
+    cpus : tuple of int
+        Processor of each worker, in their order; empty for no affinity.
+    connections : int
+        Largest number of concurrent connections to expect, of all workers.
+    early_errors : bool
+        Whether it can be told where errors go before it has read its configuration: nginx from 1.19.5 on.
+    """
+
+    program: str = "nginx"
+    modules: tuple[str, ...] = ()
+    workers: int = 1
+    cpus: tuple[int, ...] = ()
+    connections: int = 512
+    early_errors: bool = True
+
+    def __post_init__(self) -> None:
+        check_program("program", self.program)
+        for module in self.modules:
+            check_path("modules", module)
+        check_count("workers", self.workers, 1, 256)
+        if self.cpus and len(self.cpus) != self.workers:
+            raise ValueRuleError("cpus", f"one for each of {self.workers} workers, or none", self.cpus)
+        for cpu in self.cpus:
+            check_count("cpus", cpu, 0, 1023)
+        check_count("connections", self.connections, 1, 1_000_000)
+        check_flag("early_errors", self.early_errors)
+
+    @property
+    def backlog(self) -> int:
+        """Room for every connection at once: the default of 511 would drop SYNs of the largest level."""
+        return max(511, 2 * self.connections)
+
+    def main(self, name: str) -> str:
+        """Text of the configuration down to ``events``."""
+        masks = " ".join(f"{1 << cpu:b}" for cpu in self.cpus)
+        return _MAIN.format(
+            workers=self.workers,
+            affinity=f"worker_cpu_affinity {masks};\n" if masks else "",
+            work=f"{name}.work",
+            modules="".join(f"load_module {module};\n" for module in self.modules),
+            # As many again for those to upstreams; at least nginx's own default of 512.
+            connections=max(512, 2 * self.connections),
+        )
+
+    def service(self, name: str, blocks: Iterable[str], url: str, files: dict[str, str] | None = None) -> Service:
+        """Return the service whose configuration is `main` and the given blocks."""
+        return Service(
+            name,
+            "nginx",
+            (self.program, "-p", ".", "-c", f"{name}.conf", *(("-e", "stderr") if self.early_errors else ())),
+            files={f"{name}.conf": "\n".join((self.main(name), *blocks)), **(files or {})},
+            folders=(f"{name}.work",),
+            url=url,
+            stop="QUIT",
+        )
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What nginx is told about sending responses.
+
+    Attributes
+    ----------
+    access_log : str
+        ``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB.
+    sendfile, tcp_nopush : bool
+        Files from the page cache to the socket without a copy; header and begin of a file in one segment.
+    gzip : bool
+        Compress for clients that ask for it.
+    """
+
+    access_log: str = "off"
+    sendfile: bool = True
+    tcp_nopush: bool = False
+    gzip: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("access_log", self.access_log, ("off", "on", "buffered"))
+        for switch in fields(self)[1:]:
+            check_flag(switch.name, getattr(self, switch.name))
+
+    def directives(self, name: str) -> list[str]:
+        """Directives of ``http``."""
+        buffer = " buffer=1024k" if self.access_log == "buffered" else ""
+        log = "off" if self.access_log == "off" else f"{name}.access.log combined{buffer}"
+        switches = {"sendfile": self.sendfile, "tcp_nopush": self.tcp_nopush, "gzip": self.gzip}
+        # text/html is always compressed; the other types that are served here have to be named.
+        types = ["gzip_types text/plain application/octet-stream;"] if self.gzip else []
+        return [f"access_log {log};", *(f"{key} {'on' if on else 'off'};" for key, on in switches.items()), *types]
+
+
+@dataclass(frozen=True)
+class Nginx:
+    """A web server.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    listens : tuple of Endpoint
+        Where it is asked; the first one is its URL.
+    response : Response
+        What it answers; a `Delay` takes nginx's echo module.
+    process, serving
+        How it runs and sends.
+    wildcard : bool
+        Listen on all addresses of the host instead of those of `listens`.
+    reuseport : bool
+        A listening socket for each worker.
+    """
+
+    name: str
+    listens: tuple[Endpoint, ...]
+    response: Response = field(default_factory=Text)
+    process: Process = field(default_factory=Process)
+    serving: Serving = field(default_factory=Serving)
+    wildcard: bool = False
+    reuseport: bool = False
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_endpoints("listens", self.listens, most=256)
+        check_flag("wildcard", self.wildcard)
+        check_flag("reuseport", self.reuseport)
+        if self.wildcard and len({endpoint.port for endpoint in self.listens}) != len(self.listens):
+            raise ValueRuleError("listens", "of different ports, where one listens on all addresses", self.listens)
+
+
+def nginx_service(nginx: Nginx) -> Service:
+    """Return the service of a web server.
+
+    Parameters
+    ----------
+    nginx : Nginx
+        Its settings.
+
+    Examples
+    --------
+    >>> service = nginx_service(Nginx("S1", (Endpoint("127.0.0.1", 8080),), Text(5)))
+    >>> service.argv
+    ('nginx', '-p', '.', '-c', 'S1.conf', '-e', 'stderr')
+    >>> 'return 200 "xxxxx";' in service.files["S1.conf"]
+    True
+    """
+    options = f"backlog={nginx.process.backlog}{' reuseport' if nginx.reuseport else ''}"
+    listens = [f"listen {'*:' + str(e.port) if nginx.wildcard else e} {options};" for e in nginx.listens]
+    server = block("server", [*listens, "default_type text/plain;", *_locations(nginx.name, nginx.response)])
+    files = nginx.response.files(f"{nginx.name}.work") if isinstance(nginx.response, Files) else {}
+    http = block("http", [*http_directives(nginx.name), *nginx.serving.directives(nginx.name), *server])
+    return nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
+
+
+def http_directives(name: str) -> list[str]:
+    """Directives that every ``http`` block of the laboratory has."""
+    return [
+        *(f"{kind}_temp_path {name}.work;" for kind in _TEMPORARY),
+        "# The default of 1000 would close and reopen connections during the run.",
+        "keepalive_requests 1000000000;",
+    ]
+
+
+def block(head: str, lines: Iterable[str]) -> list[str]:
+    """Lines of a block of the configuration."""
+    return [f"{head} {{", *(f"    {line}" for line in lines), "}"]
+
+
+def _locations(name: str, response: Response) -> list[str]:
+    if isinstance(response, Files):
+        root = f"root {name}.work;"
+        first = block("location = /", [f"rewrite ^ /{response.sizes_bytes[0]}.bin last;"])
+        # Only the files: what else lies in the folder is nobody's business.
+        return [*first, *block(r'location ~ "^/[0-9]+\.bin$"', [root])]
+    if isinstance(response, Delay):
+        body = [f"echo_sleep {response.delay_ms / 1000:.3f};", f"echo_duplicate {response.body_bytes} x;"]
+    elif isinstance(response, Status):
+        body = ["stub_status;"]
+    else:
+        body = [f'return 200 "{"x" * response.body_bytes}";']
+    if isinstance(response, Burn):
+        # Each of the two stars can end anywhere and nothing follows them, so all ways of dividing the text are tried.
+        body = [f'set $text "{"a" * response.steps}";', 'if ($text ~ "^[ab]*[ab]*[^ab]") { return 500; }', *body]
+    return block("location /", body)

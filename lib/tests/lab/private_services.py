@@ -1,0 +1,144 @@
+"""Start services of the laboratory for a test, ask them, and see that nothing of them is left."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from loadcurve.lab.hosts import LOCAL, Host
+from loadcurve.lab.process import guarded
+from loadcurve.lab.servers import Endpoint
+from loadcurve.lab.service import Service
+from loadcurve.lab.tools import SEARCH_PATH, which
+
+LIMIT_S = 30.0
+_START_LIMIT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server said."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def need(*programs: str) -> None:
+    """Skips where a program is missing."""
+    if missing := [program for program in programs if which(program) is None]:
+        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/system.sh install lab-test)")
+
+
+def free_endpoint(address: str = "127.0.0.1") -> Endpoint:
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        return Endpoint(address, probe.getsockname()[1])
+
+
+def ask(url: str, *options: str, host: Host = LOCAL, limit_s: float = 5.0) -> Answer:
+    """One request by curl from a host; status 0 where nobody answers."""
+    argv = ("curl", "-q", "-s", "-i", "--noproxy", "*", "--max-time", f"{limit_s:g}", *options, url)
+    done = subprocess.run(
+        guarded(host.argv(argv), limit_s + 5), capture_output=True, env=_env(), stdin=subprocess.DEVNULL, check=False
+    )
+    head, _, body = done.stdout.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    if done.returncode not in (0, 18) or not first.startswith("HTTP/"):
+        return Answer(0, {}, b"")
+    headers = dict(line.lower().split(": ", 1) if ": " in line else (line, "") for line in lines)
+    return Answer(int(first.split()[1]), headers, body)
+
+
+@contextlib.contextmanager
+def running(folder: Path, *services: Service, host: Host = LOCAL) -> Iterator[list[subprocess.Popen]]:
+    """Services in a run's folder, for as long as the context; afterwards their processes and folders must be gone."""
+    folder.mkdir(exist_ok=True)
+    started = []
+    try:
+        for service in services:
+            started.append(_start(folder, service, host))
+            _wait(service, started[-1], folder, host)
+        yield started
+    finally:
+        for service, process in reversed(list(zip(services, started, strict=False))):
+            _stop(service, process)
+        for service in services:
+            for name in service.folders:
+                shutil.rmtree(folder / name)
+    left = [p for p in Path("/proc").glob("[0-9]*/cwd") if _within(p, folder)]
+    assert not left, f"processes left: {[(p.parent / 'cmdline').read_bytes() for p in left]}"
+
+
+def listeners(*endpoints: Endpoint) -> list[Endpoint]:
+    """Endpoints of this machine at which somebody still listens."""
+    found = []
+    for endpoint in endpoints:
+        with socket.socket() as probe:
+            if probe.connect_ex((endpoint.address, endpoint.port)) == 0:
+                found.append(endpoint)
+    return found
+
+
+def worker_cpu_s(folder: Path) -> float:
+    """Processor time of all processes that run in a folder."""
+    ticks = 0
+    for cwd in Path("/proc").glob("[0-9]*/cwd"):
+        if _within(cwd, folder):
+            fields = (cwd.parent / "stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _start(folder: Path, service: Service, host: Host) -> subprocess.Popen:
+    for name in service.folders:
+        (folder / name).mkdir()
+    for name, text in service.files.items():
+        (folder / name).write_text(text, "utf-8")
+    with (folder / f"{service.name}.out").open("wb") as out:
+        return subprocess.Popen(
+            guarded(host.argv(service.argv), LIMIT_S),
+            cwd=folder,
+            env=_env() | dict(service.env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _wait(service: Service, process: subprocess.Popen, folder: Path, host: Host) -> None:
+    deadline = time.monotonic() + _START_LIMIT_S
+    while service.url and ask(service.url, host=host).status == 0:
+        said = (folder / f"{service.name}.out").read_text("utf-8", "replace")[-2000:]
+        assert process.poll() is None, f"{service.name} ended: {said}"
+        assert time.monotonic() < deadline, f"{service.name} does not answer: {said}"
+        time.sleep(0.02)
+
+
+def _stop(service: Service, process: subprocess.Popen) -> None:
+    process.send_signal(signal.Signals[f"SIG{service.stop}"])
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise AssertionError(f"{service.name} did not end on SIG{service.stop}") from None
+
+
+def _within(cwd: Path, folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return cwd.resolve().is_relative_to(folder) and int(cwd.parent.name) != os.getpid()
+    return False
+
+
+def _env() -> dict[str, str]:
+    return {**os.environ, "PATH": SEARCH_PATH}

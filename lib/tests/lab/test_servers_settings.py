@@ -1,0 +1,99 @@
+"""No value of a study ends a directive, becomes an option or leaves its folder."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.servers import Burn, Delay, Endpoint, Files, Layout, Nginx, Process, Serving, Text, nginx_service
+
+HERE = Endpoint("127.0.0.1", 8080)
+HOSTILE = ["", "-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, "a/b", "1a", "a" * 33, None, 7])
+def test_a_name_is_letters_digits_and_dashes(value):
+    with pytest.raises(ValueRuleError, match="name must be a letter"):
+        Nginx(value, (HERE,))
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, "a/b", "./nginx", "/a/../b", "/opt/n;x", "/opt/n\n", None])
+def test_a_program_is_a_name_or_an_absolute_path(value):
+    with pytest.raises(ValueRuleError, match="program must be"):
+        Process(program=value)
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, "echo.so", "/a/../b.so", "/m.so;user root", "/m.so\n}"])
+def test_a_module_is_an_absolute_path(value):
+    with pytest.raises(ValueRuleError, match="modules must be an absolute path"):
+        Process(modules=(value,))
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, "0.0.0.0", "*", "localhost", "127.1", "127.0.0.1;", "::1", "127.0.0.01"])
+def test_an_address_is_that_of_one_host(value):
+    with pytest.raises(ValueRuleError, match="address must be an IPv4 address of one host"):
+        Endpoint(value, 80)
+
+
+@pytest.mark.parametrize("value", [0, -1, 65536, 80.0, "80", True, None])
+def test_a_port_is_a_port(value):
+    with pytest.raises(ValueRuleError, match="port must be a whole number of 1 to 65535"):
+        Endpoint("127.0.0.1", value)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Text(0), "body_bytes must be a whole number of 1 to 3000, got 0"),
+        (lambda: Text("1; user root"), "body_bytes must be a whole number"),
+        (lambda: Delay(0), "delay_ms must be a whole number of 1 to 60000, got 0"),
+        (lambda: Burn(3001), "steps must be a whole number of 1 to 3000, got 3001"),
+        (lambda: Files(()), "sizes_bytes must be sizes, each once"),
+        (lambda: Files((1, 1)), "sizes_bytes must be sizes, each once"),
+        (lambda: Files((-1,)), "sizes_bytes must be a whole number"),
+        (lambda: Files(("../a",)), "sizes_bytes must be a whole number"),
+        (lambda: Serving(access_log="/etc/passwd"), "access_log must be one of off, on, buffered"),
+        (lambda: Serving(gzip="on; user root"), "gzip must be true or false"),
+        (lambda: Process(workers=0), "workers must be a whole number of 1 to 256"),
+        (lambda: Process(workers=2, cpus=(0,)), "cpus must be one for each of 2 workers"),
+        (lambda: Process(cpus=("0; user root",)), "cpus must be a whole number"),
+        (lambda: Nginx("S1", ()), "listens must be 1 to 256 endpoints, each once"),
+        (lambda: Nginx("S1", ("127.0.0.1:80",)), "listens must be 1 to 256 endpoints"),
+        (lambda: Nginx("S1", (HERE, Endpoint("127.0.0.2", 8080)), wildcard=True), "listens must be of different ports"),
+        (lambda: Layout("S1", "F", ("127.0.0.1",), 80, 1), "letter must be one of A, B, C, D, E, reuseport"),
+        (lambda: Layout("S1", "D", ("127.0.0.1",), 80, 2), "addresses must be 2 or more for layout D"),
+        (lambda: Layout("S1", "A", (), 80, 2), "addresses must be 1 or more"),
+    ],
+)
+def test_a_setting_out_of_its_rule_is_refused(make, text):
+    with pytest.raises(ValueRuleError, match=text):
+        make()
+
+
+@given(st.text(max_size=40))
+def test_a_text_that_is_let_through_stays_one_word(value):
+    for make in (lambda: Process(program=value).program, lambda: Nginx(value, (HERE,)).name):
+        try:
+            passed = make()
+        except ValueRuleError:
+            continue
+        assert passed == value
+        assert not set(passed) & set(" \t\r\n;{}\"'\\$#`&|<>()*?~!") and not passed.startswith("-")
+
+
+@given(
+    response=st.one_of(
+        st.builds(Text, st.integers(1, 3000)),
+        st.builds(Delay, st.integers(1, 60000)),
+        st.builds(Burn, st.integers(1, 3000)),
+        st.builds(Files, st.lists(st.integers(0, 2000), min_size=1, max_size=4, unique=True).map(tuple)),
+    ),
+    workers=st.integers(1, 256),
+)
+def test_a_configuration_keeps_to_its_folder(response, workers):
+    service = nginx_service(Nginx("S1", (HERE,), response, Process(workers=workers)))
+    text = service.files["S1.conf"]
+    assert text.count("{") == text.count("}") and text.count('"') % 2 == 0
+    assert "/etc" not in text and "/var" not in text and "/usr" not in text
+    assert all(len(line) < 4096 for line in text.splitlines()), "nginx reads a directive into 4096 bytes"
+    assert all(name == "S1.conf" or name.startswith("S1.work/") for name in service.files)
