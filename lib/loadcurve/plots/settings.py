@@ -42,7 +42,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         )  # fmt: skip
     ax.set_yticks(list(places), rates["setting"])
     ax.set_ylim(0.5, len(rates) + 0.7)
-    ax.set_xlim(left=0)
+    ax.set_xlim(0, 1.05 * rates["busy_rps"].max())
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Throughput [requests/s]")
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
