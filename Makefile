@@ -2,7 +2,9 @@
 .DEFAULT_GOAL := site
 .DELETE_ON_ERROR:
 .SUFFIXES:
-MAKEFLAGS += --no-builtin-rules
+# All processors, as notebooks are independent of each other; JOBS=1 for one after the other.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+MAKEFLAGS += --no-builtin-rules --jobs=$(JOBS)
 
 PYTHON ?= python3
 SYSTEM ?= yes
@@ -90,6 +92,8 @@ build/$(1).stamp: lib/system.sh
 endef
 $(eval $(call system,lab-tools))
 $(eval $(call system,browser))
+# One package manager at a time, and none beside the measurement on this machine.
+build/browser.stamp: | build/lab-tools.stamp build/notebooks/10_run_study.ipynb
 
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
