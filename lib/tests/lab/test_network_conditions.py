@@ -99,10 +99,20 @@ def test_conditions_go_to_the_links_that_they_name():
     slow = LinkConditions(rate_bps=1e6)
     links = resolve(client_l4_servers(), {"LB.back": slow, "S1": slow})
     assert {link for link, condition in links.items() if condition == slow} == {("LB", "back"), ("S1", "back")}
+    links = resolve(client_l4_servers(), {"back": slow})
+    assert {link for link, condition in links.items() if condition == slow} == {
+        ("LB", "back"), ("S1", "back"), ("S2", "back"),
+    }  # fmt: skip
     with pytest.raises(LabError, match="LB to back has conditions twice"):
         resolve(client_l4_servers(), {"LB": slow, "LB.back": slow})
     with pytest.raises(LabError, match="no host 'C1; reboot'"):
         resolve(client_server(), {"C1; reboot": slow})
+
+
+def test_a_network_has_one_mtu():
+    with pytest.raises(LabError, match="links of network back must have one MTU, got 1500, 9000"):
+        resolve(client_l4_servers(), {"S1": LinkConditions(mtu=9000)})
+    assert resolve(client_l4_servers(), {"back": LinkConditions(mtu=9000)})["LB", "front"].mtu == 1500
 
 
 def test_reno_is_the_namespaces_own_and_others_come_by_the_routes():

@@ -142,7 +142,7 @@ def _clean_one(path: Path, tag: str) -> list[str]:
             things = [check_thing(thing, tag) for thing in reversed(_left(file.read()))]
             here = [thing for thing in things if exists(thing)]
             remove(here)
-        except (LoadcurveError, ValueError, OSError) as error:
+        except (LoadcurveError, OSError) as error:
             return [f"{tag}: {error}; {path} stays"]
         path.unlink()
         return [f"{tag}: removed {thing}" for thing in here]
@@ -151,9 +151,12 @@ def _clean_one(path: Path, tag: str) -> list[str]:
 def _left(lines: bytes) -> list[Thing]:
     """Things that a ledger names as made and not as gone."""
     left: list[Thing] = []
-    for line in lines.split(b"\n")[:-1]:
-        ((what, pairs),) = json.loads(line).items()
-        things = [Thing(kind, name) for kind, name in pairs]
+    for number, line in enumerate(lines.split(b"\n")[:-1], 1):
+        try:
+            ((what, pairs),) = json.loads(line).items()
+            things = [Thing(kind, name) for kind, name in pairs]
+        except (ValueError, TypeError, AttributeError):
+            raise LabError(f"line {number} is not of a ledger") from None
         left = [*left, *things] if what == "made" else [thing for thing in left if thing not in things]
     return left
 

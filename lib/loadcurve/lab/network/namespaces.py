@@ -1,6 +1,7 @@
 """Build a topology: namespaces, links and conditions up in a moment, and gone with the context."""
 
 import contextlib
+import ipaddress
 import json
 import os
 import select
@@ -48,7 +49,7 @@ def build(
     ledger : Ledger
         Where it is written down first.
     links : mapping of str to LinkConditions, optional
-        By name of a host (all its links) or of one link, such as ``LB.back``.
+        By name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
     hosts : mapping of str to HostSettings, optional
         By name of a host.
 
@@ -94,14 +95,12 @@ def _routes() -> list[str]:
 def _check_machine(topology: Topology) -> None:
     if os.geteuid() != 0:
         raise LabError(f"topology {topology.name} needs network namespaces, and those need root; or use loopback")
-    taken = _routes()
-    for node in topology.nodes:
-        for interface in node.interfaces:
-            free_block(taken, _block_of(interface.addresses[0]))
-
-
-def _block_of(address: str) -> tuple[str]:
-    return (".".join(address.split(".")[:2]) + ".0.0/16",)
+    routes = [ipaddress.ip_network(route, strict=False) for route in _routes()]
+    for network in {
+        ipaddress.ip_interface(a).network for n in topology.nodes for i in n.interfaces for a in i.addresses
+    }:
+        if any(network.overlaps(route) for route in routes):
+            raise LabError(f"this machine has a route to {network}; give the topology another block, see find_block")
 
 
 def _make(
@@ -116,7 +115,7 @@ def _make(
     delayed = frozenset(link for link, c in links.items() if c.delay_s and not netem)
     batch = wiring.namespaces_lines(topology, ledger.tag) + wiring.veth_lines(topology, ledger.tag, delayed)
     run(("ip", "-batch", "-"), batch, ledger.lock)
-    _start_delay_lines(topology, ledger.tag, {link: links[link].delay_s for link in delayed}, stack)
+    _start_delay_lines(topology, ledger, {link: links[link].delay_s for link in delayed}, stack)
     ipv6 = Path("/proc/sys/net/ipv6").exists()
     switch = namespace(ledger.tag, SWITCH)
     first, then = [Invocation(("ip", "-n", switch, "-batch", "-"), wiring.switch_lines(topology, links, ipv6))], []
@@ -143,12 +142,13 @@ def _conditions(space: str, devices: Mapping[str, LinkConditions], netem: bool) 
 
 
 def _start_delay_lines(
-    topology: Topology, tag: str, delays: Mapping[tuple[str, str], float], stack: contextlib.ExitStack
+    topology: Topology, ledger: Ledger, delays: Mapping[tuple[str, str], float], stack: contextlib.ExitStack
 ) -> None:
+    """Start a delay line for each link that has one; one whose launcher dies first cannot say `ready`, and ends."""
     lines = []
     for (host, network), delay_s in delays.items():
         (device,) = (i.name for i in topology.node(host).interfaces if i.network == network)
-        ends = (namespace(tag, host), device, namespace(tag, SWITCH), port(host, network))
+        ends = (namespace(ledger.tag, host), device, namespace(ledger.tag, SWITCH), port(host, network))
         argv = (sys.executable, "-I", "-S", delay_line.__file__, *ends, f"{delay_s:.6f}")
         process = subprocess.Popen(
             guarded(argv, _LONGEST_TOPOLOGY_S),
@@ -156,6 +156,7 @@ def _start_delay_lines(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=(ledger.lock,),  # `clean` waits until it has ended
         )
         stack.callback(_stop, process)
         lines.append(process)

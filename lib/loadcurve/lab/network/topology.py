@@ -139,7 +139,7 @@ class Topology:
         return tuple(node for node in self.nodes if node.role == role)
 
     def links(self, name: str) -> tuple[tuple[str, str], ...]:
-        """Return the links, as host and network, that ``S1`` (all of its) or ``LB.back`` (one) names.
+        """Return the links, as host and network, that a name means: ``S1`` (of a host), ``LB.back``, ``back`` (all).
 
         Raises
         ------
@@ -151,6 +151,8 @@ class Topology:
         >>> client_l4_servers().links("LB")
         (('LB', 'front'), ('LB', 'back'))
         """
+        if name in self.networks:
+            return tuple((node.name, name) for node in self.nodes for i in node.interfaces if i.network == name)
         host, _, network = name.partition(".")
         found = tuple((host, i.network) for i in self.node(host).interfaces if network in ("", i.network))
         if not found:

@@ -34,7 +34,8 @@ def resolve(topology: Topology, conditions: Mapping[str, LinkConditions]) -> dic
     Raises
     ------
     LabError
-        When a name is not of a link, or a link is named twice.
+        When a name is not of a link, a link is named twice, or links of a network differ in their MTU: the bridge
+        between them would drop the larger packets without a word.
     """
     links: dict[tuple[str, str], LinkConditions] = {}
     for name, condition in conditions.items():
@@ -43,7 +44,11 @@ def resolve(topology: Topology, conditions: Mapping[str, LinkConditions]) -> dic
                 raise LabError(f"the link of {link[0]} to {link[1]} has conditions twice; name it once")
             links[link] = condition
     every = ((node.name, i.network) for node in topology.nodes for i in node.interfaces)
-    return {link: links.get(link, LinkConditions()) for link in every}
+    links = {link: links.get(link, LinkConditions()) for link in every}
+    for network in topology.networks:
+        if len(mtus := {condition.mtu for (_, other), condition in links.items() if other == network}) > 1:
+            raise LabError(f"links of network {network} must have one MTU, got {', '.join(map(str, sorted(mtus)))}")
+    return links
 
 
 def namespaces_lines(topology: Topology, tag: str) -> str:
@@ -90,8 +95,7 @@ def switch_lines(topology: Topology, links: Links, ipv6: bool) -> str:
         lines.append(f"link set dev {port(host, network)} master br-{network}")
         lines += _up(port(host, network), condition.mtu, ipv6)
     for network in topology.networks:
-        mtu = max(c.mtu for (_, other), c in links.items() if other == network)
-        lines += _up(f"br-{network}", mtu, ipv6)
+        lines += _up(f"br-{network}", min(c.mtu for (_, other), c in links.items() if other == network), ipv6)
     return "".join(f"{line}\n" for line in lines)
 
 

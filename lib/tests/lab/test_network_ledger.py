@@ -1,0 +1,307 @@
+"""What a launch made is written down first, and removed by whoever comes: all of it, and nothing else."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.network import Ledger, Thing, clean
+from loadcurve.lab.network import ledger as ledger_module
+from loadcurve.lab.network.ledger import runtime_folder
+from loadcurve.lab.network.things import check_thing, process_state
+from loadcurve.lab.tools import which
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the laboratory needs Linux")
+
+
+def boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii")[:8]
+
+
+def written(folder: Path, pid: int, started: int, *things: Thing, tag="lc0000aa", at=None) -> Path:
+    """A ledger as a launcher with this process number and start time would have left it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{tag}.{pid}.{started}.{at or boot()}.ledger"
+    path.write_text("".join(json.dumps({"made": [[t.kind, t.name]]}) + "\n" for t in things))
+    return path
+
+
+def folder_thing(tmp_path: Path, name: str) -> Thing:
+    (tmp_path / name / "deep").mkdir(parents=True)
+    (tmp_path / name / "deep" / "file").write_text("x")
+    return Thing("folder", str(tmp_path / name))
+
+
+def in_a_child(work, *, then=signal.SIGKILL) -> int:
+    """Process number of a child that has done `work` and has been killed; it is not waited for."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os.write(into, b"done")
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    os.close(into)
+    with os.fdopen(out, "rb") as said:
+        assert said.read(4) == b"done"
+    os.kill(child, then)
+    return child
+
+
+def test_what_is_made_is_removed_with_the_launch_and_its_file_too(tmp_path):
+    with Ledger(tmp_path / "ledgers") as own:
+        thing = Thing("folder", str(tmp_path / f"{own.tag}-work"))
+        own.record(thing)
+        Path(thing.name).mkdir()
+        (file,) = (tmp_path / "ledgers").iterdir()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert not Path(thing.name).exists()
+    assert list((tmp_path / "ledgers").iterdir()) == []
+
+
+def test_it_is_written_before_it_is_made(tmp_path):
+    with Ledger(tmp_path / "ledgers") as own:
+        own.record(Thing("folder", str(tmp_path / f"{own.tag}-1")), Thing("folder", str(tmp_path / f"{own.tag}-2")))
+        (file,) = (tmp_path / "ledgers").iterdir()
+        names = [[name for _, name in json.loads(line)["made"]] for line in file.read_text().splitlines()]
+    assert names == [[str(tmp_path / f"{own.tag}-1"), str(tmp_path / f"{own.tag}-2")]]
+
+
+def test_what_a_killed_launcher_left_is_removed(tmp_path):
+    def work():
+        own = Ledger(tmp_path / "ledgers")
+        for name in ("a", "b"):
+            own.record(Thing("folder", str(tmp_path / f"{own.tag}-{name}")))
+            (tmp_path / f"{own.tag}-{name}").mkdir()
+
+    child = in_a_child(work)
+    deadline = time.monotonic() + 5
+    while psutil.Process(child).status() != psutil.STATUS_ZOMBIE:  # ended, though nobody has waited for it yet
+        assert time.monotonic() < deadline
+    said = clean(tmp_path / "ledgers")
+    os.waitpid(child, 0)
+    assert len(said) == 2
+    assert all("removed folder" in sentence for sentence in said)
+    assert [p.name for p in tmp_path.iterdir()] == ["ledgers"]
+    assert clean(tmp_path / "ledgers") == ()
+
+
+def test_what_a_living_launcher_made_stays(tmp_path):
+    with Ledger(tmp_path / "ledgers") as own:
+        thing = Thing("folder", str(tmp_path / f"{own.tag}-work"))
+        own.record(thing)
+        Path(thing.name).mkdir()
+        assert clean(tmp_path / "ledgers") == ()
+        assert Path(thing.name).exists()
+
+
+@pytest.mark.parametrize("later", [-1, 1])
+def test_a_process_with_the_number_of_a_dead_launcher_is_not_the_launcher(tmp_path, later):
+    thing = folder_thing(tmp_path, "lc0000aa-work")
+    pid = os.getpid()
+    written(tmp_path / "ledgers", pid, process_state(pid)[1] + later, thing)
+    assert clean(tmp_path / "ledgers") == (f"lc0000aa: removed {thing}",)
+    assert not Path(thing.name).exists()
+
+
+def test_a_launcher_from_before_the_last_restart_is_dead(tmp_path):
+    thing = folder_thing(tmp_path, "lc0000aa-work")
+    written(tmp_path / "ledgers", os.getpid(), process_state(os.getpid())[1], thing, at="00000000")
+    assert len(clean(tmp_path / "ledgers")) == 1
+
+
+def test_what_no_ledger_names_stays(tmp_path):
+    thing, similar = folder_thing(tmp_path, "lc0000aa-work"), folder_thing(tmp_path, "lc0000aa-work2")
+    written(tmp_path / "ledgers", 2**22 + 1, 1, thing)
+    (tmp_path / "ledgers" / "notes.ledger").write_text("not of the laboratory")
+    assert len(clean(tmp_path / "ledgers")) == 1
+    assert Path(similar.name).exists()
+    assert (tmp_path / "ledgers" / "notes.ledger").exists()
+
+
+@pytest.mark.parametrize("name", ["{here}/other", "{here}/lc0000aa-w/../other", "other", "/", "{here}/lc0000ab-work"])
+def test_a_ledger_that_names_what_is_not_of_its_launch_removes_nothing(tmp_path, name):
+    own, other = folder_thing(tmp_path, "lc0000aa-work"), folder_thing(tmp_path, "other")
+    folder_thing(tmp_path, "lc0000ab-work")
+    path = written(tmp_path / "ledgers", 2**22 + 1, 1, own, Thing("folder", name.format(here=tmp_path)))
+    (said,) = clean(tmp_path / "ledgers")
+    assert "its name beginning with lc0000aa" in said
+    assert all(Path(thing.name).exists() for thing in (own, other))
+    assert path.exists()
+
+
+def test_a_line_that_was_cut_is_of_something_never_begun(tmp_path):
+    thing, later = folder_thing(tmp_path, "lc0000aa-work"), folder_thing(tmp_path, "lc0000aa-later")
+    path = written(tmp_path / "ledgers", 2**22 + 1, 1, thing)
+    path.write_text(path.read_text() + f'{{"made": [["folder", "{later.name}"]]}}')
+    assert clean(tmp_path / "ledgers") == (f"lc0000aa: removed {thing}",)
+    assert Path(later.name).exists()
+
+
+@pytest.mark.parametrize("text", ["{\n", "[]\n", '{"made": 1}\n', '{"made": [["folder"]]}\n', "\xff\n"])
+def test_a_ledger_that_cannot_be_read_stays_and_says_so(tmp_path, text):
+    path = written(tmp_path / "ledgers", 2**22 + 1, 1)
+    path.write_text(text)
+    (said,) = clean(tmp_path / "ledgers")
+    assert said.startswith("lc0000aa: ")
+    assert path.exists()
+
+
+def test_what_was_removed_already_is_not_removed_again(tmp_path):
+    """The name may be someone else's by now."""
+    thing = folder_thing(tmp_path, "lc0000aa-work")
+    path = written(tmp_path / "ledgers", 2**22 + 1, 1, thing)
+    path.write_text(path.read_text() + json.dumps({"gone": [["folder", thing.name]]}) + "\n")
+    assert clean(tmp_path / "ledgers") == ()
+    assert Path(thing.name).exists()
+    assert not path.exists()
+
+
+def test_a_link_in_a_folder_leads_nowhere(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").write_text("x")
+    (tmp_path / "lc0000aa-work").mkdir()
+    (tmp_path / "lc0000aa-work" / "link").symlink_to(tmp_path / "precious")
+    (tmp_path / "lc0000aa-link").symlink_to(tmp_path / "precious")
+    things = [Thing("folder", str(tmp_path / name)) for name in ("lc0000aa-work", "lc0000aa-link")]
+    written(tmp_path / "ledgers", 2**22 + 1, 1, *things)
+    assert len(clean(tmp_path / "ledgers")) == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ledgers", "precious"]
+    assert (tmp_path / "precious" / "file").exists()
+
+
+def test_a_tool_of_a_killed_launcher_is_waited_for(tmp_path):
+    """It may still be making what the ledger names."""
+    late = tmp_path / "late"
+
+    def work():
+        own = Ledger(tmp_path / "ledgers")
+        own.record(Thing("folder", str(tmp_path / f"{own.tag}-work")))
+        late.write_text(own.tag)
+        subprocess.Popen(
+            ["sh", "-c", f"sleep 0.5; mkdir {tmp_path}/{own.tag}-work"], pass_fds=(own.lock,), start_new_session=True
+        )
+
+    child = in_a_child(work)
+    os.waitpid(child, 0)
+    assert len(clean(tmp_path / "ledgers")) == 1
+    time.sleep(0.5)
+    assert not (tmp_path / f"{late.read_text()}-work").exists()
+
+
+def test_a_tool_that_never_ends_keeps_the_ledger(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger_module, "_TOOLS_END_S", 0.1)
+    thing = folder_thing(tmp_path, "lc0000aa-work")
+    path = written(tmp_path / "ledgers", 2**22 + 1, 1, thing)
+    with subprocess.Popen(["flock", str(path), "sleep", "5"], start_new_session=True) as holder:
+        deadline = time.monotonic() + 5
+        while not psutil.Process(holder.pid).children():
+            assert time.monotonic() < deadline
+        (said,) = clean(tmp_path / "ledgers")
+        os.killpg(holder.pid, signal.SIGKILL)
+    assert "still makes things; try again" in said
+    assert Path(thing.name).exists()
+    monkeypatch.undo()
+    assert len(clean(tmp_path / "ledgers")) == 1
+
+
+def test_a_fork_of_the_launcher_owns_nothing(tmp_path):
+    with Ledger(tmp_path / "ledgers") as own:
+        thing = Thing("folder", str(tmp_path / f"{own.tag}-work"))
+        own.record(thing)
+        Path(thing.name).mkdir()
+        child = os.fork()
+        if child == 0:
+            own.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert Path(thing.name).exists()
+        assert len(list((tmp_path / "ledgers").iterdir())) == 1
+
+
+def test_what_is_there_already_is_someone_elses(tmp_path):
+    with Ledger(tmp_path / "ledgers") as own:
+        foreign = folder_thing(tmp_path, f"{own.tag}-work")
+        with pytest.raises(LabError, match="there is a folder .* already"):
+            own.record(foreign)
+    assert Path(foreign.name).exists()
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Thing("namespace", "web"), Thing("namespace", "lc0000aa/../web"), Thing("namespace", "lc0000aa web"),
+        Thing("link", "eth0"), Thing("link", "lc0000aa-too-long"), Thing("nft_table", "inet filter"),
+        Thing("nft_table", "inet lc0000aa; flush ruleset"), Thing("cgroup", "/tmp/lc0000aa-1"),
+        Thing("cgroup", "/sys/fs/cgroup/cpu/system"), Thing("folder", "lc0000aa-work"), Thing("process", "lc0000aa"),
+        Thing("folder", "/tmp/lc0000aa-x\n"),
+    ],
+)  # fmt: skip
+def test_only_names_with_the_launchs_tag_can_be_written(thing):
+    with pytest.raises(ValueRuleError):
+        check_thing(thing, "lc0000aa")
+
+
+def test_no_room_for_a_line_is_said_and_nothing_is_begun(tmp_path, monkeypatch):
+    with Ledger(tmp_path / "ledgers") as own:
+        first, second = (Thing("folder", str(tmp_path / f"{own.tag}-{n}")) for n in (1, 2))
+        own.record(first)
+        monkeypatch.setattr(ledger_module.os, "write", lambda fd, data: os.pwrite(fd, data[:5], 0) and 5)
+        with pytest.raises(LabError, match="no room"):
+            own.record(second)
+        monkeypatch.undo()
+        (file,) = (tmp_path / "ledgers").iterdir()
+        assert [json.loads(line) for line in file.read_text().splitlines()] == [{"made": [["folder", first.name]]}]
+
+
+def test_the_runtime_folder_is_the_users_own(tmp_path, monkeypatch):
+    (tmp_path / "theirs").mkdir(mode=0o755)
+    assert stat.S_IMODE(runtime_folder(tmp_path / "theirs").stat().st_mode) == 0o700
+    (tmp_path / "link").symlink_to(tmp_path / "theirs")
+    with pytest.raises(LabError, match="a folder of this user's own"):
+        runtime_folder(tmp_path / "link")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(LabError, match="a folder of this user's own"):
+        runtime_folder(tmp_path / "theirs")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with pytest.raises(LabError, match=str(tmp_path / "loadcurve")):
+        runtime_folder()
+
+
+@pytest.mark.lab
+def test_each_kind_of_thing_is_removed(tmp_path, network_tools):
+    groups = [p for p in (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")) if (p / "cgroup.procs").exists()]
+    tags = []
+    with Ledger(tmp_path / "ledgers") as own:
+        tags.append(own.tag)
+        # Down and without rules: they touch nothing of this machine's traffic.
+        own.record(Thing("link", f"{own.tag}-a"), Thing("nft_table", f"inet {own.tag}"))
+        argvs = [["ip", "link", "add", f"{own.tag}-a", "type", "veth", "peer", f"{own.tag}-b"]]
+        argvs += [["nft", "add", "table", "inet", own.tag]]
+        for argv in argvs:
+            subprocess.run([which(argv[0]), *argv[1:]], check=True)
+        kinds = ["link", "nft_table"]
+        if groups and os.access(groups[0], os.W_OK):
+            group = Thing("cgroup", str(groups[0] / f"{own.tag}-run"))
+            own.record(group)
+            (Path(group.name) / "inner").mkdir(parents=True)
+            kinds.append("cgroup")
+            sleeper = subprocess.Popen(["sleep", "30"])
+            (Path(group.name) / "inner" / "cgroup.procs").write_text(str(sleeper.pid))
+    if "cgroup" in kinds:
+        assert sleeper.wait(5) == -signal.SIGKILL
+        assert not Path(group.name).exists()
+    assert not [p for p in Path("/sys/class/net").iterdir() if p.name.startswith(tags[0])]
+    tables = subprocess.run([which("nft"), "list", "tables"], capture_output=True, text=True, check=True).stdout
+    assert tags[0] not in tables
