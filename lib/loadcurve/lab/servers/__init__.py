@@ -3,6 +3,7 @@
 A `Response` says what a server answers; each server's own settings say how it runs.
 """
 
+from loadcurve.lab.servers.haproxy import Haproxy, HaproxyProcess, haproxy_service
 from loadcurve.lab.servers.layouts import LAYOUTS, Layout, layout_services
 from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
@@ -14,6 +15,8 @@ __all__ = [
     "Delay",
     "Endpoint",
     "Files",
+    "Haproxy",
+    "HaproxyProcess",
     "Layout",
     "Nginx",
     "Process",
@@ -21,6 +24,7 @@ __all__ = [
     "Serving",
     "Status",
     "Text",
+    "haproxy_service",
     "layout_services",
     "nginx_service",
 ]

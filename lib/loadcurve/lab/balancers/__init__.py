@@ -1,0 +1,16 @@
+"""Balancers as data: proxies as a `Service`, rules of the kernel as `Rules`; nothing here starts or loads anything."""
+
+from loadcurve.lab.balancers.haproxy import HaproxyProxy, haproxy_counters_argv, haproxy_proxy_service
+from loadcurve.lab.balancers.nginx import NginxProxy, nginx_l7_service, nginx_stream_service
+from loadcurve.lab.balancers.proxies import Domains, Proxy
+
+__all__ = [
+    "Domains",
+    "HaproxyProxy",
+    "NginxProxy",
+    "Proxy",
+    "haproxy_counters_argv",
+    "haproxy_proxy_service",
+    "nginx_l7_service",
+    "nginx_stream_service",
+]

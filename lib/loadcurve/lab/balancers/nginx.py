@@ -1,0 +1,116 @@
+"""nginx as a balancer: of requests (L7, proxy_pass) and of connections (L4, its stream module)."""
+
+from dataclasses import dataclass, field
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.balancers.proxies import Proxy
+from loadcurve.lab.servers.nginx import Process, block, http_directives
+from loadcurve.lab.servers.settings import check_choice
+from loadcurve.lab.service import Service
+
+_SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash $remote_addr;"]}
+# Idle connections that each worker keeps to the servers of a pool; far more than servers answer at once.
+_KEPT_CONNECTIONS = 512
+# Tables large enough for 10,000 names (nginx, "Setting up hashes").
+_HASHES = [f"{name}_hash_{size};" for name in ("server_names", "map") for size in ("max_size 65536", "bucket_size 128")]
+# The usual fields, then which server it was and how long it took: what counts requests by server.
+_HTTP_LOG = (
+    '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent '
+    '"$http_referer" "$http_user_agent" "$upstream_addr" $request_time $upstream_response_time'
+)
+_STREAM_LOG = '$remote_addr [$time_local] $protocol $status $bytes_sent $bytes_received $session_time "$upstream_addr"'
+
+
+@dataclass(frozen=True)
+class NginxProxy:
+    """An nginx before servers.
+
+    Attributes
+    ----------
+    proxy : Proxy
+        Where it listens and among whom it chooses.
+    process : Process
+        How it runs.  Each worker takes its own turns.
+    access_log : str
+        ``off``; ``on``; ``buffered``: a line for each request or, in L4, connection, with the server it went to.
+    lookup : str
+        How a name finds its pool: ``blocks``, a server block for each name; ``map``, one block and a table.
+    """
+
+    proxy: Proxy
+    process: Process = field(default_factory=Process)
+    access_log: str = "off"
+    lookup: str = "blocks"
+
+    def __post_init__(self) -> None:
+        check_choice("access_log", self.access_log, ("off", "on", "buffered"))
+        check_choice("lookup", self.lookup, ("blocks", "map"))
+
+
+def nginx_l7_service(nginx: NginxProxy) -> Service:
+    """Return the service of an nginx that balances requests.
+
+    Parameters
+    ----------
+    nginx : NginxProxy
+        Its settings.
+    """
+    proxy, kept = nginx.proxy, []
+    if proxy.keepalive:
+        kept = [f"keepalive {_KEPT_CONNECTIONS};", "keepalive_requests 1000000000;"]
+    pools = [line for pool in proxy.pools for line in block(f"upstream {pool}", [*_members(proxy), *kept])]
+    http = [*http_directives(proxy.name), *_log(nginx, "http", _HTTP_LOG), *_HASHES, *pools, *_servers(nginx)]
+    files = {}
+    if proxy.domains and nginx.lookup == "map":
+        files[f"{proxy.name}.map"] = "".join(f"{name} {pool};\n" for name, pool in proxy.domains.pool_of_name().items())
+    return nginx.process.service(proxy.name, block("http", http), proxy.listen.url, files)
+
+
+def nginx_stream_service(nginx: NginxProxy) -> Service:
+    """Return the service of an nginx that balances connections; it takes the stream module.
+
+    Parameters
+    ----------
+    nginx : NginxProxy
+        Its settings.
+    """
+    proxy = nginx.proxy
+    if proxy.domains:
+        raise ValueRuleError("domains", "none for connections, whose names nobody reads", proxy.domains)
+    stream = [*_log(nginx, "stream", _STREAM_LOG), *block("upstream pool1", _members(proxy))]
+    stream += block("server", [f"listen {proxy.listen} backlog={nginx.process.backlog};", "proxy_pass pool1;"])
+    return nginx.process.service(proxy.name, block("stream", stream), proxy.listen.url)
+
+
+def _members(proxy: Proxy) -> list[str]:
+    return [*_SCHEDULERS[proxy.scheduler], *(f"server {server};" for server in proxy.servers)]
+
+
+def _servers(nginx: NginxProxy) -> list[str]:
+    """Server blocks: one, or one for each name; the first one answers for names that nobody has."""
+    proxy = nginx.proxy
+    options = f" backlog={nginx.process.backlog}"
+    if not proxy.domains:
+        return block("server", [f"listen {proxy.listen}{options};", *_location(nginx, "pool1")])
+    if nginx.lookup == "map":
+        table = block("map $host $pool", ["default pool1;", f"include {proxy.name}.map;"])
+        return [*table, *block("server", [f"listen {proxy.listen}{options};", *_location(nginx, "$pool")])]
+    lines = []
+    for name, pool in proxy.domains.pool_of_name().items():
+        head = [f"listen {proxy.listen}{options};", f"server_name {name};"]
+        lines += block("server", [*head, *_location(nginx, pool)])
+        options = ""  # of the socket, which has them from the first block
+    return lines
+
+
+def _location(nginx: NginxProxy, pool: str) -> list[str]:
+    kept = ["proxy_http_version 1.1;", 'proxy_set_header Connection "";'] if nginx.proxy.keepalive else []
+    return block("location /", [f"proxy_pass http://{pool};", *kept])
+
+
+def _log(nginx: NginxProxy, kind: str, form: str) -> list[str]:
+    if nginx.access_log == "off":
+        return ["access_log off;"]
+    buffer = " buffer=1024k" if nginx.access_log == "buffered" else ""
+    file = f"{nginx.proxy.name}.access.log"
+    return [f"log_format balancer_{kind} '{form}';", f"access_log {file} balancer_{kind}{buffer};"]

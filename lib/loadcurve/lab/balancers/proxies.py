@@ -1,0 +1,78 @@
+"""What proxies have in common: where they listen, among whom they choose and how, and how many names they serve."""
+
+from dataclasses import dataclass
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
+
+MOST_DOMAINS = 10_000
+
+
+@dataclass(frozen=True)
+class Domains:
+    """Names that a proxy answers for, ``d00001.test`` and on, and the pools of servers behind them.
+
+    Attributes
+    ----------
+    count : int
+        1–10000 names.
+    pools : int
+        1–`count`; the names take turns, and each pool is of all servers.
+    """
+
+    count: int
+    pools: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("count", self.count, 1, MOST_DOMAINS)
+        check_count("pools", self.pools, 1, self.count)
+
+    def pool_of_name(self) -> dict[str, str]:
+        """Name → its pool.
+
+        Examples
+        --------
+        >>> Domains(3, pools=2).pool_of_name()
+        {'d00001.test': 'pool1', 'd00002.test': 'pool2', 'd00003.test': 'pool1'}
+        """
+        return {f"d{i + 1:05}.test": f"pool{i % self.pools + 1}" for i in range(self.count)}
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A balancer that ends the clients' connections and makes its own to the servers.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    listen : Endpoint
+        Where it is asked.
+    servers : tuple of Endpoint
+        Among whom it chooses; several addresses of one host are several servers, with ports enough for each.
+    scheduler : str
+        ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by the client's address.
+    keepalive : bool
+        Whether connections to servers are used again.  Of HTTP only: a TCP proxy has one for each client's.
+    domains : Domains or None
+        Names it serves, by HTTP only; None for one pool, whatever the name.
+    """
+
+    name: str
+    listen: Endpoint
+    servers: tuple[Endpoint, ...]
+    scheduler: str = "rr"
+    keepalive: bool = True
+    domains: Domains | None = None
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_endpoints("servers", self.servers, most=256)
+        check_choice("scheduler", self.scheduler, ("rr", "lc", "random", "hash"))
+        if self.listen in self.servers:
+            raise ValueRuleError("servers", f"other than the proxy itself, {self.listen}", self.listen)
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """Names of its pools."""
+        return tuple(f"pool{i + 1}" for i in range(self.domains.pools if self.domains else 1))

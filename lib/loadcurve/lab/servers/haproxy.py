@@ -1,0 +1,112 @@
+"""A private haproxy: what all of its configurations begin with, and haproxy as a server that answers by itself."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from loadcurve.lab.servers.responses import Text
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_program
+from loadcurve.lab.service import Service
+
+_HEAD = """\
+# A private haproxy of the laboratory; started in the run's folder by the command in run.json.
+global
+    maxconn {connections}
+    nbthread {threads}
+    stats socket unix@{name}.work/stats.sock mode 600 level operator
+
+defaults
+    mode {mode}
+    maxconn {connections}
+    backlog {connections}
+    # Long enough for any run's slowest answer; haproxy warns where they are missing.
+    timeout connect 10s
+    timeout client 60s
+    timeout server 60s
+"""
+
+
+@dataclass(frozen=True)
+class HaproxyProcess:
+    """How a haproxy runs, whatever it serves.
+
+    Attributes
+    ----------
+    program : str
+        Its name, or its absolute path.
+    threads : int
+        1–64.
+    connections : int
+        Largest number of concurrent connections to expect; haproxy raises its own limit of open files to fit.
+    """
+
+    program: str = "haproxy"
+    threads: int = 1
+    connections: int = 1024
+
+    def __post_init__(self) -> None:
+        check_program("program", self.program)
+        check_count("threads", self.threads, 1, 64)
+        check_count("connections", self.connections, 1, 1_000_000)
+
+    def service(
+        self, name: str, mode: str, sections: Iterable[str], url: str, files: dict[str, str] | None = None
+    ) -> Service:
+        """Return the service whose configuration has the given sections, its files in the run's folder."""
+        head = _HEAD.format(name=name, mode=mode, connections=self.connections, threads=self.threads)
+        return Service(
+            name,
+            "haproxy",
+            (self.program, "-db", "-f", f"{name}.cfg"),
+            files={f"{name}.cfg": "\n".join((head, *sections, "")), **(files or {})},
+            folders=(f"{name}.work",),
+            url=url,
+        )
+
+
+@dataclass(frozen=True)
+class Haproxy:
+    """A haproxy that answers by itself, from memory.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    listen : Endpoint
+        Where it is asked.
+    response : Text
+        What it answers.
+    process : HaproxyProcess
+        How it runs.
+    """
+
+    name: str
+    listen: Endpoint
+    response: Text = field(default_factory=Text)
+    process: HaproxyProcess = field(default_factory=HaproxyProcess)
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+
+
+def haproxy_service(haproxy: Haproxy) -> Service:
+    """Return the service of a haproxy that answers by itself.
+
+    Parameters
+    ----------
+    haproxy : Haproxy
+        Its settings.
+
+    Examples
+    --------
+    >>> haproxy_service(Haproxy("S1", Endpoint("127.0.0.1", 8080))).argv
+    ('haproxy', '-db', '-f', 'S1.cfg')
+    """
+    body = "x" * haproxy.response.body_bytes
+    answer = f'http-request return status 200 content-type text/plain string "{body}"'
+    lines = section(f"frontend {haproxy.name}", [f"bind {haproxy.listen}", answer])
+    return haproxy.process.service(haproxy.name, "http", [lines], haproxy.listen.url)
+
+
+def section(head: str, lines: Iterable[str]) -> str:
+    """Text of a section of the configuration."""
+    return "\n".join((head, *(f"    {line}" for line in lines), ""))
