@@ -13,7 +13,10 @@ OF_THE_STUDY = {
 }  # fmt: skip
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports", "50_nginx_10gbe"}
 OF_CURVES = {"45_published_curves", "47_scale_out_of_processors"}
-OF_REPORTS = {"51_rt_qps_threads", "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance"}
+OF_REPORTS = {
+    "49_metrics_and_identities", "51_rt_qps_threads",
+    "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",
+}  # fmt: skip
 ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_REPORTS | {"41_queueing_network", "48_interval_coverage"}
 
 pytestmark = pytest.mark.site

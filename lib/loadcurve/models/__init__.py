@@ -11,6 +11,7 @@ from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.deviation import summarise_deviation
 from loadcurve.models.fit import Fit, fit_table
 from loadcurve.models.gain import summarise_gain
+from loadcurve.models.identities import summarise_identities
 from loadcurve.models.late import least_mean_latency_s
 from loadcurve.models.laws import (
     little_connections,
@@ -70,6 +71,7 @@ __all__ = [
     "summarise_deviation",
     "summarise_established",
     "summarise_gain",
+    "summarise_identities",
     "summarise_sockets",
     "summarise_threads",
     "threads_needed",

@@ -1,0 +1,44 @@
+"""What the numbers of one report owe each other, whatever was measured: rates are totals over time, and Little's law.
+
+    X = requests / duration        transfer rate = bytes / duration        N = X R   (no think time)
+
+They hold by definition, or by Little's law.  What breaks one was not printed of one run, or not of what its name says.
+"""
+
+import pandas as pd
+
+from loadcurve.models.laws import little_connections
+
+
+def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
+    """Each identity for each run: what was stated, what the other numbers of the run imply, and how far it is off.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the table ``runs``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``run_id identity stated implied off_ratio`` (implied / stated − 1), an identity after the other; rows of
+        which a number is missing are left out.
+
+    Examples
+    --------
+    >>> run = {"run_id": "a", "requests": 300, "duration_s": 10, "throughput_rps": 30, "received_bytes": 6000}
+    >>> run |= {"received_bytes_per_s": 660, "connections": 4, "latency_mean_s": 0.1}
+    >>> print(summarise_identities(pd.DataFrame([run]))["off_ratio"].round(3).to_list())
+    [0.0, -0.091, -0.25]
+    """
+    implied = {
+        "throughput": ("throughput_rps", runs["requests"] / runs["duration_s"]),
+        "transfer rate": ("received_bytes_per_s", runs["received_bytes"] / runs["duration_s"]),
+        "connections": ("connections", little_connections(runs["throughput_rps"], runs["latency_mean_s"])),
+    }
+    found = [
+        pd.DataFrame({"run_id": runs["run_id"], "identity": name, "stated": runs[column], "implied": by_others})
+        for name, (column, by_others) in implied.items()
+    ]
+    rows = pd.concat(found).dropna().astype({"stated": float, "implied": float}).reset_index(drop=True)
+    return rows.assign(off_ratio=rows["implied"] / rows["stated"] - 1)
