@@ -49,7 +49,7 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
         if link.label:
             # Along its arrow, so that it keeps clear of the boxes at both ends.
             ax.text(
-                (x + to_x) / 2, (y + to_y) / 2, link.label, fontsize=8.5, ha="center", va="bottom",
+                (x + to_x) / 2, (y + to_y) / 2 + 0.05, link.label, fontsize=8.5, ha="center", va="bottom",
                 rotation=degrees(atan2(to_y - y, to_x - x - 2 * _WIDTH)), rotation_mode="anchor",
                 transform_rotates_text=True,
             )  # fmt: skip
