@@ -274,9 +274,9 @@ def test_loss_happens_in_each_direction(up):
 
 def test_a_link_with_loss_loses_segments_and_not_bursts(up):
     with up(client_server(), links={"S1": LinkConditions(loss_ratio=0.001)}) as hosts:
-        said = ask(hosts["S1"], "ethtool", "-k", "eth0")
-        assert "generic-segmentation-offload: off" in said
-        assert "tcp-segmentation-offload: off" in said
+        offloads = network_facts(hosts)["S1"]["interfaces"]["eth0"]["offloads"]
+        assert not offloads["tso"]
+        assert not offloads["gso"]
 
 
 def test_offloads_are_switched_at_both_ends(up, ledger):
@@ -336,6 +336,9 @@ def test_facts_are_those_of_the_kernel(up):
         assert facts["S1"]["interfaces"]["eth0"]["addresses"] == ["10.99.2.1/18", "10.99.2.2/18"]
         assert facts["C1"]["routes"] == ["10.99.0.0/18 dev eth0 proto kernel scope link src 10.99.1.1"]
         assert facts["C1"]["interfaces"]["eth0"]["mtu"] == 1500
+        offloads = facts["C1"]["interfaces"]["eth0"]["offloads"]
+        assert set(offloads) == {"tso", "gso", "gro", "lro"}
+        assert offloads["tso"], "veth leaves segmentation to the receiver unless it is told otherwise"
         port_range = ask(hosts["C1"], "cat", "/proc/sys/net/ipv4/ip_local_port_range").split()
         assert facts["C1"]["sysctls"]["net.ipv4.ip_local_port_range"].split() == port_range
     assert "lo" in network_facts({"local": LOCAL})["local"]["interfaces"]

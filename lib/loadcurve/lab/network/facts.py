@@ -20,7 +20,15 @@ _SETTINGS = (
     "net.ipv4.tcp_timestamps",
     "net.ipv4.tcp_tw_reuse",
     "net.ipv4.tcp_wmem",
+    "net.netfilter.nf_conntrack_max",
 )
+# Those of ethtool(8) ``-k`` that decide how many packets a response is.
+_OFFLOADS = {
+    "tcp-segmentation-offload": "tso",
+    "generic-segmentation-offload": "gso",
+    "generic-receive-offload": "gro",
+    "large-receive-offload": "lro",
+}
 
 
 def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
@@ -29,9 +37,9 @@ def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict of str to dict
-        By host: ``interfaces`` (name → ``addresses``, ``mtu``, ``qdiscs``), ``routes`` (as ip(8) writes them, with
-        ``congctl`` where a route has its own congestion control) and ``sysctls`` (name → value; those that the
-        kernel hides are left out).
+        By host: ``interfaces`` (name → ``addresses``, ``mtu``, ``qdiscs``, ``offloads``), ``routes`` (as ip(8) writes
+        them, with ``congctl`` where a route has its own congestion control) and ``sysctls`` (name → value; those that
+        the kernel hides are left out).
     """
     asked = [
         Invocation(host.argv(command))
@@ -44,7 +52,12 @@ def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
         )
     ]
     answers = run_together(asked)
-    return {name: _facts_of(*answers[4 * at : 4 * at + 4]) for at, name in enumerate(hosts)}
+    facts = {name: _facts_of(*answers[4 * at : 4 * at + 4]) for at, name in enumerate(hosts)}
+    cards = [(name, card) for name, of_host in facts.items() for card in of_host["interfaces"] if card != "lo"]
+    asked = [Invocation(hosts[name].argv(("ethtool", "-k", card))) for name, card in cards]
+    for (name, card), answer in zip(cards, run_together(asked), strict=True):
+        facts[name]["interfaces"][card]["offloads"] = _offloads(answer)
+    return facts
 
 
 def _facts_of(addresses: str, routes: str, qdiscs: str, sysctls: str) -> dict[str, Any]:
@@ -70,3 +83,8 @@ def _facts_of(addresses: str, routes: str, qdiscs: str, sysctls: str) -> dict[st
 def _queue(queue: dict[str, Any]) -> str:
     options = " ".join(f"{key} {value}" for key, value in queue.get("options", {}).items() if value is not None)
     return f"{queue['kind']} {options}".strip()
+
+
+def _offloads(features: str) -> dict[str, bool]:
+    lines = (line.partition(":") for line in features.splitlines())
+    return {_OFFLOADS[name]: value.split()[0] == "on" for name, _, value in lines if name in _OFFLOADS}
