@@ -1,16 +1,21 @@
 """Balancers as data: proxies as a `Service`, rules of the kernel as `Rules`; nothing here starts or loads anything."""
 
 from loadcurve.lab.balancers.haproxy import HaproxyProxy, haproxy_counters_argv, haproxy_proxy_service
+from loadcurve.lab.balancers.nft import NftBalancer, nft_rules
 from loadcurve.lab.balancers.nginx import NginxProxy, nginx_l7_service, nginx_stream_service
 from loadcurve.lab.balancers.proxies import Domains, Proxy
+from loadcurve.lab.balancers.rules import Rules
 
 __all__ = [
     "Domains",
     "HaproxyProxy",
+    "NftBalancer",
     "NginxProxy",
     "Proxy",
+    "Rules",
     "haproxy_counters_argv",
     "haproxy_proxy_service",
+    "nft_rules",
     "nginx_l7_service",
     "nginx_stream_service",
 ]

@@ -1,0 +1,125 @@
+"""nftables as a balancer of connections: the first packet of each chooses a server, conntrack keeps it there (DNAT)."""
+
+from dataclasses import dataclass
+
+from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoints, check_name
+
+MOST_SERVICES = 10_000
+
+# How the number of a server is had (nft(8), "numgen expression", "hash expressions").  With a seed of its own the hash
+# is the same in every run.
+_SCHEDULERS = {
+    "rr": "numgen inc mod {n}",
+    "random": "numgen random mod {n}",
+    "hash": "jhash ip saddr mod {n} seed 0x10adc0de",
+}
+
+# nft wants to have seen that there are ports before it rewrites one.
+_CHAIN = """\
+    chain s{} {{
+        meta l4proto tcp counter dnat to {}
+    }}"""
+
+_TABLE = """\
+# A balancer of the laboratory; loaded in the run's folder by the command in run.json.
+table ip {table}
+delete table ip {table}
+table ip {table} {{
+{servers}
+    chain balance {{
+        {number} vmap {{ {choices} }}
+    }}
+{services}
+    chain prerouting {{
+        type nat hook prerouting priority dstnat; policy accept;
+{lookup}
+    }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class NftBalancer:
+    """Services of the balancer's host, and the servers to which their connections are passed on.
+
+    Attributes
+    ----------
+    name : str
+        Of the rules; their table has it in small letters, with ``_`` for ``-``.
+    listens : tuple of Endpoint
+        1–10000 services.
+    servers : tuple of Endpoint
+        1–256, for all services.
+    scheduler : str
+        ``rr``: in turn; ``random``; ``hash``: by the client's address.
+    lookup : str
+        How a packet finds its service: ``map``, one look into a table; ``rules``, one rule after the other.
+    """
+
+    name: str
+    listens: tuple[Endpoint, ...]
+    servers: tuple[Endpoint, ...]
+    scheduler: str = "rr"
+    lookup: str = "map"
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_endpoints("listens", self.listens, most=MOST_SERVICES)
+        check_endpoints("servers", self.servers, most=256)
+        check_choice("scheduler", self.scheduler, tuple(_SCHEDULERS))
+        check_choice("lookup", self.lookup, ("map", "rules"))
+
+    @property
+    def table(self) -> str:
+        """Name of its table, of family ``ip``."""
+        return self.name.lower().replace("-", "_")
+
+
+def nft_rules(balancer: NftBalancer) -> Rules:
+    """Return the rules of a balancer.
+
+    Each server has a chain with a counter, which counts connections: a chain of type nat sees their first packets.
+
+    Parameters
+    ----------
+    balancer : NftBalancer
+        Its settings.
+
+    Examples
+    --------
+    >>> rules = nft_rules(NftBalancer("LB", (Endpoint("10.99.0.1", 80),), (Endpoint("10.99.64.2", 8080),)))
+    >>> rules.load
+    ('nft', '-f', 'LB.nft')
+    >>> "counter dnat to 10.99.64.2:8080" in rules.files["LB.nft"]
+    True
+    """
+    servers = balancer.servers
+    if balancer.lookup == "map":
+        elements = ",\n".join(f"            {e.address} . {e.port} : goto balance" for e in balancer.listens)
+        services = (
+            "    map services {\n        type ipv4_addr . inet_service : verdict\n"
+            f"        elements = {{\n{elements}\n        }}\n    }}"
+        )
+        lookup = "        ip daddr . tcp dport vmap @services"
+    else:
+        services = ""
+        lookup = "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in balancer.listens)
+    text = _TABLE.format(
+        table=balancer.table,
+        servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
+        number=_SCHEDULERS[balancer.scheduler].format(n=len(servers)),
+        choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
+        services=services,
+        lookup=lookup,
+    )
+    file, table = f"{balancer.name}.nft", ("table", "ip", balancer.table)
+    return Rules(
+        balancer.name,
+        "nft",
+        load=("nft", "-f", file),
+        remove=("nft", "delete", *table),
+        export=("nft", "--stateless", "--numeric", "list", *table),
+        counters=("nft", "--numeric", "list", *table),
+        files={file: text},
+    )
