@@ -13,8 +13,9 @@ from pathlib import Path
 
 import ingestion
 import models
+import search
 
-CASES = ingestion.CASES | models.CASES
+CASES = ingestion.CASES | models.CASES | search.CASES
 
 
 def main() -> None:
