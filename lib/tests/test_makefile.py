@@ -11,8 +11,8 @@ OF_THE_STUDY = {
     "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "40_usl_fit",
     "43_capacity_under_an_objective", "44_compare_two_servers",
 }  # fmt: skip
-OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports", "50_nginx_10gbe"}
-OF_CURVES = {"45_published_curves", "47_scale_out_of_processors"}
+OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports", "50_nginx_10gbe", "55_reading_benchmarks"}
+OF_CURVES = {"40_usl_fit", "45_published_curves", "47_scale_out_of_processors"}
 OF_REPORTS = {
     "49_metrics_and_identities", "51_rt_qps_threads",
     "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",

@@ -280,12 +280,33 @@ def links():
     )
 
 
-def laws_and_rates():
-    rows = [("slow", 1, 100.0), ("slow", 8, 300.0), ("fast", 1, 100.0), ("fast", 4, 200.0), ("fast", 8, 301.0)]
-    laws = pd.DataFrame([*rows, ("other", 1, 50.0), ("other", 8, 501.0)])
-    stated = pd.DataFrame({"name": ["here", "before"], "connections": [4, math.nan], "load_lo": [3, math.nan]})
-    stated = stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
-    return laws.set_axis(["law", "connections", "throughput_rps"], axis=1), stated
+def answers():
+    rows = [
+        ("a", "raw", "yes"),
+        ("a", "one_change", "partly"),
+        ("b", "raw", "no"),
+        ("b", "one_change", "not checkable"),
+    ]
+    return pd.DataFrame(rows, columns=["report", "item", "answer"])
+
+
+def reported_rates():
+    rows = [("one", 300.0, 1.0), ("both", 659.0, math.nan)]
+    return pd.DataFrame(rows, columns=["case", "throughput_rps", "lower_bound"])
+
+
+def overlap():
+    rows = [(0, 600.0, 600.0), (10, 300.0, 600.0)]
+    return pd.DataFrame(rows, columns=["delay_s", "lo_rps", "hi_rps"])
+
+
+def levels():
+    return pd.DataFrame({"name": ["one alone"], "throughput_rps": [300.0]})
+
+
+def budgets():
+    rows = [("own", 1, 8e-5), ("own", 8, 8e-5), ("shared", 1, 4e-5), ("shared", 8, 5e-6)]
+    return pd.DataFrame(rows, columns=["part", "units", "budget_s"])
 
 
 def dealt():
@@ -313,23 +334,12 @@ def shares_by_size():
     return pd.DataFrame(rows, columns=["resource", "payload_bytes", "used_ratio"])
 
 
-def reported_rates():
-    rows = [("one", 300.0, 1.0), ("both", 659.0, math.nan)]
-    return pd.DataFrame(rows, columns=["case", "throughput_rps", "lower_bound"])
-
-
-def overlap():
-    rows = [(0, 600.0, 600.0), (10, 300.0, 600.0)]
-    return pd.DataFrame(rows, columns=["delay_s", "lo_rps", "hi_rps"])
-
-
-def levels():
-    return pd.DataFrame({"name": ["one alone"], "throughput_rps": [300.0]})
-
-
-def budgets():
-    rows = [("own", 1, 8e-5), ("own", 8, 8e-5), ("shared", 1, 4e-5), ("shared", 8, 5e-6)]
-    return pd.DataFrame(rows, columns=["part", "units", "budget_s"])
+def laws_and_rates():
+    rows = [("slow", 1, 100.0), ("slow", 8, 300.0), ("fast", 1, 100.0), ("fast", 4, 200.0), ("fast", 8, 301.0)]
+    laws = pd.DataFrame([*rows, ("other", 1, 50.0), ("other", 8, 501.0)])
+    stated = pd.DataFrame({"name": ["here", "before"], "connections": [4, math.nan], "load_lo": [3, math.nan]})
+    stated = stated.assign(load_hi=[5, math.nan], throughput_rps=[300.0, 400.0], lo=[250.0, 350.0], hi=[350, 400])
+    return laws.set_axis(["law", "connections", "throughput_rps"], axis=1), stated
 
 
 def busy_by_threads():
@@ -352,10 +362,11 @@ BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
+    "plot_budgets": lambda: (budgets(),),
     "plot_busy_by_threads": lambda: (busy_by_threads(),),
     "plot_busy_rates": lambda: (settings(),),
-    "plot_budgets": lambda: (budgets(),),
     "plot_capacity": lambda: promised(),
+    "plot_checklist": lambda: (answers(),),
     "plot_counts": lambda: (counts(),),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
@@ -381,8 +392,8 @@ EXAMPLES = {
     "plot_projection": lambda: (sizes(), projection()),
     "plot_ratios": lambda: (ratios(),),
     "plot_records": lambda: (records(),),
-    "plot_repeats_by_scatter": lambda: plan(),
     "plot_reported_rates": lambda: (reported_rates(),),
+    "plot_repeats_by_scatter": lambda: plan(),
     "plot_requests_limit_by_size": lambda: (limits_by_size(), reported()),
     "plot_residuals": lambda: (residuals(),),
     "plot_shares_by_size": lambda: (shares_by_size(),),
@@ -414,8 +425,7 @@ WIRE = [
 # Over blocks, ratios or the number of runs.
 COMPARISON = [
     "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_interval_coverage", "plot_intervals",
-    "plot_ratios",
-    "plot_throughput_by_block",
+    "plot_ratios", "plot_throughput_by_block",
 ]  # fmt: skip
 
 # Shares and counts, or over threads or the scatter of a run.
@@ -434,8 +444,8 @@ CAPACITY = [
     "plot_utilisation",
 ]
 
-# A drawing without axes.
-DRAWING = ["plot_topology"]
+# Without quantities on its axes.
+DRAWING = ["plot_checklist", "plot_topology"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -944,6 +954,39 @@ def test_plot_intervals():
     assert sum(line.get_marker() == ">" for line in ax.lines) == 1
 
 
+def test_plot_checklist():
+    ax = draw("plot_checklist")
+    marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert marks == {"yes": [[0, 0]], "partly": [[0, 1]], "no": [[1, 0]], "not checkable": [[1, 1]]}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["raw", "one change"]
+    assert len({(line.get_marker(), line.get_fillstyle()) for line in ax.lines}) == 4  # told apart without colour
+
+
+def test_plot_reported_rates():
+    ax = draw("plot_reported_rates")
+    assert [bar.get_width() for bar in ax.patches] == [300, 659]
+    assert [line.get_marker() for line in ax.lines] == [">"], "open to the right where more is possible"
+    assert {"≥ 300/s", "659/s", "one", "both"} == set(labels(ax))
+    assert ax.get_xlim()[0] == 0 and ax.yaxis_inverted(), "the first case is on top"
+
+
+def test_plot_overlap():
+    ax = draw("plot_overlap")
+    assert strokes(ax, COLOURS["law"]) == [[[0, 600], [10, 600]], [[0, 600], [10, 300]]]
+    assert [line[0][1] for line in strokes(ax, COLOURS["limit"], "--")] == [300]
+    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    assert (band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()) == (300, 600)
+    assert labels(ax)["one alone"] == COLOURS["limit"]
+    assert (ax.get_ylim()[0], ax.get_xlabel()) == (0, "Delay between the starts [s]")
+
+
+def test_plot_budgets():
+    ax = draw("plot_budgets")
+    assert strokes(ax) == [[[1, 8e-5], [8, 8e-5]], [[1, 4e-5], [8, 5e-6]]]
+    assert labels(ax) == colours(["own", "shared"])
+    assert ax.get_yscale() == "log" and tick(ax.yaxis, 8e-5) == "80 µs"
+
+
 def test_plot_dealt():
     ax = draw("plot_dealt")
     assert [(bar.get_x(), bar.get_width()) for bar in ax.patches] == [(0, 30), (30, 70), (0, 20), (20, 80)]
@@ -986,31 +1029,6 @@ def test_plot_shares_by_size():
     assert [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "X"] == [[10456], []]
     assert labels(ax) == palette
     assert [y for (_, y), _ in strokes(ax, style="--")] == [1]
-
-
-def test_plot_reported_rates():
-    ax = draw("plot_reported_rates")
-    assert [bar.get_width() for bar in ax.patches] == [300, 659]
-    assert [line.get_marker() for line in ax.lines] == [">"], "open to the right where more is possible"
-    assert {"≥ 300/s", "659/s", "one", "both"} == set(labels(ax))
-    assert ax.get_xlim()[0] == 0 and ax.yaxis_inverted(), "the first case is on top"
-
-
-def test_plot_overlap():
-    ax = draw("plot_overlap")
-    assert strokes(ax, COLOURS["law"]) == [[[0, 600], [10, 600]], [[0, 600], [10, 300]]]
-    assert [line[0][1] for line in strokes(ax, COLOURS["limit"], "--")] == [300]
-    [band] = [c for c in ax.collections if isinstance(c, PolyCollection)]
-    assert (band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()) == (300, 600)
-    assert labels(ax)["one alone"] == COLOURS["limit"]
-    assert (ax.get_ylim()[0], ax.get_xlabel()) == (0, "Delay between the starts [s]")
-
-
-def test_plot_budgets():
-    ax = draw("plot_budgets")
-    assert strokes(ax) == [[[1, 8e-5], [8, 8e-5]], [[1, 4e-5], [8, 5e-6]]]
-    assert labels(ax) == colours(["own", "shared"])
-    assert ax.get_yscale() == "log" and tick(ax.yaxis, 8e-5) == "80 µs"
 
 
 def test_plot_topology():

@@ -11,6 +11,7 @@ from loadcurve.plots.capacity import (
     plot_projection,
     plot_utilisation,
 )
+from loadcurve.plots.checklist import plot_checklist
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.coverage import plot_interval_coverage
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
@@ -59,6 +60,7 @@ __all__ = [
     "plot_busy_by_threads",
     "plot_busy_rates",
     "plot_capacity",
+    "plot_checklist",
     "plot_counts",
     "plot_coverage",
     "plot_cpu_by_connections",
