@@ -95,11 +95,11 @@ def heading(column: str) -> str:
 
     Examples
     --------
-    >>> heading("latency_mean_s"), heading("tool_version"), heading("received_bytes_per_s")
-    ('Mean response time', 'Tool version', 'Received')
+    >>> heading("latency_mean_s"), heading("tool_version"), heading("received_bytes_per_s"), heading("RT and QPS")
+    ('Mean response time', 'Tool version', 'Received', 'RT and QPS')
     """
     words = column.removesuffix(f"_{unit_of_column(column)}").replace("_", " ")
-    return _LABEL.get(column, words.capitalize())
+    return _LABEL.get(column, words[:1].upper() + words[1:])
 
 
 def axis_label(table: str, column: str) -> str:
