@@ -25,6 +25,7 @@ from loadcurve.lab.network import (
     namespaces,
     network_facts,
 )
+from loadcurve.lab.network.conditions import tc_lines
 from loadcurve.lab.network.things import NAMESPACES
 from loadcurve.lab.network.topology import (
     client_l4_servers,
@@ -229,6 +230,14 @@ def test_a_delay_is_added_in_each_direction(up, how, monkeypatch):
             assert python(hosts["C1"], CLIENT, hosts["S1"].address).strip() == hosts["C1"].address
 
 
+def test_tc_understands_the_lines_of_netem(network_tools):
+    """Also where the kernel has no netem: then that is all it says."""
+    lines = tc_lines("lo", LinkConditions(delay_s=0.01), netem=True)
+    argv = ("unshare", "--net", "tc", "-batch", "-")
+    said = subprocess.run(argv, input=lines, capture_output=True, text=True, check=False).stderr
+    assert said == "" or said.startswith("Error: Specified qdisc kind is unknown.\nCommand failed -:1")
+
+
 def test_delay_rate_and_loss_go_together_through_a_delay_line(up, monkeypatch):
     monkeypatch.setattr(namespaces, "has_netem", lambda: False)
     slow = LinkConditions(delay_s=0.005, rate_bps=50e6, mtu=1400, loss_ratio=0.0001)
@@ -310,7 +319,8 @@ def test_congestion_control_is_reno_unless_asked_otherwise(up):
 
 
 def test_a_congestion_control_that_the_kernel_lacks_is_an_error_and_leaves_nothing(up, ledger):
-    with pytest.raises(LabError), up(client_server(), hosts={"C1": HostSettings("nosuch")}):
+    what = r"ip -n lc[0-9a-f]{6}-C1 -batch -: .* \(route change 10.99.0.0/18 .* congctl nosuch\)"
+    with pytest.raises(LabError, match=what), up(client_server(), hosts={"C1": HostSettings("nosuch")}):
         pass
     assert not [p for p in NAMESPACES.iterdir() if p.name.startswith(ledger.tag)]
 

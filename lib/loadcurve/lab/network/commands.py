@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from loadcurve.lab.tools import SEARCH_PATH
 
 # Each of these tools needs a few ms; 10 s leave room for a machine under load.
 _LIMIT_S = 10.0
+_FAILED_LINE = re.compile(r"^Command failed -:([0-9]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def run_together(invocations: Iterable[Invocation], holding: int | None = None) 
             out, err = process.communicate(invocation.text, timeout=max(0.1, deadline - time.monotonic()))
             printed.append(out)
             if process.returncode:
-                failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode)}")
+                failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode, invocation.text)}")
     except subprocess.TimeoutExpired as error:
         raise LabError(f"no end of {' '.join(error.cmd)} after {_LIMIT_S:g} s") from None
     finally:
@@ -98,6 +100,9 @@ def _end(process: subprocess.Popen) -> None:
             stream.close()
 
 
-def _reason(stderr: str, code: int) -> str:
-    lines = [line for line in stderr.strip().splitlines() if not line.startswith("Command failed")]
-    return lines[0] if lines else f"exit code {code}"
+def _reason(stderr: str, code: int, text: str) -> str:
+    """First line of what a tool said, and the line of its batch that it said it about."""
+    said = [line for line in stderr.strip().splitlines() if not _FAILED_LINE.match(line)]
+    number = _FAILED_LINE.search(stderr)  # `ip` and `tc` say so after their reason
+    about = f" ({text.splitlines()[int(number[1]) - 1]})" if number else ""
+    return (said[0] if said else f"exit code {code}") + about
