@@ -51,7 +51,7 @@ OF_PAGE = {
     },
     "queueing": {"42 ms", "8 servers", "4 s", "10 s", "At 70", "at 80", "400 requests", "300 servers", "0.444 s"},
     "steady_state": {"0.1"},
-    "throughput_and_connections": {"3 %", "42 ms", "44 ms", "42)/2"},
+    "throughput_and_connections": {"3 %"},
     "30_throughput_by_connections": {"616 bytes", "10 ms", "512 connections"},
     "41_queueing_network": {"42)/2", "22 threads", "42 ms", "0.1", "0.09", "0.08", "8 servers", "4 s", "10 s"},
     "42_wire_and_packets": {"66 bytes", "24 more", "those 24", "10 KB", "10,000 bytes"},
