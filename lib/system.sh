@@ -44,13 +44,14 @@ lab-test)
     need curl curl
     need haproxy haproxy
     need lighttpd lighttpd
+    [ -e /usr/lib/lighttpd/mod_deflate.so ] || missing="$missing lighttpd-mod-deflate"
     need apache2 apache2
     need caddy caddy
     need mariadbd mariadb-server
     need ipvsadm ipvsadm
     # Debian names PHP's programs by their version; its plain packages bring the newest.
     ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing="$missing php-fpm"
-    [ -e /etc/php ] && ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"
+    ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"
     [ -e /usr/share/wordpress/wp-load.php ] || missing="$missing wordpress"
     [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing="$missing libnginx-mod-stream"
     ;;

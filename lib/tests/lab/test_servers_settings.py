@@ -96,4 +96,4 @@ def test_a_configuration_keeps_to_its_folder(response, workers):
     assert text.count("{") == text.count("}") and text.count('"') % 2 == 0
     assert "/etc" not in text and "/var" not in text and "/usr" not in text
     assert all(len(line) < 4096 for line in text.splitlines()), "nginx reads a directive into 4096 bytes"
-    assert all(name == "S1.conf" or name.startswith("S1.work/") for name in service.files)
+    assert all(name == "S1.conf" or name.startswith("S1.www/") for name in service.files)

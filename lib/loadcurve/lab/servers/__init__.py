@@ -3,11 +3,15 @@
 A `Response` says what a server answers; each server's own settings say how it runs.
 """
 
+from loadcurve.lab.servers.apache import apache_service
+from loadcurve.lab.servers.caddy import caddy_service
 from loadcurve.lab.servers.haproxy import Haproxy, HaproxyProcess, haproxy_service
 from loadcurve.lab.servers.layouts import LAYOUTS, Layout, layout_services
+from loadcurve.lab.servers.lighttpd import lighttpd_service
 from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.settings import Endpoint
+from loadcurve.lab.servers.web import WebServer
 
 __all__ = [
     "LAYOUTS",
@@ -24,7 +28,11 @@ __all__ = [
     "Serving",
     "Status",
     "Text",
+    "WebServer",
+    "apache_service",
+    "caddy_service",
     "haproxy_service",
     "layout_services",
+    "lighttpd_service",
     "nginx_service",
 ]

@@ -1,7 +1,7 @@
 """A private nginx, or any program that reads its configuration, such as OpenResty and Tengine.
 
-Its files: ``NAME.conf``, ``NAME.access.log`` where it is asked to write one, and ``NAME.work`` for all that goes
-with it.
+Its files: ``NAME.conf``, ``NAME.access.log`` where it is asked to write one, and ``NAME.work`` and ``NAME.www``
+for all that goes with it.
 """
 
 from collections.abc import Iterable
@@ -100,7 +100,7 @@ class Process:
             "nginx",
             (self.program, "-p", ".", "-c", f"{name}.conf", *(("-e", "stderr") if self.early_errors else ())),
             files={f"{name}.conf": "\n".join((self.main(name), *blocks)), **(files or {})},
-            folders=(f"{name}.work",),
+            folders=(f"{name}.work", *sorted({file.partition("/")[0] for file in files or () if "/" in file})),
             url=url,
             stop="QUIT",
         )
@@ -196,7 +196,7 @@ def nginx_service(nginx: Nginx) -> Service:
     options = f"backlog={nginx.process.backlog}{' reuseport' if nginx.reuseport else ''}"
     listens = [f"listen {'*:' + str(e.port) if nginx.wildcard else e} {options};" for e in nginx.listens]
     server = block("server", [*listens, "default_type text/plain;", *_locations(nginx.name, nginx.response)])
-    files = nginx.response.files(f"{nginx.name}.work") if isinstance(nginx.response, Files) else {}
+    files = nginx.response.files(f"{nginx.name}.www") if isinstance(nginx.response, Files) else {}
     http = block("http", [*http_directives(nginx.name), *nginx.serving.directives(nginx.name), *server])
     return nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
 
@@ -217,10 +217,7 @@ def block(head: str, lines: Iterable[str]) -> list[str]:
 
 def _locations(name: str, response: Response) -> list[str]:
     if isinstance(response, Files):
-        root = f"root {name}.work;"
-        first = block("location = /", [f"rewrite ^ /{response.sizes_bytes[0]}.bin last;"])
-        # Only the files: what else lies in the folder is nobody's business.
-        return [*first, *block(r'location ~ "^/[0-9]+\.bin$"', [root])]
+        return block("location /", [f"root {name}.www;", f"index {response.sizes_bytes[0]}.bin;"])
     if isinstance(response, Delay):
         body = [f"echo_sleep {response.delay_ms / 1000:.3f};", f"echo_duplicate {response.body_bytes} x;"]
     elif isinstance(response, Status):

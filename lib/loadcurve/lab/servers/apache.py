@@ -1,0 +1,101 @@
+"""A private Apache httpd that sends files."""
+
+from loadcurve.lab.servers.settings import check_choice, check_flag, check_path
+from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.service import Service
+
+# One process has up to as many threads, as apache itself has it (mpm_common, ThreadsPerChild).
+_THREADS_OF_A_PROCESS = 25
+MODELS = ("event", "worker", "prefork")
+
+_CONFIG = """\
+# A private apache of the laboratory; started in the run's folder by the command in run.json.
+ServerRoot .
+ServerName {listen}
+Listen {listen}
+ListenBacklog {backlog}
+PidFile {name}.work/httpd.pid
+DefaultRuntimeDir {name}.work
+Mutex pthread
+ErrorLog /dev/stderr
+LogLevel warn
+{modules}
+{model}
+KeepAlive On
+KeepAliveTimeout 60
+# 0 is no limit.
+MaxKeepAliveRequests 0
+MaxConnectionsPerChild 0
+EnableSendfile On
+DocumentRoot {name}.www
+DirectoryIndex {index}
+{options}"""
+
+
+def apache_service(
+    server: WebServer,
+    *,
+    model: str = "event",
+    modules: str = "/usr/lib/apache2/modules",
+    launcher_is_root: bool = True,
+) -> Service:
+    """Return the service of an apache.
+
+    Parameters
+    ----------
+    server : WebServer
+        Its settings.
+    model : str
+        ``event``: threads for requests, and none for idle connections; ``worker``: a thread for each connection;
+        ``prefork``: a process for each connection.
+    modules : str
+        Absolute path of the folder with its modules.
+    launcher_is_root : bool
+        Whether root starts it.  As root apache would become another user, who cannot read the run's folder; then it
+        runs in a user namespace, in which it is not root.
+
+    Raises
+    ------
+    ValueRuleError
+        When a setting breaks its rule.
+    """
+    check_choice("model", model, MODELS)
+    check_path("modules", modules)
+    check_flag("launcher_is_root", launcher_is_root)
+    loaded = [f"mpm_{model}", "authz_core", "dir", *(["filter", "deflate"] if server.gzip else [])]
+    options = ["SetOutputFilter DEFLATE"] if server.gzip else []
+    if server.access_log:
+        combined = r'"%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\""'
+        options += [f"LogFormat {combined} combined", f"CustomLog {server.name}.access.log combined"]
+    text = _CONFIG.format(
+        name=server.name,
+        listen=server.listen,
+        backlog=max(511, 2 * server.connections),
+        modules="\n".join(f"LoadModule {module}_module {modules}/mod_{module}.so" for module in loaded),
+        model="\n".join(_model(model, server)),
+        index=server.index,
+        options="".join(f"{line}\n" for line in options),
+    )
+    apart = ("unshare", "--user", "--map-user=1000") if launcher_is_root else ()
+    return Service(
+        server.name,
+        "apache2",
+        (*apart, server.program or "apache2", "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND"),
+        files={f"{server.name}.conf": text} | server.files.files(f"{server.name}.www"),
+        folders=server.folders,
+        url=server.listen.url,
+    )
+
+
+def _model(model: str, server: WebServer) -> list[str]:
+    """Directives of the processing model: as many threads or processes as asked, all there from the start."""
+    workers = server.workers
+    if model == "prefork":
+        limits = [f"ServerLimit {workers}", f"MaxRequestWorkers {workers}", f"StartServers {workers}"]
+        return [*limits, f"MinSpareServers {workers}", f"MaxSpareServers {workers + 1}"]
+    # The largest divisor that fits: a process is whole, so MaxRequestWorkers must be a multiple of its threads.
+    threads = max(n for n in range(1, _THREADS_OF_A_PROCESS + 1) if workers % n == 0)
+    processes = workers // threads
+    limits = [f"ThreadLimit {threads}", f"ThreadsPerChild {threads}", f"ServerLimit {processes}"]
+    limits += [f"StartServers {processes}", f"MaxRequestWorkers {workers}", f"MinSpareThreads {workers}"]
+    return [*limits, f"MaxSpareThreads {workers + threads}"]

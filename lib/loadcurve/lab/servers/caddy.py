@@ -1,0 +1,47 @@
+"""A private caddy that sends files."""
+
+import json
+
+from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.service import Service
+
+
+def caddy_service(server: WebServer) -> Service:
+    """Return the service of a caddy, without its administration port, certificates and saved configuration.
+
+    Parameters
+    ----------
+    server : WebServer
+        Its settings; caddy has no limit of connections.
+    """
+    handlers: list[dict] = [{"handler": "file_server", "root": f"{server.name}.www", "index_names": [server.index]}]
+    if server.gzip:
+        # By itself it compresses texts only.
+        every = {"headers": {"Content-Type": ["*"]}}
+        handlers.insert(0, {"handler": "encode", "encodings": {"gzip": {}}, "match": every})
+    site: dict = {
+        "listen": [str(server.listen)],
+        "automatic_https": {"disable": True},
+        "routes": [{"handle": handlers}],
+    }
+    logs: dict = {"default": {"level": "WARN"}}
+    if server.access_log:
+        site["logs"] = {}
+        file = {"output": "file", "filename": f"{server.name}.access.log", "roll": False}
+        logs["access"] = {"writer": file, "include": ["http.log.access"], "encoder": {"format": "json"}}
+        logs["default"]["exclude"] = ["http.log.access"]
+    config = {
+        "admin": {"disabled": True, "config": {"persist": False}},
+        "logging": {"logs": logs},
+        "apps": {"http": {"servers": {"site": site}}},
+    }
+    work = f"{server.name}.work"
+    return Service(
+        server.name,
+        "caddy",
+        (server.program or "caddy", "run", "--config", f"{server.name}.json"),
+        files={f"{server.name}.json": json.dumps(config, indent=2) + "\n"} | server.files.files(f"{server.name}.www"),
+        folders=server.folders,
+        env={"GOMAXPROCS": str(server.workers), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
+        url=server.listen.url,
+    )

@@ -1,0 +1,60 @@
+"""What web servers other than nginx have in common: files that they send, and how."""
+
+from dataclasses import dataclass
+
+from loadcurve.lab.servers.responses import Files
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_flag, check_name, check_program
+
+
+@dataclass(frozen=True)
+class WebServer:
+    """A web server that sends files.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    listen : Endpoint
+        Where it is asked.
+    files : Files
+        What it sends.
+    workers : int
+        1–1024: threads of apache, which is how many requests it works on at once; processes of lighttpd; processors
+        that caddy may use.
+    connections : int
+        Largest number of concurrent connections to expect.
+    access_log : bool
+        Whether it writes ``NAME.access.log``, a line for each request.
+    gzip : bool
+        Whether it compresses for clients that ask for it.
+    program : str
+        Its absolute path; empty for the usual name.
+    """
+
+    name: str
+    listen: Endpoint
+    files: Files
+    workers: int = 1
+    connections: int = 512
+    access_log: bool = False
+    gzip: bool = False
+    program: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_count("workers", self.workers, 1, 1024)
+        check_count("connections", self.connections, 1, 1_000_000)
+        check_flag("access_log", self.access_log)
+        check_flag("gzip", self.gzip)
+        if self.program:
+            check_program("program", self.program)
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """What goes with it: its own things, and what it sends."""
+        return (f"{self.name}.work", f"{self.name}.www")
+
+    @property
+    def index(self) -> str:
+        """Name of the file that is its root."""
+        return f"{self.files.sizes_bytes[0]}.bin"
