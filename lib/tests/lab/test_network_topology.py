@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.network import TOPOLOGIES, Topology
+from loadcurve.lab.network.nodes import Interface, Node
 from loadcurve.lab.network.topology import (
     BLOCKS,
-    Interface,
-    Node,
     client_l4_servers,
     client_proxy_servers,
     client_server,

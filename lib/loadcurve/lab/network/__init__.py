@@ -8,8 +8,9 @@ from loadcurve.lab.network.conditions import HostSettings, LinkConditions, has_n
 from loadcurve.lab.network.facts import network_facts
 from loadcurve.lab.network.ledger import Ledger, clean
 from loadcurve.lab.network.namespaces import build, find_block
+from loadcurve.lab.network.nodes import Topology
 from loadcurve.lab.network.things import Thing
-from loadcurve.lab.network.topology import TOPOLOGIES, Topology
+from loadcurve.lab.network.topology import TOPOLOGIES
 
 __all__ = [
     "TOPOLOGIES",

@@ -23,8 +23,9 @@ from loadcurve.lab.network.conditions import (
     tc_lines,
 )
 from loadcurve.lab.network.ledger import Ledger
+from loadcurve.lab.network.nodes import Topology
 from loadcurve.lab.network.things import Thing
-from loadcurve.lab.network.topology import Topology, free_block
+from loadcurve.lab.network.topology import free_block
 from loadcurve.lab.network.wiring import SWITCH, Links, namespace, port
 from loadcurve.lab.process import guarded
 

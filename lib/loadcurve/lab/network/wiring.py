@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from loadcurve.errors import LabError
 from loadcurve.lab.network.conditions import HostSettings, LinkConditions
-from loadcurve.lab.network.topology import Interface, Node, Topology
+from loadcurve.lab.network.nodes import Interface, Node, Topology
 
 Links = Mapping[tuple[str, str], LinkConditions]
 

@@ -1,0 +1,159 @@
+"""Topologies as data: hosts with roles C (client), LB (balancer) and S (server), and the networks that join them.
+
+Each network is a bridge, each interface of a host a link to it.  Whatever stands here can be built: names and
+addresses are checked when a value is made.
+"""
+
+import ipaddress
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from loadcurve.errors import LabError, ValueRuleError
+
+ROLES = ("C", "LB", "S")
+# Names become names of namespaces and links; HOST-NETWORK must fit the 15 characters of a link's name.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,6}")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A host's end of a link.
+
+    Attributes
+    ----------
+    network : str
+        The network it leads to.
+    name : str
+        As the host calls it: ``eth0``, ``eth1``.
+    addresses : tuple of str
+        With the length of the network's prefix; the first one is the host's own, the others are further ones.
+    """
+
+    network: str
+    name: str
+    addresses: tuple[str, ...]
+
+    def __post_init__(self):
+        _check_names(self.network, self.name)
+        if not self.addresses:
+            raise ValueRuleError("addresses", "at least one", self.addresses)
+        for address in self.addresses:
+            _check_address(address, "an IPv4 address with the length of its prefix", ipaddress.IPv4Interface)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host of a topology.
+
+    Attributes
+    ----------
+    name, role : str
+        Such as ``S2`` and ``S``; the role is C, LB or S.
+    interfaces : tuple of Interface
+        The first one leads to the clients.
+    gateway : str
+        Router for all that is not on its own networks; empty for none.
+    forwards : bool
+        Whether it passes on packets that are not its own, as a balancer of packets does.
+    """
+
+    name: str
+    role: str
+    interfaces: tuple[Interface, ...]
+    gateway: str = ""
+    forwards: bool = False
+
+    def __post_init__(self):
+        _check_names(self.name)
+        if self.role not in ROLES:
+            raise ValueRuleError("role", f"one of {' '.join(ROLES)}", self.role)
+        if self.gateway:
+            _check_address(self.gateway, "an IPv4 address", ipaddress.IPv4Address)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses of its first interface, without prefix length."""
+        return tuple(a.partition("/")[0] for a in self.interfaces[0].addresses)
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Hosts and how they are joined.
+
+    Attributes
+    ----------
+    name : str
+        The recipe that made it.
+    nodes : tuple of Node
+        Its hosts; none for loopback.
+    """
+
+    name: str
+    nodes: tuple[Node, ...] = ()
+
+    def __post_init__(self):
+        for what, all_of_them in (
+            ("names of hosts", ["net", *(node.name for node in self.nodes)]),  # `net` is the namespace of the bridges
+            ("addresses", [a.partition("/")[0] for n in self.nodes for i in n.interfaces for a in i.addresses]),
+        ):
+            (most, times), *_ = Counter(all_of_them).most_common(1) or [("", 1)]
+            if times > 1:
+                raise ValueRuleError(what, "each used once", most)
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Names of its networks, in order of first mention."""
+        return tuple(dict.fromkeys(i.network for node in self.nodes for i in node.interfaces))
+
+    def node(self, name: str) -> Node:
+        """Return the host of a name.
+
+        Raises
+        ------
+        LabError
+            When there is none.
+        """
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        known = ", ".join(node.name for node in self.nodes) or "none"
+        raise LabError(f"topology {self.name} has no host {name!r}; its hosts: {known}")
+
+    def with_role(self, role: str) -> tuple[Node, ...]:
+        """Return the hosts of a role."""
+        return tuple(node for node in self.nodes if node.role == role)
+
+    def links(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the links, as host and network, that a name means: ``S1`` (of a host), ``LB.back``, ``back`` (all).
+
+        Raises
+        ------
+        LabError
+            When it names none.
+
+        Examples
+        --------
+        >>> near, far = Interface("front", "eth0", ("10.0.0.1/24",)), Interface("back", "eth1", ("10.0.1.1/24",))
+        >>> Topology("alone", (Node("LB", "LB", (near, far)),)).links("LB")
+        (('LB', 'front'), ('LB', 'back'))
+        """
+        if name in self.networks:
+            return tuple((node.name, name) for node in self.nodes for i in node.interfaces if i.network == name)
+        host, _, network = name.partition(".")
+        found = tuple((host, i.network) for i in self.node(host).interfaces if network in ("", i.network))
+        if not found:
+            raise LabError(f"host {host} has no link to {network!r}")
+        return found
+
+
+def _check_names(*names: str) -> None:
+    if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+        raise ValueRuleError("name", "a letter and up to 6 letters or digits", wrong[0])
+
+
+def _check_address(address: str, rule: str, kind: type) -> None:
+    try:
+        kind(address)
+    except ValueError:
+        raise ValueRuleError("address", rule, address) from None
