@@ -32,6 +32,9 @@ def lab(
     seconds: Seconds = None,
     repeats: Repeats = None,
     name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Targets that the study names may be public addresses.")
+    ] = False,
 ) -> None:
     """Launch a study, or go on with one that was interrupted."""
     from loadcurve import paths
@@ -41,7 +44,7 @@ def lab(
     folder = paths.study_folder(study)
     changes = {k: v for k, v in {"seconds": seconds, "repeats": repeats, "study": name}.items() if v is not None}
     target = paths.root() / "data" / "studies" / name if name else folder
-    runs = launch(replace(read_study(folder), **changes), target)
+    runs = launch(replace(read_study(folder), **changes), target, public=public)
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
 
 

@@ -1,42 +1,130 @@
-"""Which targets the laboratory may load."""
+"""Which targets the laboratory may load: loopback, its own networks, and what a study names; nothing by accident."""
 
+import http.client
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError
 
+# A target that takes longer for one request than this is not one to load.
+_PATIENCE_S = 5.0
 
-def check_target(url: str, allow_targets: tuple[str, ...] = ()) -> str:
+
+def check_target(
+    url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
+) -> str:
     """Return `url` if the laboratory may load it, else refuse.
 
-    Every address the host name resolves to must be loopback (127.0.0.0/8 or ::1), or the host must be named under
-    ``allow_targets`` of the study, exactly as the URL writes it.
+    Parameters
+    ----------
+    url : str
+        ``http://`` or ``https://`` with a host.
+    allow_targets : tuple of str
+        What the study names: a host exactly as the URL writes it, an address, or a network such as ``10.1.0.0/16``.
+    networks : tuple of str
+        Networks that the laboratory made, such as ``10.99.0.0/24``.
+    public : bool
+        Whether who launches said that public addresses may be loaded; naming them in the study is not enough.
 
     Raises
     ------
     LabError
-        When the target is not allowed, or its name does not resolve.
+        When an address to which the host resolves is neither loopback (127.0.0.0/8, ::1) nor allowed, or is public
+        without `public`; or when the name does not resolve.
 
     Examples
     --------
     >>> check_target("http://127.0.0.1:8080/")
     'http://127.0.0.1:8080/'
     """
-    host = urlsplit(url).hostname
-    if not host:
-        raise LabError(f"target must be a URL with a host, got {url!r}")
-    if host in allow_targets:
-        return url
-    try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
-    except socket.gaierror as error:
-        raise LabError(f"target must be a host that resolves, got {host!r} ({error.strerror})") from None
-    outside = sorted(a for a in found if not ipaddress.ip_address(a.split("%")[0]).is_loopback)
-    if outside:
-        shown = host if outside == [host] else f"{host} ({', '.join(outside)})"
-        raise LabError(
-            f"target must be loopback, got {shown}: "
-            f"if you may load this host, name {host!r} under allow_targets in study.yml"
-        )
+    host = _host_of(url)
+    named, own = host in allow_targets, [_network(network) for network in networks]
+    allowed = own + [found for found in map(_network, allow_targets) if found is not None]
+    for address in _addresses(host):
+        shown = host if address == host else f"{host} ({address})"
+        ip = ipaddress.ip_address(address.split("%")[0])
+        if ip.is_loopback or _within(ip, own):
+            continue
+        if not named and not _within(ip, allowed):
+            raise LabError(
+                f"target must be loopback, got {shown}: "
+                f"if you may load this host, name {host!r} under allow_targets in study.yml"
+            )
+        if ip.is_global and not public:
+            raise LabError(f"target must not be public, got {shown}: if it is yours to load, launch with --public")
     return url
+
+
+def check_redirect(
+    url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
+) -> str:
+    """Ask a checked target once, and check where it redirects to: some generators follow.
+
+    Parameters
+    ----------
+    url, allow_targets, networks, public
+        As for `check_target`, which must have let `url` pass.
+
+    Returns
+    -------
+    str
+        Where it redirects to, empty where it does not.
+
+    Raises
+    ------
+    LabError
+        When it does not answer, or redirects to a target that may not be loaded.
+    """
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    try:
+        # Straight to the target: a proxy of the environment would take the request elsewhere.
+        connection = kind(parts.hostname, parts.port, timeout=_PATIENCE_S)
+        try:
+            connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+            response = connection.getresponse()
+        finally:
+            connection.close()
+    except (OSError, http.client.HTTPException) as error:
+        raise LabError(f"target must answer, got {error} from {url}") from None
+    location = response.getheader("Location") if 300 <= response.status < 400 else None
+    if not location:
+        return ""
+    target = urljoin(url, location)
+    if urlsplit(target).hostname != parts.hostname:
+        try:
+            check_target(target, allow_targets, networks=networks, public=public)
+        except LabError as error:
+            raise LabError(f"{url} redirects to {target}: {error}") from None
+    return target
+
+
+def _host_of(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise LabError(f"target must be a URL with a host, got {url!r}")
+    return host
+
+
+def _addresses(host: str) -> list[str]:
+    try:
+        return sorted({entry[4][0] for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+    except (OSError, UnicodeError) as error:
+        raise LabError(f"target must be a host that resolves, got {host!r} ({error})") from None
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """A network or an address from its text; None for a name."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _within(address: ipaddress.IPv4Address | ipaddress.IPv6Address, networks: list) -> bool:
+    return any(address in network for network in networks if network.version == address.version)

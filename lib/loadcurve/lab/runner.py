@@ -9,7 +9,7 @@ from tqdm.auto import tqdm
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, nginx
-from loadcurve.lab.guard import check_target
+from loadcurve.lab.guard import check_redirect, check_target
 from loadcurve.lab.obstacles import find_obstacles
 from loadcurve.lab.plan import plan
 from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
@@ -18,7 +18,7 @@ from loadcurve.records import run_folders
 from loadcurve.study import Study
 
 
-def launch(study: Study, folder: Path) -> list[Path]:
+def launch(study: Study, folder: Path, *, public: bool = False) -> list[Path]:
     """Run every point of `study` that `folder` does not yet hold finished; return all its run folders.
 
     Parameters
@@ -27,6 +27,8 @@ def launch(study: Study, folder: Path) -> list[Path]:
         What to run.
     folder : pathlib.Path
         Folder of the study, of the study's name; made, with its `study.yml`, where there is none.
+    public : bool
+        Whether targets that the study names may be public addresses.
 
     Raises
     ------
@@ -41,7 +43,8 @@ def launch(study: Study, folder: Path) -> list[Path]:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
     for recipe in study.variants.values():
         if is_url(recipe):
-            check_target(recipe, study.allow_targets)
+            check_target(recipe, study.allow_targets, public=public)
+            check_redirect(recipe, study.allow_targets, public=public)
         else:
             nginx.configuration(recipe, port=1, body_bytes=study.response_bytes, connections=1, echo_module="")
     adopt(study, folder)

@@ -1,8 +1,13 @@
+"""Nothing is loaded by accident: every address is checked, those of redirects and names too, before anything starts."""
+
+import http.server
+import threading
+
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.lab import launch
-from loadcurve.lab.guard import check_target
+from loadcurve.lab import guard, launch
+from loadcurve.lab.guard import check_redirect, check_target
 from loadcurve.study import Study
 
 
@@ -40,5 +45,90 @@ def test_a_name_that_does_not_resolve_is_refused():
 def test_launch_refuses_before_anything_is_started(tmp_path):
     study = Study("s", "?", {"far": "http://192.0.2.10/"}, (1,), repeats=1, seconds=1)
     with pytest.raises(LabError, match="target must be loopback, got 192.0.2.10"):
+        launch(study, tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://127.0.0.1:99999/", "http://[::1/", "file:///etc/passwd"])
+def test_what_is_no_http_address_is_refused(url):
+    with pytest.raises(LabError, match="target must be a URL with a host"):
+        check_target(url)
+
+
+def test_a_network_may_be_named():
+    assert check_target("http://10.1.2.3/", ("10.1.0.0/16",))
+    with pytest.raises(LabError):
+        check_target("http://10.2.2.3/", ("10.1.0.0/16",))
+    assert check_target("http://10.99.0.2/", networks=("10.99.0.0/24",))
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "[2606:4700:4700::1111]"])
+def test_a_public_address_needs_a_flag_as_well(host):
+    named = (host.strip("[]"),)
+    with pytest.raises(LabError, match="target must not be public, got .*--public"):
+        check_target(f"http://{host}/", named)
+    assert check_target(f"http://{host}/", named, public=True)
+    with pytest.raises(LabError, match="allow_targets"):
+        check_target(f"http://{host}/", public=True)  # the flag alone names nothing
+
+
+def test_every_address_of_a_name_counts(monkeypatch):
+    both = [(0, 0, 0, "", ("127.0.0.1", 0)), (0, 0, 0, "", ("192.0.2.7", 0))]
+    monkeypatch.setattr(guard.socket, "getaddrinfo", lambda *args, **kwargs: both)
+    with pytest.raises(LabError, match=r"got two.example \(192.0.2.7\)"):
+        check_target("http://two.example/")
+
+
+@pytest.fixture
+def redirecting():
+    """A real server on loopback that answers every request with a redirect to `server.location`."""
+
+    class Redirect(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.asked.append(self.path)
+            self.send_response(302 if self.server.location else 204)
+            if self.server.location:
+                self.send_header("Location", self.server.location)
+            self.end_headers()
+
+        def log_message(self, *args):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Redirect) as server:
+        server.location, server.asked = "", []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_a_redirect_is_checked_before_the_load(redirecting):
+    url = f"http://127.0.0.1:{redirecting.server_port}/a?b=c"
+    assert check_redirect(url) == ""
+    redirecting.location = "/elsewhere"
+    assert check_redirect(url) == f"http://127.0.0.1:{redirecting.server_port}/elsewhere"
+    redirecting.location = "http://192.0.2.10/"
+    with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback, got 192.0.2.10"):
+        check_redirect(url)
+    assert check_redirect(url, ("192.0.2.10",)) == "http://192.0.2.10/"
+    assert redirecting.asked == ["/a?b=c"] * 4
+
+
+def test_a_proxy_of_the_environment_is_not_asked(redirecting, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert check_redirect(f"http://127.0.0.1:{redirecting.server_port}/") == ""
+
+
+def test_a_target_that_does_not_answer_is_refused():
+    with pytest.raises(LabError, match="target must answer, got .*refused"):
+        check_redirect("http://127.0.0.1:9/")
+
+
+@pytest.mark.real
+def test_launch_refuses_a_redirect_to_elsewhere(tmp_path, redirecting):
+    redirecting.location = "http://192.0.2.10/"
+    study = Study("s", "?", {"own": f"http://127.0.0.1:{redirecting.server_port}/"}, (1,), repeats=1, seconds=1)
+    with pytest.raises(LabError, match="redirects to http://192.0.2.10/"):
         launch(study, tmp_path / "s")
     assert not (tmp_path / "s").exists()
