@@ -117,7 +117,7 @@ def _start(folder: Path, service: Service, host: Host) -> subprocess.Popen:
 
 def _wait(service: Service, process: subprocess.Popen, folder: Path, host: Host) -> None:
     deadline = time.monotonic() + _START_LIMIT_S
-    while service.url and ask(service.url, host=host).status == 0:
+    while service.url and not 0 < ask(service.url, host=host).status < 500:
         said = (folder / f"{service.name}.out").read_text("utf-8", "replace")[-2000:]
         assert process.poll() is None, f"{service.name} ended: {said}"
         assert time.monotonic() < deadline, f"{service.name} does not answer: {said}"

@@ -8,7 +8,9 @@ from loadcurve.lab.servers.caddy import caddy_service
 from loadcurve.lab.servers.haproxy import Haproxy, HaproxyProcess, haproxy_service
 from loadcurve.lab.servers.layouts import LAYOUTS, Layout, layout_services
 from loadcurve.lab.servers.lighttpd import lighttpd_service
+from loadcurve.lab.servers.mariadb import MariaDb, mariadb_service
 from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
+from loadcurve.lab.servers.php import Page, PhpFpm, php_front_service, php_service
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.settings import Endpoint
 from loadcurve.lab.servers.web import WebServer
@@ -22,7 +24,10 @@ __all__ = [
     "Haproxy",
     "HaproxyProcess",
     "Layout",
+    "MariaDb",
     "Nginx",
+    "Page",
+    "PhpFpm",
     "Process",
     "Response",
     "Serving",
@@ -34,5 +39,8 @@ __all__ = [
     "haproxy_service",
     "layout_services",
     "lighttpd_service",
+    "mariadb_service",
     "nginx_service",
+    "php_front_service",
+    "php_service",
 ]

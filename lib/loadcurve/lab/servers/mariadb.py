@@ -1,0 +1,92 @@
+"""A private MariaDB with one small table, reached by its socket or, from other hosts, by TCP.
+
+It starts on an empty folder within a second, because it has no tables of accounts: whoever reaches it may do all.  So
+it listens nowhere but on its socket in the run's folder and, where asked, on an address of a namespace or loopback.
+"""
+
+from dataclasses import dataclass
+
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_program
+from loadcurve.lab.service import Service
+
+DATABASE = "lab"
+
+
+@dataclass(frozen=True)
+class MariaDb:
+    """A database server.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    rows : int
+        1–1000000 in its table ``lab.items``: ``id`` from 1 on, and ``name``.
+    connections : int
+        1–10000, ``max_connections``.
+    buffer_mib : int
+        Buffer pool; far larger than the table by default, so that reads come from memory.
+    listen : Endpoint or None
+        Where it listens beside its socket.
+    program : str
+        Its name, or its absolute path.
+    """
+
+    name: str
+    rows: int = 1000
+    connections: int = 151
+    buffer_mib: int = 128
+    listen: Endpoint | None = None
+    program: str = "mariadbd"
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_count("rows", self.rows, 1, 1_000_000)
+        check_count("connections", self.connections, 1, 10_000)
+        check_count("buffer_mib", self.buffer_mib, 5, 65_536)
+        check_program("program", self.program)
+
+    @property
+    def socket(self) -> str:
+        """Its socket, in the run's folder."""
+        return f"{self.name}.work/db.sock"
+
+
+def mariadb_service(database: MariaDb) -> Service:
+    """Return the service of a database.
+
+    Parameters
+    ----------
+    database : MariaDb
+        Its settings.
+
+    Examples
+    --------
+    >>> mariadb_service(MariaDb("DB")).folders
+    ('DB.work',)
+    """
+    name, listen = database.name, database.listen
+    reached = (f"--bind-address={listen.address}", f"--port={listen.port}") if listen else ("--skip-networking",)
+    # Each statement on a line of its own; the engine of sequences is built in.
+    tables = (
+        f"CREATE DATABASE {DATABASE};\n"
+        f"CREATE TABLE {DATABASE}.items (id INT PRIMARY KEY, name VARCHAR(32) NOT NULL);\n"
+        f"INSERT INTO {DATABASE}.items SELECT seq, CONCAT('item ', seq) FROM {DATABASE}.seq_1_to_{database.rows};\n"
+    )
+    argv = (
+        database.program,
+        "--no-defaults",
+        "--user=root",  # it refuses root otherwise; of no effect for others
+        f"--datadir=./{name}.work",
+        # It changes to that folder before it reads what follows.
+        "--socket=db.sock",
+        "--pid-file=db.pid",
+        f"--init-file=../{name}.sql",
+        "--skip-grant-tables",
+        *reached,
+        f"--max-connections={database.connections}",
+        f"--innodb-buffer-pool-size={database.buffer_mib}M",
+        "--innodb-log-file-size=16M",
+        "--innodb-buffer-pool-dump-at-shutdown=OFF",
+    )
+    return Service(name, "mariadbd", argv, files={f"{name}.sql": tables}, folders=(f"{name}.work",))

@@ -1,0 +1,206 @@
+"""An application server: PHP-FPM, whose workers take a processor, then wait for a database, then answer.
+
+Its workers are what the formula of the best number of threads is about: N = (processor time + waiting) / processor
+time, for each processor.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
+from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_path, check_program
+from loadcurve.lab.service import Service
+
+_FPM = """\
+; A private PHP-FPM of the laboratory; started in the run's folder by the command in run.json.
+[global]
+error_log = /proc/self/fd/2
+log_level = warning
+daemonize = no
+
+[www]
+; Of no effect where the launcher is not root.
+user = root
+group = root
+listen = {socket}
+listen.backlog = {backlog}
+listen.mode = 0600
+pm = static
+pm.max_children = {children}
+; 0 is no limit.
+pm.max_requests = 0
+"""
+
+_PAGE = """\
+<?php
+mysqli_report(MYSQLI_REPORT_OFF);
+$db = mysqli_init();
+if (!@mysqli_real_connect($db, {host}, 'root', '', '{database}', {port}, {socket})) {{
+    http_response_code(503);
+    exit('no database');
+}}
+$text = '';
+for ($i = 0; $i < {steps}; $i++) {{
+    $text = sha1($text);
+}}
+for ($i = 1; $i <= {queries}; $i++) {{
+    $row = mysqli_fetch_row(mysqli_query($db, "SELECT name, SLEEP({wait_s}) FROM items WHERE id = $i"));
+}}
+header('Content-Type: text/plain');
+header('X-Row: ' . $row[0]);
+echo str_repeat('x', {body_bytes});
+"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page does for each request.
+
+    Attributes
+    ----------
+    steps : int
+        0–10000000 rounds of SHA-1 on the processor; a thousand are a fraction of a ms.
+    queries : int
+        1–1000, one after the other, each for another row.
+    wait_ms : int
+        0–10000 that the database sleeps in each query.
+    body_bytes : int
+        1–1000000.
+    """
+
+    steps: int = 1000
+    queries: int = 1
+    wait_ms: int = 0
+    body_bytes: int = 616
+
+    def __post_init__(self) -> None:
+        check_count("steps", self.steps, 0, 10_000_000)
+        check_count("queries", self.queries, 1, 1000)
+        check_count("wait_ms", self.wait_ms, 0, 10_000)
+        check_count("body_bytes", self.body_bytes, 1, 1_000_000)
+
+    def text(self, database: MariaDb) -> str:
+        """PHP text of the page; it stands in a folder of the run's folder."""
+        listen = database.listen
+        return _PAGE.format(
+            host=f"'{listen.address}'" if listen else "null",
+            port=listen.port if listen else "null",
+            socket="null" if listen else f"'../{database.socket}'",
+            database=DATABASE,
+            steps=self.steps,
+            queries=self.queries,
+            wait_s=self.wait_ms / 1000,
+            body_bytes=self.body_bytes,
+        )
+
+
+@dataclass(frozen=True)
+class PhpFpm:
+    """PHP's process manager with a fixed number of workers.
+
+    Attributes
+    ----------
+    name : str
+        Of the service.
+    children : int
+        1–1000, ``pm.max_children``: how many requests it works on at once.
+    program : str
+        Its name, or its absolute path; Debian's has its version in the name.
+    extensions : str
+        Absolute path of the folder with its extensions.
+    """
+
+    name: str
+    children: int
+    program: str
+    extensions: str
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_count("children", self.children, 1, 1000)
+        check_program("program", self.program)
+        check_path("extensions", self.extensions)
+
+    @property
+    def socket(self) -> str:
+        """Its socket, in the run's folder."""
+        return f"{self.name}.work/php.sock"
+
+
+def php_service(php: PhpFpm, pages: dict[str, str]) -> Service:
+    """Return the service of a PHP-FPM, and of the pages that it runs.
+
+    Parameters
+    ----------
+    php : PhpFpm
+        Its settings.
+    pages : dict of str to str
+        Name of each page → its text, as `Page.text` returns it.
+    """
+    folder = f"{php.name}.www"
+    # As many may wait as a client can have connections; the default of 511 would refuse them.
+    configuration = _FPM.format(socket=php.socket, children=php.children, backlog=65_535)
+    # The settings of the system are not read: `-c` names the only file, and its folder of more is none.
+    settings = ["extension=mysqlnd.so", "extension=mysqli.so", "zend_extension=opcache.so", "opcache.enable=1"]
+    settings = [f"extension_dir={php.extensions}", *settings, "memory_limit=256M", "display_errors=0"]
+    argv = (php.program, "-F", "-R", "-p", ".", "-c", f"{php.name}.ini", "-y", f"{php.name}.conf")
+    return Service(
+        php.name,
+        "php-fpm",
+        argv,
+        files={
+            f"{php.name}.conf": configuration,
+            f"{php.name}.ini": "".join(f"{line}\n" for line in settings),
+            **{f"{folder}/{check_name('pages', page)}.php": text for page, text in pages.items()},
+        },
+        folders=(f"{php.name}.work", folder),
+        env={"PHP_INI_SCAN_DIR": ""},
+    )
+
+
+def php_front_service(
+    name: str, listen: Endpoint, php: PhpFpm, process: Process, serving: Serving, pages: Sequence[str]
+) -> Service:
+    """Return the service of an nginx that passes requests on to PHP-FPM, beside it in the same run's folder.
+
+    Parameters
+    ----------
+    name : str
+        Of the service.
+    listen : Endpoint
+        Where it is asked.
+    php : PhpFpm
+        Behind it.
+    process : Process
+        How it runs.
+    serving : Serving
+        How it sends.
+    pages : sequence of str
+        Names of the pages, ``/NAME.php`` each; ``/`` is the first one.
+    """
+    check_name("name", name)
+    values = {
+        "SCRIPT_FILENAME": f"{php.name}.www$script",
+        "SCRIPT_NAME": "$script",
+        "REQUEST_METHOD": "$request_method",
+        "QUERY_STRING": "$query_string",
+        "REQUEST_URI": "$request_uri",
+        "SERVER_PROTOCOL": "$server_protocol",
+        "SERVER_NAME": "$host",
+        "HTTP_HOST": "$http_host",
+        "REMOTE_ADDR": "$remote_addr",
+    }
+    passed = [f"fastcgi_param {key} {value};" for key, value in values.items()]
+    locations = block("location = /", [f"set $script /{check_name('pages', pages[0])}.php;", *_passed(php), *passed])
+    for page in pages:
+        path = f"/{check_name('pages', page)}.php"
+        locations += block(f"location = {path}", [f"set $script {path};", *_passed(php), *passed])
+    server = block("server", [f"listen {listen} backlog={process.backlog};", *locations, "location / { return 404; }"])
+    http = block("http", [*http_directives(name), *serving.directives(name), *server])
+    return process.service(name, ["\n".join(http)], listen.url)
+
+
+def _passed(php: PhpFpm) -> list[str]:
+    # A page may take its time: what is measured is the server, not a limit of the proxy.
+    return [f"fastcgi_pass unix:{php.socket};", "fastcgi_read_timeout 300;"]

@@ -1,0 +1,100 @@
+"""An application server for real: nginx, PHP-FPM and MariaDB in one folder."""
+
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from private_services import ask, free_endpoint, listeners, need, running, worker_cpu_s
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.servers import (
+    MariaDb,
+    Page,
+    PhpFpm,
+    Process,
+    Serving,
+    mariadb_service,
+    php_front_service,
+    php_service,
+)
+
+
+@pytest.fixture
+def php():
+    """Settings of the PHP-FPM of this machine, whose version is in its name."""
+    need("nginx", "curl", "mariadbd")
+    programs = sorted(Path("/usr/sbin").glob("php-fpm*"))
+    extensions = sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
+    if not programs or not extensions:
+        pytest.skip("not installed: php-fpm, php-mysql (sh lib/system.sh install lab-test)")
+    return lambda children: PhpFpm("PHP", children, str(programs[-1]), str(extensions[-1].parent))
+
+
+@pytest.fixture
+def here():
+    endpoint = free_endpoint()
+    yield endpoint
+    assert listeners(endpoint) == []
+
+
+def services(php, here, page, database):
+    front = php_front_service("S1", here, php, Process(), Serving(), ["page"])
+    return mariadb_service(database), php_service(php, {"page": page.text(database)}), front
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("by_tcp", [False, True])
+def test_a_page_asks_the_database(php, here, tmp_path, by_tcp):
+    database = MariaDb("DB", rows=50, listen=free_endpoint() if by_tcp else None)
+    with running(tmp_path, *services(php(2), here, Page(queries=7, body_bytes=1000), database)):
+        answer = ask(here.url)
+        assert ask(f"{here.url}page.php").status == 200
+        assert ask(f"{here.url}other.php").status == 404
+        asked = ("mariadb", "--no-defaults", "-NB", "-S", database.socket, "-e", "SELECT COUNT(*) FROM lab.items")
+        counted = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=5).stdout
+    assert (answer.status, len(answer.body), answer.headers["x-row"]) == (200, 1000, "item 7")
+    assert counted == "50\n"
+    kept = {file.name for file in tmp_path.iterdir() if file.suffix != ".out"}
+    assert kept == {"DB.sql", "PHP.conf", "PHP.ini", "S1.conf"}
+
+
+@pytest.mark.lab
+def test_as_many_requests_at_once_as_there_are_workers(php, here, tmp_path):
+    """Four requests of 200 ms each: two workers need two rounds, four need one."""
+    waited_s = {}
+    for children in (2, 4):
+        folder = tmp_path / str(children)
+        parts = services(php(children), here, Page(wait_ms=200), MariaDb("DB", rows=5))
+        with running(folder, *parts), ThreadPoolExecutor(4) as four:
+            before = time.monotonic()
+            answers = list(four.map(lambda _: ask(here.url), range(4)))
+            waited_s[children] = time.monotonic() - before
+            used_s = worker_cpu_s(folder)
+        assert [answer.status for answer in answers] == [200] * 4
+        assert used_s < 4, "waiting takes no processor"
+    # Lower bounds only: a busy machine may be as slow as it likes.
+    assert waited_s[2] >= 0.4 and waited_s[4] >= 0.2
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: MariaDb("DB; DROP"), "name must be"),
+        (lambda: MariaDb("DB", rows="1; DROP DATABASE lab"), "rows must be a whole number of 1 to 1000000"),
+        (lambda: MariaDb("DB", connections=0), "connections must be"),
+        (lambda: MariaDb("DB", program="--init-file=/etc/passwd"), "program must be"),
+        (lambda: Page(queries="1); system('id'"), "queries must be a whole number of 1 to 1000"),
+        (lambda: Page(steps=-1), "steps must be"),
+        (lambda: Page(wait_ms=1.5), "wait_ms must be"),
+        (lambda: PhpFpm("PHP\nuser=x", 1, "php-fpm", "/x"), "name must be"),
+        (lambda: PhpFpm("PHP", 0, "php-fpm", "/x"), "children must be a whole number of 1 to 1000"),
+        (lambda: PhpFpm("PHP", 1, "-d evil=1", "/x"), "program must be"),
+        (lambda: PhpFpm("PHP", 1, "php-fpm", "../x"), "extensions must be an absolute path"),
+        (lambda: php_service(PhpFpm("PHP", 1, "php-fpm", "/x"), {"../../page": ""}), "pages must be"),
+    ],
+)
+def test_a_setting_out_of_its_rule_is_refused(make, text):
+    with pytest.raises(ValueRuleError, match=text):
+        make()
