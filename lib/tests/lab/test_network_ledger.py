@@ -230,6 +230,24 @@ def test_a_fork_of_the_launcher_owns_nothing(tmp_path):
         assert len(list((tmp_path / "ledgers").iterdir())) == 1
 
 
+def test_a_second_ctrl_c_during_the_removal_leaves_nothing(tmp_path, monkeypatch):
+    pressed, remove = [], ledger_module.remove
+
+    def interrupted_once(things):
+        if not pressed:
+            pressed.append(True)
+            raise KeyboardInterrupt
+        remove(things)
+
+    monkeypatch.setattr(ledger_module, "remove", interrupted_once)
+    with pytest.raises(KeyboardInterrupt), Ledger(tmp_path / "ledgers") as own:
+        own.record(Thing("folder", str(tmp_path / f"{own.tag}-work")))
+        (tmp_path / f"{own.tag}-work").mkdir()
+    assert not (tmp_path / f"{own.tag}-work").exists()
+    monkeypatch.undo()
+    assert clean(tmp_path / "ledgers") == ()
+
+
 def test_what_is_there_already_is_someone_elses(tmp_path):
     with Ledger(tmp_path / "ledgers") as own:
         foreign = folder_thing(tmp_path, f"{own.tag}-work")
