@@ -33,7 +33,11 @@ site: build/site/index.html ## Set everything up and build the handbook into bui
 
 .PHONY: test
 test: site build/browser.stamp ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
-	cd lib && ../$(BIN)/python -m pytest
+	cd lib && ../$(BIN)/python -m pytest -m "not lab"
+
+.PHONY: lab-test
+lab-test: .venv/ready build/lab-test.stamp ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
+	cd lib && ../$(BIN)/python -m pytest -m lab tests/lab
 
 .PHONY: lint
 lint: .venv/ready ## Check style of code and notebooks
@@ -75,7 +79,7 @@ clean: ## Remove all that make built; recorded studies and the Python environmen
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r t d; do printf '%-8s %s\n' "$$t" "$$d"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r t d; do printf '%-8s %s\n' "$$t" "$$d"; done
 
 # --- the machine ---------------------------------------------------------------------------------------------------
 
@@ -92,8 +96,13 @@ build/$(1).stamp: lib/system.sh
 endef
 $(eval $(call system,lab-tools))
 $(eval $(call system,browser))
+$(eval $(call system,lab-test))
 # One package manager at a time, and none beside the measurement on this machine.
 build/browser.stamp: | build/lab-tools.stamp build/notebooks/10_run_study.ipynb
+build/lab-test.stamp: | build/lab-tools.stamp
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+build/lab-test.stamp: | test
+endif
 
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
