@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -85,6 +86,9 @@ def test_trials_lengthen_and_only_full_ones_decide():
     durations = [o.duration_s for o in state.observations]
     assert durations == sorted(durations), "nothing here contradicts itself"
     assert durations[0] == GOAL.initial_s and durations[-1] == GOAL.final_s
+    assert len(set(durations)) > 2
+    last = [o.load for o in state.observations[-2 * GOAL.needed + 2 :]]
+    assert last == [result.lower, result.upper] * (GOAL.needed - 1), "the ends are decided in turn"
     assert {o.duration_s for o in result.decided_by} == {GOAL.final_s}
     for load, kept in ((result.lower, True), (result.upper, False)):
         assert [o.kept for o in result.decided_by if o.load == load] == [kept] * GOAL.needed
@@ -106,10 +110,18 @@ def test_conditional_throughput_is_what_half_of_the_trials_reached():
 
 
 def test_always_kept_is_not_reached():
-    state, result = search(GOAL, lambda t: Observation(t.load, t.duration_s, t.load))
+    state, result = search(GOAL, lambda t: Observation(t.load, t.duration_s, t.load, True))
     assert (result.lower, result.upper, result.reached) == (4096, math.inf, False)
     assert result.warnings == ("not reached: no load up to 4096 breaks the objective",)
     assert len([o for o in state.observations if o.load == 4096 and o.duration_s == 6]) == GOAL.needed
+
+
+def test_the_highest_load_is_tried_though_no_doubling_meets_it():
+    state, result = search(
+        dataclasses.replace(GOAL, highest=1000), lambda t: Observation(t.load, t.duration_s, t.load, True)
+    )
+    assert sorted({o.load for o in state.observations}) == [*(2.0**i for i in range(10)), 1000]
+    assert result.lower == 1000
 
 
 def test_never_kept_is_told_after_a_few_trials():
@@ -155,6 +167,39 @@ def test_flaky_loads_are_left_between_the_ends():
     assert result.lower < 90 and result.upper > 110
     assert not result.reached
     assert sum("undecided" in text for text in result.warnings) >= 1
+
+
+def test_one_flaky_load_leaves_room_for_the_wanted_width():
+    """At 128 every second trial breaks the objective, so the ends are half a width beside it, rounded towards it."""
+    count = 0
+
+    def observe(trial):
+        nonlocal count
+        count += trial.load == 128
+        kept = trial.load < 128 or (trial.load == 128 and count % 2 == 1)
+        return Observation(trial.load, trial.duration_s, 1.0, kept)
+
+    state, result = search(GOAL, observe)
+    assert result.reached and result.upper - result.lower <= 0.1 * result.upper
+    assert result.lower == math.ceil(128 * math.sqrt(0.9)) == 122
+    assert 121 not in {o.load for o in state.observations}
+    assert result.warnings == ("2 of 4 trials keep it at 128: undecided",)
+
+
+def test_many_flaky_loads_are_left_behind_with_growing_steps():
+    """A fifth of the axis is a coin's toss: steps of half a width of 1 % would need 20 loads on either side."""
+    count = {}
+
+    def observe(trial):
+        count[trial.load] = count.get(trial.load, 0) + 1
+        kept = trial.load < 900 or (trial.load <= 1100 and count[trial.load] % 2 == 1)
+        return Observation(trial.load, trial.duration_s, 1.0, kept)
+
+    _, result = search(dataclasses.replace(GOAL, width_ratio=0.01), observe)
+    assert 700 < result.lower < 900 and 1100 < result.upper < 1500
+    assert result.trials < GOAL.most_trials
+    assert result.warnings[0].startswith("wanted a width of 1.0%, got ")
+    assert re.fullmatch(r"undecided at \d+ loads from 9\d\d to 1\d\d\d", result.warnings[1])
 
 
 def test_objectives_that_break_only_in_long_trials_are_found():
@@ -234,10 +279,15 @@ def test_a_state_takes_only_what_it_asked_for():
         with pytest.raises(ValueRuleError, match="observation must be of the trial that was asked for"):
             step(state, wrong)
     with pytest.raises(ValueRuleError, match="asked for"):
-        resume(GOAL, [Observation(1, 1, 1.0), Observation(1, 1, 1.0)])
+        resume(GOAL, [Observation(1, 1, 1.0, True), Observation(1, 1, 1.0, True)])
     state, _ = search(GOAL, lambda t: Observation(t.load, t.duration_s, 1.0, kept=False))
     with pytest.raises(ValueRuleError, match="the search ended after 6 trials"):
         step(state, Observation(1, 6, 1.0))
+
+
+def test_a_trial_that_is_not_judged_is_refused():
+    with pytest.raises(ValueRuleError, match="kept must be True or False: a trial that cannot be judged"):
+        resume(GOAL, [Observation(1, 1, 97.2)])
 
 
 @pytest.mark.parametrize(

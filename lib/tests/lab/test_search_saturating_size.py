@@ -96,6 +96,11 @@ def test_the_most_trials_hold_while_the_limit_is_learnt():
     assert any("stopped after 3 trials" in text for text in result.warnings)
 
 
+def test_a_trial_without_a_bandwidth_is_refused():
+    with pytest.raises(ValueRuleError, match="value must be a number"):
+        resume(GOAL, [Observation(10_000, 6, math.nan)])
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [

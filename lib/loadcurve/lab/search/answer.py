@@ -7,6 +7,9 @@ import numpy as np
 from loadcurve.lab.search.bracket import Bracket, Ends
 from loadcurve.lab.search.trials import Observation, Result, seconds_of
 
+# Flaky loads that are named one by one; of more, their range says enough.
+_SHOWN = 3
+
 
 def answer(
     goal: Bracket, ends: Ends, observations: Sequence[Observation], stopped: bool, warnings: list[str]
@@ -38,11 +41,6 @@ def answer(
         warnings = [*warnings, f"stopped after {len(observations)} trials, the most allowed: the ends may give way yet"]
     elif decided and not narrow:
         warnings = [*warnings, _too_wide(goal, lower, upper)]
-    undecided = [
-        f"{t.kept} of {t.full} trials {goal.verb} at {t.load:g}: undecided"
-        for t in ends.tallies
-        if t.leaning == "flaky"
-    ]
     full = [o for o in observations if o.duration_s >= goal.final_s]
     value = _conditional([o.value for o in full if o.load == kept])
     decided_by = tuple(o for o in full if o.load in (lower, upper))
@@ -54,7 +52,7 @@ def answer(
         decided_by,
         len(observations),
         seconds_of(observations),
-        (*warnings, *undecided),
+        (*warnings, *_undecided(goal, ends)),
     )
 
 
@@ -69,3 +67,10 @@ def _too_wide(goal: Bracket, lower: float, upper: float) -> str:
         f"wanted a width of {goal.width_ratio:.1%}, got {(upper - lower) / upper:.1%}: the trials scatter more than "
         f"that between {lower:g} and {upper:g}; make them longer, or ask for less"
     )
+
+
+def _undecided(goal: Bracket, ends: Ends) -> list[str]:
+    flaky = sorted((t for t in ends.tallies if t.leaning == "flaky"), key=lambda t: t.load)
+    if len(flaky) > _SHOWN:
+        return [f"undecided at {len(flaky)} loads from {flaky[0].load:g} to {flaky[-1].load:g}"]
+    return [f"{t.kept} of {t.full} trials {goal.verb} at {t.load:g}: undecided" for t in flaky]

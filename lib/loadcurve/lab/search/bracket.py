@@ -10,8 +10,9 @@ From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 
 * Goal Exceed Ratio, fixed at the recommended half, and Conditional Throughput.
 
 Three things differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
-(`verdict`) instead of a Goal Duration Sum, whose majority errs every second time at a load that breaks every second
-trial.  And a load that is neither is told as flaky: then the ends are sought on both of its sides.
+(`verdict`) instead of a majority within a Goal Duration Sum, which is nearly a coin's toss at a load that breaks a
+little more than every second trial.  And a load that is neither is told as flaky: the ends are sought on both its
+sides.
 
 A trial that leaves an interval of the width w = ln(upper / lower) takes, in steps that are even on log scales,
 
@@ -53,7 +54,8 @@ class Bracket:
     initial_s, final_s : float
         Duration of the shortest trials and of those that decide; 1 <= initial <= final.
     level : float
-        Confidence of each end by itself, 0 < level < 1.
+        Confidence of each end by itself, 0 < level < 1: at a load where half of the trials or more would say
+        otherwise, it is decided wrongly with a probability of at most 1 − level.
     most_trials : int
         After so many the search ends with what it has, >= 1.
     """
@@ -160,7 +162,7 @@ def next_trial(goal: Bracket, ends: Ends) -> Trial | None:
     if not ends.tallies:
         return Trial(float(start), float(ends.shortest_s))
     for found in ends.tallies:
-        if found.leaning == "tied":
+        if found.decision == "open" and found.kept and found.broken:  # it contradicts itself: first that is decided
             return Trial(found.load, float(goal.final_s))
     farthest = ends.tallies[-1].load
     if ends.broken is None and farthest != stop:
@@ -184,8 +186,8 @@ def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
         width = abs(math.log(far / near))
         middle = None if width <= goal.wanted else _on_grid(goal, math.sqrt(near * far), near, far)
         return None if middle is None else Trial(middle, max(_duration(goal, width / 2), float(ends.shortest_s)))
-    # Just outside the flaky loads on both sides, and twice as far with each of them that is found.
-    reach = goal.wanted / 2 * 2 ** (len(ends.flaky) - 1)
+    # Just outside the flaky loads on both sides, and twice as far with each flaky load that was found so far.
+    reach = goal.wanted / 2 * 2 ** (sum(found.leaning == "flaky" for found in ends.tallies) - 1)
     for end, edge in ((ends.kept, ends.flaky[0].load), (ends.broken, ends.flaky[-1].load)):
         if end is not None and abs(math.log(end.load / edge)) > reach:
             up = end.load > edge
@@ -210,7 +212,8 @@ def _on_grid(goal: Bracket, load: float, a: float, b: float, to_whole: Callable[
 
 def _duration(goal: Bracket, width: float) -> float:
     """Duration of a trial that leaves an interval of this width, in whole seconds."""
-    if width <= goal.wanted or goal.wanted >= _OCTAVE:
+    if width <= goal.wanted:
         return float(goal.final_s)
-    part = max(math.log(_OCTAVE / width) / math.log(_OCTAVE / goal.wanted), 0.0)
+    # Loads that are neighbours in the ascent are about an octave apart, so 0 < part < 1 here.
+    part = math.log(_OCTAVE / width) / math.log(_OCTAVE / goal.wanted)
     return float(math.ceil(goal.initial_s * (goal.final_s / goal.initial_s) ** part - 1e-9))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.search.answer import answer
 from loadcurve.lab.search.bracket import Bracket, find_ends, next_trial
 from loadcurve.lab.search.trials import Observation, Result, Trial
@@ -11,7 +12,7 @@ from loadcurve.lab.search.trials import Observation, Result, Trial
 class Capacity(Bracket):
     """Search the highest load that keeps an objective.
 
-    Each `Observation` says in `kept` whether its trial kept the objective; `value` is its throughput.
+    Each `Observation` says in `kept` whether its trial kept the objective; `value` is its throughput, NaN if unknown.
 
     In the `Result`, ``lower`` is the highest load that is kept, ``upper`` the lowest that is broken, and ``value`` the
     throughput that at least half of the trials at ``lower`` reached (Conditional Throughput of RFC 9971).  ``lower``
@@ -33,6 +34,8 @@ class Capacity(Bracket):
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
+        if any(o.kept is None for o in observations):
+            raise ValueRuleError("kept", "True or False: a trial that cannot be judged is made again", None)
         ends = find_ends(self, ((o.load, o.duration_s, o.kept) for o in observations))
         trial = next_trial(self, ends)
         if trial is not None and len(observations) < self.most_trials:

@@ -63,6 +63,8 @@ class SaturatingSize(Bracket):
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
+        if any(np.isnan(o.value) for o in observations):
+            raise ValueRuleError("value", "a number: a trial without one is made again", np.nan)
         limit = self.limit
         if np.isnan(limit):
             if len(observations) < min(self.needed, self.most_trials):

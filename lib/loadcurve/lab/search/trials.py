@@ -38,15 +38,15 @@ class Observation:
     load, duration_s : float
         As they were asked for.
     value : float
-        The measured quantity that the goal names; NaN where it is missing.
-    kept : bool
-        Whether the objective was kept; only `Capacity` looks at it.
+        The measured quantity that the goal names.
+    kept : bool or None
+        Whether the objective was kept; `Capacity` asks for it, the others do not look at it.
     """
 
     load: float
     duration_s: float
     value: float
-    kept: bool = True
+    kept: bool | None = None
 
 
 @dataclass(frozen=True)
