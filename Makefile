@@ -59,7 +59,7 @@ serve: site ## Read the handbook in a browser, rebuilt as its pages change
 
 .PHONY: lab
 lab: .venv/ready build/lab-tools.stamp ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
-	$(BIN)/loadcurve lab $(STUDY) $(if $(RECORD),--name $(RECORD)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	$(BIN)/loadcurve launch $(STUDY) $(if $(RECORD),--name $(RECORD)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	  $(if $(REPEATS),--repeats $(REPEATS))
 
 .PHONY: jupyter

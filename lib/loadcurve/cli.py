@@ -26,8 +26,12 @@ Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each poi
 Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, in place of the study's own.")]
 
 
+lab = typer.Typer(no_args_is_help=True, help="Look after the laboratory on this machine.")
+app.add_typer(lab, name="lab")
+
+
 @app.command()
-def lab(
+def launch(
     study: Annotated[str, typer.Argument(help="Name of a study, or a folder with a study.yml.")],
     seconds: Seconds = None,
     repeats: Repeats = None,
@@ -38,14 +42,22 @@ def lab(
 ) -> None:
     """Launch a study, or go on with one that was interrupted."""
     from loadcurve import paths
-    from loadcurve.lab import launch
+    from loadcurve.lab import launch as launch_study
     from loadcurve.records import read_study
 
     folder = paths.study_folder(study)
     changes = {k: v for k, v in {"seconds": seconds, "repeats": repeats, "study": name}.items() if v is not None}
     target = paths.root() / "data" / "studies" / name if name else folder
-    runs = launch(replace(read_study(folder), **changes), target, public=public)
+    runs = launch_study(replace(read_study(folder), **changes), target, public=public)
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
+
+
+@lab.command()
+def clean() -> None:
+    """Remove namespaces and rules that killed launches have left; touch nothing else."""
+    from loadcurve.lab.network import clean as clean_networks
+
+    typer.echo("\n".join(clean_networks()) or "nothing was left")
 
 
 @app.command()

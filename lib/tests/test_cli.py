@@ -18,8 +18,11 @@ def loadcurve(*argv, cwd):
     [
         (["ingest", "nowhere"], "nowhere:0: expected a file or a folder, got nothing of that name"),
         (["tidy", "nowhere"], "study must be one of connections_on_loopback"),
-        (["lab", "nowhere"], "study must be one of connections_on_loopback"),
-        (["lab", "connections_on_loopback", "--seconds", "0.1", "--name", "x"], "seconds must be at least 1, got 0.1"),
+        (["launch", "nowhere"], "study must be one of connections_on_loopback"),
+        (
+            ["launch", "connections_on_loopback", "--seconds", "0.1", "--name", "x"],
+            "seconds must be at least 1, got 0.1",
+        ),
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
         (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),
         (["run", "notebooks/none.ipynb"], "notebooks/none.ipynb:0: expected a notebook, got no file"),
@@ -37,7 +40,7 @@ def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
     """The recorded study, on whatever machine this is: either nothing is left to do, or it refuses to mix machines."""
     shutil.copytree(root / "data", checkout / "data", dirs_exist_ok=True)
     before = {p: p.stat().st_mtime_ns for p in checkout.rglob("*")}
-    done = loadcurve("lab", "connections_on_loopback", cwd=checkout)
+    done = loadcurve("launch", "connections_on_loopback", cwd=checkout)
     said = done.stdout + done.stderr
     assert "60 runs finished" in said or "was recorded on another machine" in said or "not installed" in said
     assert {p: p.stat().st_mtime_ns for p in checkout.rglob("*")} == before
@@ -45,4 +48,10 @@ def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
 
 def test_help_names_the_commands(root):
     said = loadcurve("--help", cwd=root).stdout
-    assert all(word in said for word in ("lab", "ingest", "run"))
+    assert all(word in said for word in ("launch", "lab", "ingest", "run"))
+
+
+def test_lab_clean_says_what_it_removed(root):
+    done = loadcurve("lab", "clean", cwd=root)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "nothing was left\n" or all(line.startswith("lc") for line in done.stdout.splitlines())
