@@ -62,7 +62,7 @@ def build(
     Raises
     ------
     LabError
-        When a name is not of the topology, or the machine cannot build it.
+        When a name is not of the topology, the machine cannot build it, or a link did not last until the end.
     """
     conditions = wiring.resolve(topology, links or {})
     settings = {node.name: HostSettings() for node in topology.nodes}
@@ -169,6 +169,9 @@ def _start_delay_lines(
 
 
 def _stop(process: subprocess.Popen) -> None:
+    if process.poll() is not None:
+        process.stdout.close()
+        raise LabError(f"a delay line ended by itself, exit code {process.returncode}: its link was cut")
     process.terminate()  # `timeout` passes it on
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(3)

@@ -94,20 +94,29 @@ def remove(things: Iterable[Thing]) -> None:
 
 
 def _remove_namespaces(names: list[str]) -> None:
-    """End the processes in them, which would keep them alive, then unname them."""
+    """End the processes in them, which would keep them alive, and unname them."""
+    with contextlib.ExitStack() as stack:
+        # Held open, so that no new namespace is given the number of one that is gone.
+        held = [stack.enter_context((NAMESPACES / name).open("rb")) for name in names]
+        numbers = {(stat.st_dev, stat.st_ino) for stat in (os.fstat(file.fileno()) for file in held)}
+        _end_processes_in(numbers)
+        run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names))
+        _end_processes_in(numbers)  # one that was just about to enter
+
+
+def _end_processes_in(numbers: set[tuple[int, int]]) -> None:
     for _ in range(3):  # a process may start another one while it is being ended
-        if not _end_processes(_processes_in(names)):
+        if not _end_processes(_processes_in(numbers)):
             break
-    run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names))
 
 
-def _processes_in(names: list[str]) -> list[int]:
-    inodes = {(NAMESPACES / name).stat().st_ino for name in names}
+def _processes_in(numbers: set[tuple[int, int]]) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):  # it has ended meanwhile
-                if (entry / "ns/net").stat().st_ino in inodes:
+                stat = (entry / "ns/net").stat()
+                if (stat.st_dev, stat.st_ino) in numbers:
                     found.append(int(entry.name))
     return found
 
