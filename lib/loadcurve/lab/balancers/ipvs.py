@@ -1,0 +1,136 @@
+"""IPVS as a balancer of connections, in the kernel: by address translation (NAT) or by direct routing (DR)."""
+
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.process import guarded
+from loadcurve.lab.servers.settings import (
+    Endpoint,
+    check_address,
+    check_choice,
+    check_count,
+    check_endpoints,
+    check_name,
+)
+from loadcurve.lab.tools import which
+
+MOST_SERVICES = 10_000
+SCHEDULERS = ("rr", "wrr", "wlc", "sh", "mh")
+_FORWARDS = {"nat": "-m", "dr": "-g"}  # ipvsadm(8): masquerading, gatewaying
+_LARGEST_WEIGHT = 65_535
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class IpvsBalancer:
+    """Services of the balancer's host, and the servers to which their connections are passed on.
+
+    Attributes
+    ----------
+    name : str
+        Of the rules.
+    listens : tuple of Endpoint
+        1–10000 services.
+    servers : tuple of Endpoint
+        1–256, for all services.
+    scheduler : str
+        ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight; ``sh``, ``mh``: by the
+        client's address.
+    forward : str
+        ``nat``: the balancer rewrites addresses both ways, and is the servers' router; ``dr``: it passes on frames,
+        and the servers answer by themselves, from its address and port (see `direct_routing_argvs`).
+    weights : tuple of int
+        0–65535 for each server, 0 for no new connections; empty for 1 each.
+    """
+
+    name: str
+    listens: tuple[Endpoint, ...]
+    servers: tuple[Endpoint, ...]
+    scheduler: str = "rr"
+    forward: str = "nat"
+    weights: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_endpoints("listens", self.listens, most=MOST_SERVICES)
+        check_endpoints("servers", self.servers, most=256)
+        check_choice("scheduler", self.scheduler, SCHEDULERS)
+        check_choice("forward", self.forward, tuple(_FORWARDS))
+        if self.weights and len(self.weights) != len(self.servers):
+            raise ValueRuleError("weights", f"one for each of {len(self.servers)} servers, or none", self.weights)
+        for weight in self.weights:
+            check_count("weights", weight, 0, _LARGEST_WEIGHT)
+        ports = {endpoint.port for endpoint in (*self.listens, *self.servers)}
+        if self.forward == "dr" and len(ports) > 1:
+            raise ValueRuleError("servers", "of the services' only port, which direct routing cannot change", ports)
+
+
+def ipvs_rules(balancer: IpvsBalancer) -> Rules:
+    """Return the rules of a balancer.
+
+    They take the place of all that IPVS has in the host's namespace, and `Rules.remove` removes all of it: they are
+    for namespaces that the laboratory made.
+
+    Parameters
+    ----------
+    balancer : IpvsBalancer
+        Its settings.
+
+    Examples
+    --------
+    >>> here, there = Endpoint("10.99.0.1", 80), Endpoint("10.99.65.1", 8080)
+    >>> print(ipvs_rules(IpvsBalancer("LB", (here,), (there,), "wrr", weights=(3,))).files["LB.ipvs"], end="")
+    -C
+    -A -t 10.99.0.1:80 -s wrr
+    -a -t 10.99.0.1:80 -r 10.99.65.1:8080 -m -w 3
+    """
+    weights, flag = balancer.weights or (1,) * len(balancer.servers), _FORWARDS[balancer.forward]
+    lines = ["-C"]
+    for listen in balancer.listens:
+        lines.append(f"-A -t {listen} -s {balancer.scheduler}")
+        for server, weight in zip(balancer.servers, weights, strict=True):
+            lines.append(f"-a -t {listen} -r {server} {flag} -w {weight}")
+    file = f"{balancer.name}.ipvs"
+    return Rules(
+        balancer.name,
+        "ipvsadm",
+        load=("ipvsadm", "-R"),
+        remove=("ipvsadm", "-C"),
+        export=("ipvsadm", "-S", "-n"),
+        counters=("ipvsadm", "-L", "-n", "--stats", "--exact"),
+        files={file: "\n".join((*lines, ""))},
+        stdin=file,
+    )
+
+
+def direct_routing_argvs(address: str) -> tuple[tuple[str, ...], ...]:
+    """Return the commands that let a server answer from the balancer's address without claiming it on its network.
+
+    Parameters
+    ----------
+    address : str
+        The balancer's.
+
+    Examples
+    --------
+    >>> for argv in direct_routing_argvs("10.99.0.1"):
+    ...     print(*argv)
+    sysctl -q -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2
+    ip address add 10.99.0.1/32 dev lo
+    """
+    check_address("address", address)
+    quiet = ("net.ipv4.conf.all.arp_ignore=1", "net.ipv4.conf.all.arp_announce=2")
+    return (("sysctl", "-q", "-w", *quiet), ("ip", "address", "add", f"{address}/32", "dev", "lo"))
+
+
+@cache
+def has_ipvs() -> bool:
+    """Whether this kernel balances by IPVS: asked in a namespace that is gone with the question."""
+    if which("ipvsadm") is None or which("unshare") is None:
+        return False
+    argv = guarded(("unshare", "--net", which("ipvsadm"), "-L", "-n"), _PATIENCE_S)
+    asked = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    return asked.returncode == 0
