@@ -1,13 +1,19 @@
-"""Shared by all tests: where the checkout is, and a study short enough to run for real."""
+"""Shared by all tests: where the checkout is, a short study, whether network namespaces can be made here."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from loadcurve.lab.network import Ledger, clean
+from loadcurve.lab.tools import which
 from loadcurve.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
+
+NETWORK_TOOLS = ("ip", "tc", "sysctl", "ping", "ethtool", "nft", "setpriv", "timeout", "unshare")
 
 # A busy machine is no fault of what is tested: timings are measured by `make bench` alone.
 settings.register_profile("loadcurve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,3 +44,24 @@ def small_study() -> Study:
         seconds=1,
         seed=7,
     )
+
+
+@pytest.fixture(scope="session")
+def network_tools():
+    """Skips where namespaces cannot be made."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    if missing := [tool for tool in NETWORK_TOOLS if which(tool) is None]:
+        pytest.skip(f"not installed: {', '.join(missing)} (sh lib/system.sh install lab-test)")
+    asked = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True, text=True, check=False)
+    if asked.returncode:
+        pytest.skip(f"no network namespaces here: {asked.stderr.strip()}")
+
+
+@pytest.fixture
+def ledger(tmp_path, network_tools):
+    """A ledger in the test's own folder; nothing of it may be left when the test is over."""
+    with Ledger(tmp_path / "ledgers") as own:
+        yield own
+    assert clean(tmp_path / "ledgers") == ()
+    assert list((tmp_path / "ledgers").iterdir()) == []
