@@ -39,7 +39,7 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     Raises
     ------
     ValueRuleError
-        When `values` is not one-dimensional or `level` is no level.
+        When `values` is not one-dimensional, a value is infinite, or `level` is no level.
 
     Notes
     -----
@@ -57,6 +57,8 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     every = np.asarray(values, dtype=float)
     if every.ndim != 1:
         raise ValueRuleError("values", "one-dimensional", f"{every.ndim} dimensions")
+    if np.isinf(every).any():
+        raise ValueRuleError("values", "finite", every[np.isinf(every)][0])
     known = every[~np.isnan(every)]
     warnings = [] if known.size == every.size else [f"{every.size - known.size} of {every.size} repeats have no value"]
     if known.size == 0:

@@ -76,4 +76,6 @@ def test_rules():
         bootstrap_law(usl, [1, 2, 4, 8], [10, 18, 30, 40], draws=1)
     with pytest.raises(ValueRuleError, match="one known value"):
         bootstrap_law(usl, [1, 2, 4, 8], [10, 18, 30, np.nan])
+    with pytest.raises(ValueRuleError, match="level must be 0 < level < 1"):
+        find_interval([1.0, 2.0], 1.5, level=95)
     assert find_interval([np.nan, np.nan], 3.0).warnings == ("100.0% of the draws do not have it",)

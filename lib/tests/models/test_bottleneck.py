@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.bottleneck import summarise_demands
@@ -103,6 +104,29 @@ def test_saturated_runs_that_do_not_scatter_are_on_the_line():
     frame = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": x, "utilisation_ratio": x / 1000})
     row = summarise_demands(frame).iloc[0]
     assert (row["demand_s"], row["warnings"]) == (pytest.approx(0.001), "")
+
+
+def test_the_saturation_holds_every_throughput_that_may_be_the_target():
+    """Fieller's set by its definition: on a grid, where the line's utilisation does not differ from the target by t."""
+    random, open_below = np.random.default_rng(5), 0
+    for _ in range(1500):
+        x = random.uniform(100, 1000, 4)
+        busy = np.clip(0.85 + 1e-4 * x + 0.05 * random.standard_normal(4), 0, 1)
+        usage = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": x, "utilisation_ratio": busy})
+        row = summarise_demands(usage).iloc[0]
+        line = stats.linregress(x, busy)
+        if not row["has_background"] or line.slope <= 0 or busy.mean() >= 1:
+            continue
+        grid = np.linspace(0, 20 * x.max(), 4001)
+        squares = np.sum((busy - line.intercept - line.slope * x) ** 2) / 2
+        error = np.sqrt(squares * (1 / 4 + (grid - x.mean()) ** 2 / np.sum((x - x.mean()) ** 2)))
+        holds = np.abs(1 - line.intercept - line.slope * grid) <= stats.t.ppf(0.975, 2) * error
+        told = (row["saturation_lo"] <= grid) & (grid <= row["saturation_hi"])
+        assert told.sum() < 100 or holds[told].mean() > 0.99  # but for the grid's step at the ends
+        if holds.all():
+            open_below += 1
+            assert (row["saturation_lo"], row["saturation_hi"]) == (0, np.inf)
+    assert open_below > 10
 
 
 def test_background_beyond_the_target_leaves_nothing():

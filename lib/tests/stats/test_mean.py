@@ -46,6 +46,12 @@ def test_equal_repeats_have_a_point_for_an_interval():
     assert (mean.lo, mean.hi) == (3, 3)
 
 
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_an_infinite_repeat_is_refused(value):
+    with pytest.raises(ValueRuleError, match="finite"):
+        find_mean([1.0, value])
+
+
 def test_values_are_one_dimensional():
     with pytest.raises(ValueRuleError, match="values must be one-dimensional"):
         find_mean([[1.0, 2.0]])

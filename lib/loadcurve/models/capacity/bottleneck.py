@@ -152,11 +152,13 @@ def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -
     gap = target - u.mean()
     square, middle, constant = slope**2 - half**2, slope * gap, gap**2 - t**2 * squares / count
     saturation = (mean + gap / slope if slope > 0 else np.inf, 0.0, np.inf)
-    root = np.sqrt(max(middle**2 - square * constant, 0.0))
+    inside = middle**2 - square * constant
+    root = np.sqrt(max(inside, 0.0))
     if slope > 0 and square > 0:
         saturation = (saturation[0], mean + (middle - root) / square, mean + (middle + root) / square)
-    elif slope > 0 and gap > 0:
-        # A slope that may be 0: no upper end, and the lower one is the root above x̄.
+    elif slope > 0 and gap > 0 and inside > 0:
+        # A slope that may be 0: no upper end, and the lower one is the root on the side of a slope above 0.  Without
+        # roots no throughput is excluded.
         saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
     return {
         "slope": tuple(max(end, 0.0) for end in (slope, slope - half, slope + half)),  # no demand is below 0

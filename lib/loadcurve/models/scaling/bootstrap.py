@@ -112,12 +112,24 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: 
     Estimate
         The interval is widened to `value` where that lies outside.  A warning names the share of draws without it, and
         says so where the wanted percentile lies beyond all draws.
+
+    Raises
+    ------
+    ValueRuleError
+        When `degrees` or `level` breaks its rule.
+
+    Examples
+    --------
+    >>> print(find_interval(np.arange(1, 1001), 500, level=0.9, degrees=4))
+    500 [17, 984]
     """
     if not degrees > 0:
         raise ValueRuleError("degrees", "> 0", degrees)
-    method = "bootstrap over runs, percentiles"
+    if not 0 < level < 1:
+        raise ValueRuleError("level", "0 < level < 1", level)
+    method = "bootstrap, percentiles"  # of runs or of residuals: the draws do not say
     if np.isfinite(degrees):
-        method = f"bootstrap over runs, percentiles expanded to {degrees:.3g} degrees of freedom"
+        method = f"bootstrap, percentiles expanded to {degrees:.3g} degrees of freedom"
     known = np.asarray(drawn, float)
     known = known[~np.isnan(known)]
     warnings = []
