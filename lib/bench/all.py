@@ -13,9 +13,10 @@ from pathlib import Path
 
 import ingestion
 import models
+import monitors
 import search
 
-CASES = ingestion.CASES | models.CASES | search.CASES
+CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES
 
 
 def main() -> None:

@@ -1,0 +1,75 @@
+"""A monitor, as data: what is looked at while the load runs, how often, and which form of ingestion reads it."""
+
+import re
+from dataclasses import dataclass
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.servers.settings import Endpoint
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_VARIANT = re.compile(r"[a-z0-9_]{0,32}")
+_PAGE = re.compile(r"/[A-Za-z0-9_/.-]{0,200}")
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """Something to watch on a host.
+
+    Attributes
+    ----------
+    name : str
+        Its own among the monitors of a host.
+    tool, variant : str
+        The form that reads its text, as ingestion calls it: ``ss`` and ``summary``.
+    interval_s : float
+        Between two snapshots, 0.1–3600 s.
+    argv : tuple of str
+        Command that prints one snapshot, or all of them where it `repeats`.
+    paths : tuple of str
+        Files that are one snapshot together, instead of a command.
+    page : tuple of Endpoint and str, or None
+        A page of a server that is one snapshot, instead of a command.
+    repeats : bool
+        Whether the command takes the snapshots itself, and prints the time of each.
+    stop : str
+        Signal that makes a command which `repeats` end with whole lines.
+    """
+
+    name: str
+    tool: str
+    variant: str = ""
+    interval_s: float = 1.0
+    argv: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    page: tuple[Endpoint, str] | None = None
+    repeats: bool = False
+    stop: str = "TERM"
+
+    def __post_init__(self) -> None:
+        for field, shape in (("name", _NAME), ("tool", _NAME), ("variant", _VARIANT)):
+            if not (isinstance(getattr(self, field), str) and shape.fullmatch(getattr(self, field))):
+                raise ValueRuleError(field, "small letters, digits, '-' and '_'", getattr(self, field))
+        number = isinstance(self.interval_s, int | float) and not isinstance(self.interval_s, bool)
+        if not number or not 0.1 <= self.interval_s <= 3600:
+            raise ValueRuleError("interval_s", "0.1 to 3600 s", self.interval_s)
+        if self.repeats and not float(self.interval_s).is_integer():
+            raise ValueRuleError("interval_s", f"whole seconds for {self.tool}", self.interval_s)
+        if bool(self.argv) + bool(self.paths) + (self.page is not None) != 1:
+            raise ValueRuleError("argv, paths, page", "one of them", (self.argv, self.paths, self.page))
+        if self.page is not None and not _PAGE.fullmatch(self.page[1]):
+            raise ValueRuleError("page", "a path of letters, digits and _ / . -", self.page[1])
+
+    @property
+    def form(self) -> tuple[str, str]:
+        """Tool and variant, by which ingestion knows its reader."""
+        return self.tool, self.variant
+
+    def file(self, host: str) -> str:
+        """Return the name of its file in a run's folder.
+
+        Examples
+        --------
+        >>> Monitor("ss-summary", "ss", "summary", argv=("ss", "-s")).file("S1")
+        'S1.ss-summary.txt'
+        """
+        return f"{host}.{self.name}.txt"

@@ -1,0 +1,241 @@
+"""Monitors for real: every text is read, with its instants between the start and the end of the watching."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+from private_services import ask, free_endpoint, need, running
+from watched import start, watching
+
+import loadcurve
+from loadcurve.lab.balancers import NftBalancer, nft_rules
+from loadcurve.lab.monitors import (
+    Monitor,
+    ipvsadm,
+    mpstat,
+    nft,
+    nstat,
+    proc,
+    sar,
+    ss_connections,
+    ss_details,
+    ss_summary,
+    stub_status,
+    watchers,
+)
+from loadcurve.lab.network import build, find_block
+from loadcurve.lab.network.topology import client_server
+from loadcurve.lab.process import guarded
+from loadcurve.lab.servers import Endpoint, Nginx, Serving, Status, nginx_service
+
+pytestmark = pytest.mark.real
+
+# Which table each monitor fills.
+TABLES = {
+    "sar": {"cpu", "network", "tcp", "sockets"},
+    "mpstat": {"cpu"},
+    "ss-summary": {"sockets"},
+    "ss-connections": {"connections"},
+    "ss-details": {"connections"},
+    "nstat": {"counters"},
+    "proc": {"counters", "sockets", "interrupts"},
+    "stub-status": {"server"},
+}
+
+
+def monitors_of(endpoint: Endpoint) -> list[Monitor]:
+    ports = (endpoint.port,)
+    snapshots = [ss_summary(0.5), ss_connections(ports, 0.5), ss_details(ports, 0.5), nstat(0.5), proc(0.5)]
+    return [sar(), mpstat(), *snapshots, stub_status(endpoint, interval_s=0.5)]
+
+
+def test_every_monitor_at_once_on_one_clock(tmp_path):
+    need("nginx", "curl", "sar", "mpstat", "ss", "nstat", "setpriv", "timeout")
+    endpoint = free_endpoint()
+    served = nginx_service(Nginx("S1", (endpoint,), Status(), serving=Serving(access_log="on")))
+    plan = watchers(monitors_of(endpoint))
+    with running(tmp_path / "run", served):
+        begun = pd.Timestamp.now(tz="UTC")
+        with watching(tmp_path / "run", plan) as processes:
+            for _ in range(20):
+                time.sleep(0.12)
+                ask(endpoint.url)
+            assert [process.poll() for process in processes] == [None] * len(plan)
+        ended = pd.Timestamp.now(tz="UTC")
+    files = {name: tmp_path / "run" / file for watcher in plan for name, file in watcher.outputs.items()}
+    assert set(files) == set(TABLES)
+    for name, file in files.items():
+        parsed = loadcurve.read(file)
+        assert TABLES[name] <= set(parsed.tables), name
+        for table in TABLES[name]:
+            times = parsed.tables[table]["time"].dropna()
+            assert len(times.unique()) >= 2 or name in ("sar", "mpstat", "ss-details"), (name, table)
+            # sysstat tells whole seconds.
+            assert times.between(begun.floor("s"), ended).all(), (name, table)
+    log = loadcurve.read(tmp_path / "run/S1.access.log").tables["requests"]
+    assert log["time"].between(begun.floor("s"), ended).all()
+    # The page counts every request, those that fetched it among them.
+    page = loadcurve.read(files["stub-status"]).tables["server"]["requests"]
+    assert page.is_monotonic_increasing and page.iloc[-1] - page.iloc[0] >= len(page) - 1
+    assert len(log) >= page.iloc[-1]
+    complaints = {watcher.stderr: (tmp_path / "run" / watcher.stderr).read_text() for watcher in plan}
+    assert not any(complaints.values()), complaints
+
+
+def test_forms_told_by_name_read_the_same(tmp_path):
+    need("ss", "nstat", "setpriv", "timeout")
+    chosen = [ss_summary(0.2), nstat(0.2), proc(0.2)]
+    with watching(tmp_path, watchers(chosen)):
+        time.sleep(0.5)
+    for monitor in chosen:
+        tool, variant = monitor.form
+        told = loadcurve.read(tmp_path / monitor.file("local"), tool=f"{tool}:{variant}" if variant else tool)
+        assert set(told.tables) == set(loadcurve.read(tmp_path / monitor.file("local")).tables)
+
+
+def test_instants_are_never_a_burst(tmp_path):
+    with watching(tmp_path, watchers([proc(0.1, ["net/sockstat"])])) as (process,):
+        time.sleep(0.35)
+        os.killpg(process.pid, signal.SIGSTOP)  # as if the machine had no time for it
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGCONT)
+        time.sleep(0.35)
+    times = loadcurve.read(tmp_path / "local.proc.txt").tables["sockets"]["time"]
+    assert times.is_monotonic_increasing and times.is_unique
+    # Of the five deadlines in the pause the last one is made up for, no other.
+    assert 2 <= len(times) <= (times.iloc[-1] - times.iloc[0]).total_seconds() / 0.1 + 2 - 3
+
+
+@pytest.mark.lab
+def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
+    need("nginx", "curl", "nft", "ss")
+    topology = client_server(block=find_block())
+    address = topology.node("S1").addresses[0]
+    server = Endpoint(address, 8080)
+    rules = nft_rules(NftBalancer("LB-1", (Endpoint(address, 80),), (server,)))
+    plan = watchers([ss_connections((8080,), 0.3), nft("LB-1", 0.3), proc(0.3, ["net/dev", "net/snmp"])], "S1")
+    with build(topology, ledger) as hosts, running(tmp_path, nginx_service(Nginx("S1", (server,))), host=hosts["S1"]):
+        for name, text in rules.files.items():
+            (tmp_path / name).write_text(text)
+        subprocess.run(hosts["S1"].argv(rules.load), cwd=tmp_path, check=True, timeout=10)
+        with watching(tmp_path, plan, hosts["S1"]):
+            for _ in range(5):
+                assert ask(f"http://{address}/", host=hosts["C1"]).status == 200
+            time.sleep(0.7)
+    balancer = loadcurve.read(tmp_path / "S1.nft.txt").tables["balancer"]
+    assert balancer["connections"].iloc[-1] == 5 and balancer["time"].notna().all()
+    counters = loadcurve.read(tmp_path / "S1.proc.txt").tables["counters"]
+    assert set(counters.loc[counters["group"] == "net/dev", "item"]) == {"lo", "eth0"}
+    listening = loadcurve.read(tmp_path / "S1.ss-connections.txt").tables["connections"]
+    assert (listening["state"] == "LISTEN").any()
+
+
+def test_a_tool_that_fails_or_hangs_stops_no_other(tmp_path):
+    need("ss", "setpriv", "timeout")
+    odd = [
+        Monitor("fails", "ss", "summary", 0.2, ("sh", "-c", "exit 3")),
+        Monitor("absent", "ss", "summary", 0.2, ("no-such-tool-here",)),
+        Monitor("gone", "proc", "", 0.2, paths=("/proc/no-such-file",)),
+        Monitor("nobody", "nginx", "stub_status", 0.2, page=(free_endpoint(), "/")),
+        ss_summary(0.2),
+    ]
+    with watching(tmp_path, watchers(odd)) as (process,):
+        time.sleep(0.7)
+        assert process.poll() is None
+    assert len(loadcurve.read(tmp_path / "local.ss-summary.txt").tables["sockets"]) >= 3
+    said = (tmp_path / "local.sampler.err").read_text()
+    for words in ("fails.txt: ", "exit code 3", "absent.txt: ", "gone.txt: ", "nobody.txt: ", "No such file"):
+        assert words in said
+    # A tool that was spawned has its instant; a file or page that cannot be had leaves none, so nothing is empty.
+    assert (tmp_path / "local.gone.txt").read_text() == ""
+
+
+def test_a_hanging_tool_is_ended(tmp_path):
+    hangs = Monitor("hangs", "ss", "summary", 0.2, ("sleep", "77"))
+    with watching(tmp_path, watchers([hangs])) as (process,):
+        time.sleep(2.6)
+    assert process.returncode == 0
+    assert "no end after 2 s" in (tmp_path / "local.sampler.err").read_text()
+
+
+def test_ipvs_where_the_kernel_has_it(tmp_path):
+    need("ipvsadm")
+    if not Path("/proc/net/ip_vs").exists():
+        pytest.skip("no IPVS in this kernel")
+    with watching(tmp_path, watchers([ipvsadm(0.3)])):
+        time.sleep(0.5)
+    assert loadcurve.read(tmp_path / "local.ipvsadm.txt").tool == "ipvsadm"
+
+
+def test_it_ends_with_its_launcher_however_that_dies(tmp_path):
+    need("ss", "setpriv", "timeout")
+    (watcher,) = watchers([ss_summary(0.1)])
+    for name, text in watcher.files.items():
+        (tmp_path / name).write_text(text)
+    code = (
+        "import subprocess, sys, json, time; "
+        "p = subprocess.Popen(json.loads(sys.argv[1]), start_new_session=True); print(p.pid, flush=True); "
+        "time.sleep(30)"
+    )
+    argv = json.dumps(guarded(watcher.argv, 20))
+    launcher = subprocess.Popen(
+        [sys.executable, "-c", code, argv], cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    guard = int(launcher.stdout.readline())
+    deadline = time.monotonic() + 5
+    while not (tmp_path / "local.ss-summary.txt").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    family = [guard, *(child.pid for child in psutil.Process(guard).children(recursive=True))]
+    launcher.kill()
+    launcher.communicate()
+    _assert_gone(family, tmp_path)
+
+
+def test_it_ends_when_its_guard_is_killed(tmp_path):
+    need("ss", "setpriv", "timeout")
+    (watcher,) = watchers([ss_summary(0.1)])
+    guard = start(watcher, tmp_path)
+    deadline = time.monotonic() + 5
+    while not (tmp_path / "local.ss-summary.txt").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    family = [child.pid for child in psutil.Process(guard.pid).children(recursive=True)]
+    os.kill(guard.pid, signal.SIGKILL)
+    guard.wait()
+    _assert_gone(family, tmp_path)
+
+
+def _assert_gone(family: list[int], folder: Path) -> None:
+    deadline = time.monotonic() + 5
+    while left := [pid for pid in family if _runs(pid)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+    loadcurve.read(folder / "local.ss-summary.txt")  # whole snapshots only
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_the_cost_at_one_second_is_recorded(tmp_path, record_property):
+    need("ss", "nstat", "sar", "mpstat", "setpriv", "timeout")
+    endpoint = free_endpoint()
+    chosen = [sar(), mpstat(), ss_summary(), ss_connections((endpoint.port,), 1), nstat(), proc()]
+    with watching(tmp_path, watchers(chosen)) as processes:
+        time.sleep(2.2)
+        family = [p for process in processes for p in psutil.Process(process.pid).children(recursive=True)]
+        times = [process.cpu_times() for process in family]
+    cost = sum(t.user + t.system + t.children_user + t.children_system for t in times) / 2.2
+    record_property("monitors_cpu_s_per_s", round(cost, 4))
+    assert cost >= 0

@@ -1,0 +1,92 @@
+"""Monitors as data: every form is one that ingestion reads, every value is checked, no word becomes an option."""
+
+import json
+
+import pytest
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.ingest.registry import form_of
+from loadcurve.lab.monitors import (
+    Monitor,
+    ipvsadm,
+    mpstat,
+    nft,
+    nstat,
+    proc,
+    sar,
+    ss_connections,
+    ss_details,
+    ss_summary,
+    stub_status,
+    watchers,
+)
+from loadcurve.lab.servers import Endpoint
+
+ALL = (
+    sar(),
+    mpstat(),
+    ss_summary(),
+    ss_connections((80,)),
+    ss_details((80,)),
+    nstat(),
+    proc(),
+    stub_status(Endpoint("127.0.0.1", 8080), "/status"),
+    ipvsadm(),
+    nft("LB-1"),
+)
+
+
+@pytest.mark.parametrize("monitor", ALL, ids=lambda monitor: monitor.name)
+def test_ingestion_knows_the_form(monitor):
+    form = form_of(*monitor.form)
+    assert (form.tool, form.variant) == monitor.form
+
+
+def test_one_process_takes_all_snapshots():
+    alone, *others = watchers(ALL, "S1", "python3")
+    assert [w.tool for w in (alone, *others)] == ["sar", "mpstat", "sampler"]
+    sampler = others[-1]
+    plan = json.loads(sampler.files["S1.sampler.json"])
+    assert [series["file"] for series in plan] == list(sampler.outputs.values())
+    assert sampler.argv == ("python3", "-I", "-S", "S1.sampler.py", "S1.sampler.json")
+    files = [f for w in (alone, *others) for f in (*w.outputs.values(), *w.files, w.stderr)]
+    assert len(set(files)) == len(files), "no file is written twice"
+    assert all(f.startswith("S1.") for f in files)
+
+
+def test_without_snapshots_there_is_no_sampler():
+    assert [w.tool for w in watchers([mpstat()])] == ["mpstat"]
+    assert watchers([]) == ()
+
+
+def test_ports_are_words_of_a_filter():
+    assert ss_connections((80, 8080)).argv == (
+        *("ss", "-tan", "(", "sport", "=", ":80", "or", "dport", "=", ":80"),
+        *("or", "sport", "=", ":8080", "or", "dport", "=", ":8080", ")"),
+    )
+    assert ss_details(()).argv == ("ss", "-tin")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ss_connections(["80 )"]),
+        lambda: ss_connections([0]),
+        lambda: nft("a; flush ruleset"),
+        lambda: nft("-f"),
+        lambda: stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
+        lambda: stub_status(Endpoint("127.0.0.1", 80), "status"),
+        lambda: Monitor("../x", "ss", argv=("ss",)),
+        lambda: Monitor("x", "ss", "a.b", argv=("ss",)),
+        lambda: Monitor("x", "ss"),
+        lambda: Monitor("x", "ss", argv=("ss",), paths=("/proc/stat",)),
+        lambda: ss_summary(0.01),
+        lambda: ss_summary(float("nan")),
+        lambda: ss_summary(True),
+        lambda: sar(0.5),
+        lambda: watchers([nstat(), nstat()]),
+    ],
+)
+def test_refused(make):
+    with pytest.raises(ValueRuleError):
+        make()

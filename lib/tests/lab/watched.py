@@ -1,0 +1,48 @@
+"""Run watchers for a test as the runner does: in a run's folder, guarded, stopped by their own signal."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from loadcurve.lab.hosts import LOCAL, Host
+from loadcurve.lab.monitors import Watcher
+from loadcurve.lab.process import guarded
+from loadcurve.lab.tools import SEARCH_PATH
+
+
+def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 30) -> subprocess.Popen:
+    for name, text in watcher.files.items():
+        (folder / name).write_text(text, "utf-8")
+    with (folder / (watcher.stdout or watcher.stderr)).open("wb") as out, (folder / watcher.stderr).open("wb") as err:
+        return subprocess.Popen(
+            guarded(host.argv(watcher.argv), limit_s),
+            cwd=folder,
+            env={**os.environ, "PATH": SEARCH_PATH, **watcher.env},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+
+
+@contextlib.contextmanager
+def watching(folder: Path, watchers: Iterable[Watcher], host: Host = LOCAL) -> Iterator[list[subprocess.Popen]]:
+    """Watchers for as long as the context."""
+    folder.mkdir(exist_ok=True)
+    chosen = tuple(watchers)
+    started = [start(watcher, folder, host) for watcher in chosen]
+    try:
+        yield started
+    finally:
+        for watcher, process in zip(chosen, started, strict=True):
+            process.send_signal(signal.Signals[f"SIG{watcher.stop}"])
+        for process in started:
+            try:
+                process.wait(5)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # sadc, which sar leaves to find out at its next sample
+                process.wait()
