@@ -49,6 +49,8 @@ lab-test)
     need caddy caddy
     need mariadbd mariadb-server
     need ipvsadm ipvsadm
+    # IPVS for kernels that have none.
+    need linux.uml user-mode-linux
     # Debian names PHP's programs by their version; its plain packages bring the newest.
     ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing="$missing php-fpm"
     ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"

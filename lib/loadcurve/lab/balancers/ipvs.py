@@ -72,7 +72,8 @@ def ipvs_rules(balancer: IpvsBalancer) -> Rules:
     """Return the rules of a balancer.
 
     They take the place of all that IPVS has in the host's namespace, and `Rules.remove` removes all of it: they are
-    for namespaces that the laboratory made.
+    for namespaces that the laboratory made.  The kernel sums its counters up every 2 s: read them that much later.  A
+    server that is loaded again within a minute goes on with its old ones: take differences.
 
     Parameters
     ----------
