@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
-from loadcurve.lab import collectors, generators, nginx
+from loadcurve.lab import collectors, nginx
+from loadcurve.lab.generators import Generator, Load, generator
 from loadcurve.lab.obstacles import echo_module
 from loadcurve.lab.plan import Point
 from loadcurve.lab.process import Started, guarded, start, stop, wait
@@ -48,14 +49,15 @@ def run_point(study: Study, point: Point, folder: Path, here: dict) -> Run:
                 stack.callback(lambda: commands.append(stop(started)))
                 return started
 
-            limit_s = generators.wrk_limit_s(study.seconds)
+            loader = generator(_load_of(study, point, factors))
+            limit_s = loader.limit_s
             server = None
             if not is_url(factors["recipe"]):
                 server = beside(_server(study, factors, folder, limit_s + 10))
                 _wait_until_it_answers(server, factors["url"], folder)
             watching = [beside(c) for c in _collectors(port_of(factors["url"]), limit_s + 10)]
             time.sleep(_COLLECTOR_LEAD_S)
-            load = start(_load(study, point, factors, limit_s), folder)
+            load = start(_load(loader, factors, folder), folder)
             stack.callback(lambda: None if load.process.poll() is not None else commands.append(stop(load)))
             done = wait(load)
             commands.append(done)
@@ -86,18 +88,22 @@ def _factors(study: Study, point: Point) -> dict:
     }
 
 
-def _load(study: Study, point: Point, factors: dict, limit_s: float) -> Command:
-    argv = generators.wrk_argv(
-        factors["url"], connections=point.connections, threads=study.threads, seconds=study.seconds
-    )
+def _load_of(study: Study, point: Point, factors: dict) -> Load:
+    threads = min(study.threads, point.connections)
+    return Load("wrk", factors["url"], point.connections, threads=threads, duration_s=study.seconds)
+
+
+def _load(loader: Generator, factors: dict, folder: Path) -> Command:
+    for name, text in loader.files.items():
+        (folder / name).write_text(text, "utf-8")
     return Command(
         "generator",
-        "wrk",
-        guarded(argv, limit_s, factors["generator_cpu"]),
-        "local.wrk.txt",
-        "local.wrk.err",
-        limit_s,
-        version=version("wrk"),
+        loader.tool,
+        guarded(loader.argv, loader.limit_s, factors["generator_cpu"]),
+        f"local.{loader.tool}.txt",
+        f"local.{loader.tool}.err",
+        loader.limit_s,
+        version=version(loader.tool),
     )
 
 

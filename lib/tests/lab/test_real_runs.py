@@ -13,6 +13,7 @@ import pytest
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
+from loadcurve.lab.generators import Generator
 from loadcurve.records import read_run, write_run, write_study
 from loadcurve.study import Study
 
@@ -159,8 +160,7 @@ def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
 
 def test_a_tool_that_hangs_is_ended_at_its_limit(tmp_path, small_study, monkeypatch):
     hang = ("sh", "-c", "sleep 60")
-    monkeypatch.setattr(run_point.generators, "wrk_argv", lambda *a, **k: hang)
-    monkeypatch.setattr(run_point.generators, "wrk_limit_s", lambda seconds: 1.5)
+    monkeypatch.setattr(run_point, "generator", lambda load: Generator("wrk", "closed", hang, 1.5))
     begun = time.monotonic()
     with pytest.raises(LabError, match="wrk was ended at its limit of 1.5 s"):
         launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")

@@ -26,6 +26,12 @@ FORMS = (
     Form("wrk", "", "load.wrk:parse_wrk", _WRK),
     Form("wrk2", "", "load.wrk:parse_wrk2", _WRK),
     Form(
+        "wrk", "json", "load.wrk_json:parse_wrk_json",
+        (
+            r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',
+        ),
+    ),
+    Form(
         "ab", "", "load.ab:parse_ab",
         (
             r"This is ApacheBench, Version ",

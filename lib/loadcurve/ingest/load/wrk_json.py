@@ -1,0 +1,160 @@
+"""wrk: what the laboratory's reporter writes beside wrk's own text, into `runs`, `latency` and `histogram`.
+
+Seen: Debian's wrk 4.1.0 with ``wrk -t2 -c8 -d1s --latency -s reporter.lua URL -- FILE CONNECTIONS``
+(``lab/generators/reporter.lua``).
+
+What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
+
+- A response time is the difference of two instants that were cut to whole microseconds, so that a counter of v holds
+  times over v - 1 and under v + 1.  Times beyond ``--timeout`` are in no counter, but in ``errors.timeout``.
+- ``stats_correct`` adds what coordinated omission hid: with E = duration / (requests / connections), all in whole
+  numbers, a time n adds one at n - E, n - 2E, … as long as these are over E.  So the counter of a v over E holds those
+  of v, v + E, v + 2E, …, and c(v) - c(v + E) is what was measured.  The measured ones must be as many as the requests
+  that were not late; where they are not, another wrk corrects otherwise, and only its own counters are given.
+- ``started_us`` are the instants at which its threads asked for their request, ``ended_us`` that of ``done()``.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import line_of, load_json, member, number, whole
+from loadcurve.ingest.parsed import Parsed
+
+_MOST = 2**53  # Lua's numbers are exact up to here
+_ERRORS = ("connect", "read", "write", "status", "timeout")
+
+
+def parse_wrk_json(text: str) -> Parsed:
+    """Tables `runs`, `latency` and `histogram` of the reporter's JSON.
+
+    Parameters
+    ----------
+    text : str
+        One file of the reporter.
+
+    Returns
+    -------
+    Parsed
+        `runs`: one row; its times are those of the corrected distribution, as in wrk's text.  `latency`: eight
+        quantiles, corrected.  `histogram`: wrk's counters, `corrected`, and the measured ones, not `corrected`.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not the reporter's JSON, or its counts contradict each other.
+    """
+    document = load_json(text, "JSON of the reporter of wrk")
+    whole(document, "wrk_reporter", text)
+    row, warnings = _run(document, text), []
+    latency = [
+        {"generator": 0, "quantile": quantile, "latency_s": value * 1e-6, "corrected": True}
+        for quantile, value in _percentiles(document, text)
+    ]
+    counters = _counters(document, text)
+    at = line_of("counters_us", text)
+    if counters is None:
+        warnings.append(f"line {at}: the reporter could not read wrk's counters in time; the histogram is missing")
+        counters = np.empty((2, 0), dtype=np.int64)
+    measured = _measured(counters, row)
+    classes = [_classes(counters, True)]
+    if counters.size and measured is None:
+        warnings.append(
+            f"line {at}: the correction for coordinated omission cannot be undone: what remains is not "
+            f"{row['requests'] - row['errors_timeout']} responses; another version of wrk?"
+        )
+    elif measured is not None:
+        classes.append(_classes(measured, False))
+    histogram = pd.concat(classes, ignore_index=True)
+    return Parsed("wrk", {"runs": [row], "latency": latency, "histogram": histogram}, tuple(warnings))
+
+
+def _run(document: object, text: str) -> dict:
+    duration = number(document, "duration_us", text, least=1) * 1e-6
+    requests, size = whole(document, "requests", text), whole(document, "bytes", text)
+    errors = {f"errors_{name}": whole(document, f"errors.{name}", text) for name in _ERRORS}
+    if errors["errors_status"] > requests:
+        raise ParseError(line_of("errors.status", text), f"at most {requests} requests", str(errors["errors_status"]))
+    connections, threads = whole(document, "connections", text), whole(document, "threads", text)
+    started = member(document, "started_us", text)
+    if not isinstance(started, list) or len(started) != threads or not all(map(_is_count, started)):
+        raise ParseError(line_of("started_us", text), f"{threads} instants in microseconds", str(started))
+    url = member(document, "url", text)
+    if not isinstance(url, str):
+        raise ParseError(line_of("url", text), "a URL", str(url))
+    row = {
+        "generator": 0, "tool": "wrk", "status": "finished", "url": url, "threads": threads, "connections": connections,
+        "started_at": pd.Timestamp(min(started), unit="us", tz="UTC"), "duration_s": duration, "requests": requests,
+        "throughput_rps": requests / duration, "goodput_rps": (requests - errors["errors_status"]) / duration,
+        "received_bytes": float(size), "received_bytes_per_s": size / duration, **errors,
+        "percentile_estimator": "nearest rank in 1 us bins", "latency_corrected": True, "latency_origin": "measured",
+    }  # fmt: skip
+    times = {name: f"latency_us.{name}" for name in ("mean", "stdev", "min", "max")}
+    if member(document, "latency_us", text, required=False) is None:
+        return row | {f"latency_{name}_s": math.nan for name in times}
+    return row | {f"latency_{name}_s": number(document, path, text) * 1e-6 for name, path in times.items()}
+
+
+def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
+    found = member(document, "percentiles_us", text)
+    if not isinstance(found, dict):
+        raise ParseError(line_of("percentiles_us", text), "percentiles with their times", str(found))
+    rows = []
+    for rank, value in found.items():
+        try:
+            quantile = round(float(rank) / 100, 12)
+        except ValueError:
+            quantile = math.nan
+        if not (0 < quantile < 1 and _is_count(value)) or (rows and (quantile, value) < rows[-1]):
+            raise ParseError(line_of("percentiles_us", text), "percentiles that go up, with times", f"{rank}: {value}")
+        rows.append((quantile, value))
+    return rows
+
+
+def _counters(document: object, text: str) -> np.ndarray | None:
+    """Values in microseconds and their counts, shape (2, k); None where the reporter did not read them."""
+    found = member(document, "counters_us", text, required=False)
+    if found is None:
+        return None
+    first = line_of("counters_us", text) + 1
+    rule = "[microseconds, responses] in rising order, 1 response at least"
+    if not isinstance(found, list):
+        raise ParseError(first - 1, f"a list of {rule}", str(found))
+    before = -1
+    for at, pair in enumerate(found, first):
+        if (
+            not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_count, pair)))
+            or pair[0] <= before
+            or not pair[1]
+        ):
+            raise ParseError(at, rule, str(pair))  # each stands in a line of its own
+        before = pair[0]
+    return np.array(found, dtype=np.int64).reshape(-1, 2).T
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _measured(counters: np.ndarray, row: dict) -> np.ndarray | None:
+    """The counters without what `stats_correct` added; None where that does not come out."""
+    rounds = row["requests"] // row["connections"] if row["connections"] else 0
+    value, count = counters
+    if rounds:
+        interval = round(row["duration_s"] * 1e6) // rounds  # E
+        at = np.searchsorted(value, value + interval)
+        there = np.minimum(at, value.size - 1)
+        later = np.where((at < value.size) & (value[there] == value + interval), count[there], 0) if value.size else 0
+        count = count - np.where(value > interval, later, 0)  # c(v) - c(v + E)
+    late = row["errors_timeout"]
+    if (count < 0).any() or count.sum() != row["requests"] - late:
+        return None
+    return np.stack([value[count > 0], count[count > 0]])
+
+
+def _classes(counters: np.ndarray, corrected: bool) -> pd.DataFrame:
+    value, count = counters
+    ends = {"lower_s": np.maximum(value - 1, 0) * 1e-6, "upper_s": (value + 1) * 1e-6}
+    return pd.DataFrame({"generator": 0, **ends, "responses": count, "corrected": corrected})

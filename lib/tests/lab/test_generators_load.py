@@ -1,0 +1,180 @@
+"""Settings of a load: what is refused, how a load is divided, what the commands say."""
+
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.generators import RULES, Load, generator, split
+from loadcurve.lab.tools import TOOLS
+
+URL = "http://127.0.0.1:8080/"
+
+
+def load(tool, /, **changes):
+    bound = {"requests": 1000} if "duration_s" not in RULES[tool].bounds else {"duration_s": 2}
+    rate = {"rate_rps": 100} if RULES[tool].loop == "open" else {}
+    return Load(**({"tool": tool, "url": URL, "connections": 8} | bound | rate | changes))
+
+
+@pytest.mark.parametrize("tool", RULES)
+def test_every_generator_is_a_known_tool_and_says_its_loop(tool):
+    made = generator(load(tool))
+    assert tool in TOOLS
+    assert made.argv[0] == tool
+    assert made.loop == {"wrk2": "open"}.get(tool, "closed")
+    assert all(isinstance(word, str) and word for word in made.argv)
+    assert made.limit_s > 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "/", "127.0.0.1:80/", "-c1", "--help", "ftp://h/", "file:///etc/passwd", "http://", "http:///x", "http://h:0/",
+        "http://h:99999/", "http://-h/", "http://u@h/", "http://u:p@h/", "http://h/#f", "http://h/ x", "http://h/\n",
+        "http://h/'x", 'http://h/"x', "http://h/`x`", "http://h/\\x", "http://h/é", "http://h/{x}", None, 8,
+    ],
+)  # fmt: skip
+def test_a_url_that_is_none_is_refused(url):
+    with pytest.raises(ValueRuleError, match="url must be"):
+        load("wrk", url=url)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X\r\nHost", "x"), ("", "x"), ("-H", "x"), ("X y", "x"), ("X:", "x"), ("Content-Length", "5"),
+        ("transfer-encoding", "chunked"), ("Connection", "close"), ("X", "a\r\nEvil: 1"), ("X", ""), ("X", " a"),
+        ("X", "a\n"), ("X", "\0"), ("X", "é"), ("X", 5), (5, "x"),
+    ],
+)  # fmt: skip
+def test_a_header_that_could_be_another_is_refused(name, value):
+    with pytest.raises(ValueRuleError, match="headers must be"):
+        load("wrk", headers={name: value})
+
+
+@pytest.mark.parametrize(
+    ("tool", "changes", "name"),
+    [
+        ("wrk", {"tool": "sh"}, "tool"),
+        ("wrk", {"connections": 0}, "connections"),
+        ("wrk", {"connections": "8 -s evil.lua"}, "connections"),
+        ("wrk", {"connections": 8.0}, "connections"),
+        ("wrk", {"connections": True}, "connections"),
+        ("wrk", {"threads": 0}, "threads"),
+        ("wrk", {"connections": 100, "threads": 12}, "connections"),
+        ("wrk", {"duration_s": 0}, "duration_s, requests"),
+        ("wrk", {"requests": 10}, "duration_s, requests"),
+        ("wrk", {"duration_s": 0, "requests": 10}, "requests"),
+        ("wrk", {"duration_s": 1.5}, "duration_s"),
+        ("wrk", {"duration_s": float("nan")}, "duration_s, requests"),
+        ("wrk", {"duration_s": float("inf")}, "duration_s"),
+        ("wrk", {"timeout_s": 0}, "timeout_s"),
+        ("hey", {"timeout_s": 0.5}, "timeout_s"),
+        ("wrk", {"rate_rps": 100}, "rate_rps"),
+        ("wrk2", {"rate_rps": 0}, "rate_rps"),
+        ("wrk2", {"rate_rps": "100"}, "rate_rps"),
+        ("wrk", {"method": "HEAD"}, "method"),
+        ("wrk", {"method": 'GET"; os.execute("x")'}, "method"),
+        ("weighttp", {"method": "POST", "body_bytes": 5}, "method"),
+        ("wrk", {"method": "POST"}, "body_bytes"),
+        ("wrk", {"body_bytes": 5}, "body_bytes"),
+        ("weighttp", {"requests": 0, "duration_s": 2}, "duration_s"),
+        ("weighttp", {"requests": 7}, "requests"),
+        ("ab", {"threads": 2}, "threads"),
+        ("h2load", {"keep_alive": False}, "keep_alive"),
+        ("wrk", {"keep_alive": "no"}, "keep_alive"),
+        ("wrk", {"processes": 9}, "connections"),
+        ("wrk", {"processes": 0}, "processes"),
+        ("wrk", {"connections": 10, "threads": 2, "processes": 4}, "connections"),
+        ("wrk2", {"processes": 8, "rate_rps": 7}, "rate_rps"),
+        ("wrk", {"headers": "X: y"}, "headers"),
+    ],
+)
+def test_what_a_tool_does_not_take_is_refused(tool, changes, name):
+    with pytest.raises(ValueRuleError, match=f"^{name} must be"):
+        load(tool, **changes)
+
+
+@pytest.mark.parametrize("stem", ["", "-x", "a/b", "../x", "a.b", "x" * 40, None])
+def test_files_keep_to_the_runs_folder(stem):
+    with pytest.raises(ValueRuleError, match="stem must be"):
+        generator(load("wrk"), stem)
+
+
+@pytest.mark.parametrize("tool", RULES)
+def test_files_are_named_by_host_and_tool(tool):
+    method = {"method": "POST", "body_bytes": 100} if "POST" in RULES[tool].methods else {}
+    each = {"each_request": True} if tool in ("ab", "h2load") else {}
+    made = generator(load(tool, **method, **each), "C1-2")
+    for name in (*made.files, *made.outputs.values()):
+        assert name.startswith(f"C1-2.{tool}.")
+        assert any(name in word for word in made.argv), "each file is one that the command names"
+
+
+def test_the_url_without_a_path_gets_one_where_the_tool_needs_it():
+    assert generator(load("ab", url="http://127.0.0.1:8080")).argv[-1] == URL
+
+
+@given(connections=st.integers(1, 5000), processes=st.integers(1, 64), requests=st.integers(1, 10**6))
+def test_a_load_is_divided_exactly(connections, processes, requests):
+    if connections < processes or requests < connections:
+        return
+    whole = Load("hey", URL, connections, requests=requests, processes=processes)
+    parts = split(whole)
+    assert len(parts) == processes
+    for name in ("connections", "requests"):
+        shares = [getattr(part, name) for part in parts]
+        assert sum(shares) == getattr(whole, name)
+        assert max(shares) - min(shares) <= 1
+    assert {part.processes for part in parts} == {1}
+
+
+def test_several_processes_are_no_one_command():
+    with pytest.raises(ValueRuleError, match="processes must be 1 here"):
+        generator(load("wrk", processes=2))
+
+
+def test_a_rate_is_divided_too():
+    parts = split(load("wrk2", processes=3, connections=9, rate_rps=100))
+    assert [part.rate_rps for part in parts] == [34, 33, 33]
+
+
+# weighttp 0.4 and wrk2 are not in Debian.  These are the options of their own help (``show_help`` in weighttp's
+# src/weighttp.c; README.md of wrk2): where the tools are installed, test_generators_real runs them.
+def test_weighttp_is_called_as_its_help_says():
+    argv = generator(load("weighttp", requests=1000, threads=2, headers={"X-Case": "a b"})).argv
+    assert argv == ("weighttp", "-n", "1000", "-c", "8", "-t", "2", "-k", "-H", "X-Case: a b", URL)
+    assert "-k" not in generator(load("weighttp", keep_alive=False)).argv
+
+
+def test_wrk2_is_called_as_its_readme_says():
+    argv = generator(load("wrk2", rate_rps=2000, threads=2, duration_s=30)).argv
+    assert argv == ("wrk2", "-R2000", "-t2", "-c8", "-d30s", "--timeout", "4s", "--latency", URL)
+    made = generator(load("wrk2", method="POST", body_bytes=20))
+    assert made.files == {
+        "local.wrk2.lua": (
+            '-- The request of this load, for wrk2.\nwrk.method = "POST"\nwrk.body = string.rep("x", 20)\n'
+        )
+    }
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab", "h2load", "hey"])
+def test_every_option_stands_in_the_tools_own_help(tool):
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed: {TOOLS[tool].remedy}")
+    flag = {"wrk": [], "hey": []}.get(tool, ["-h"])
+    done = subprocess.run([tool, *flag], capture_output=True, text=True, timeout=10, check=False)
+    words = (done.stdout + done.stderr).replace(",", " ").replace("=", " ").split()
+    methods = [m for m in RULES[tool].methods if m in ("GET", "POST", "PUT", "HEAD", "DELETE")]
+    for method in methods:
+        body = {"body_bytes": 9} if method in ("POST", "PUT") else {}
+        each = {"each_request": True} if tool in ("ab", "h2load") else {}
+        made = load(tool, method=method, headers={"X": "y"}, **body, **each)
+        for word in generator(made).argv:
+            option = word.partition("=")[0]
+            if option.startswith("-") and option != "--":
+                assert option in words or option[:2] in words, f"{tool} knows no {option}"

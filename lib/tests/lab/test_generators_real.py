@@ -1,0 +1,177 @@
+"""Every generator for real, against a private nginx that logs each request: a second or two on loopback."""
+
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections import Counter
+
+import pytest
+
+from loadcurve.ingest.clean import clean
+from loadcurve.ingest.registry import form_of
+from loadcurve.lab.generators import RULES, Load, generator
+from loadcurve.lab.process import guarded
+from loadcurve.lab.run_point import free_port
+from loadcurve.lab.tools import SEARCH_PATH, TOOLS, which
+
+pytestmark = pytest.mark.real
+
+_CONFIG = """\
+daemon off;
+user root;
+pid nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 1024; }}
+http {{
+    client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
+    keepalive_requests 1000000000;
+    log_format facts '$http_x_case $request_method $connection $status $content_length';
+    access_log requests.log facts buffer=64k flush=50ms;
+    server {{
+        listen 127.0.0.1:{port} backlog=1024;
+        location / {{ return 200 "{body}"; }}
+        location /gone {{ return 404 "gone"; }}
+    }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A private nginx: its URL, and what it logged of a case."""
+    if missing := [tool for tool in ("nginx", "setpriv", "timeout") if which(tool) is None]:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    (folder / "tmp").mkdir()
+    (folder / "nginx.conf").write_text(_CONFIG.format(port=port, body="x" * 100))
+    argv = guarded(("nginx", "-p", ".", "-c", "nginx.conf", "-e", "stderr"), 120)
+    with subprocess.Popen(argv, cwd=folder, env={"PATH": SEARCH_PATH}, stderr=subprocess.DEVNULL) as nginx:
+        url = f"http://127.0.0.1:{port}/"
+        for _ in range(100):
+            try:
+                urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+
+        def logged(case):
+            time.sleep(0.2)  # nginx writes its buffer after 50 ms
+            lines = [line.split() for line in (folder / "requests.log").read_text().splitlines()]
+            return [line[1:] for line in lines if line[0] == case]
+
+        yield url, logged
+        nginx.terminate()
+
+
+def run(load, folder):
+    """Make a load; the tables of its report and of its further outputs, by variant."""
+    if shutil.which(load.tool, path=SEARCH_PATH) is None:
+        pytest.skip(f"{load.tool} is not installed: {TOOLS[load.tool].remedy}")
+    made = generator(load)
+    for name, text in made.files.items():
+        (folder / name).write_text(text)
+    done = subprocess.run(
+        guarded(made.argv, made.limit_s),
+        cwd=folder,
+        env={"PATH": SEARCH_PATH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    texts = {"": done.stdout} | {variant: (folder / name).read_text() for variant, name in made.outputs.items()}
+    return {variant: form_of(load.tool, variant).parse(clean(text)).tables for variant, text in texts.items()}
+
+
+def bounded(tool, n=1000):
+    return {"requests": n} if "requests" in RULES[tool].bounds else {"duration_s": 1}
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab", "h2load", "hey", "weighttp"])
+def test_what_the_tool_reports_is_what_the_server_counted(tool, server, tmp_path):
+    url, logged = server
+    load = Load(tool, url, 8, headers={"X-Case": f"{tool}-plain"}, **bounded(tool))
+    row = run(load, tmp_path)[""]["runs"].iloc[0]
+    seen = logged(f"{tool}-plain")
+    assert row["status"] == "finished"
+    assert tool == "hey" or row["connections"] == 8, "hey does not say how many"
+    # A request whose response was still on its way at the end is in the server's count alone.
+    flying = 8 if load.duration_s else 0
+    assert row["requests"] <= len(seen) <= row["requests"] + flying
+    assert load.duration_s or row["requests"] == 1000
+    assert len({connection for _, connection, *_ in seen}) == 8, "each connection was kept"
+    assert Counter(method for method, *_ in seen) == {"GET": len(seen)}
+
+
+@pytest.mark.parametrize("tool", ["ab", "h2load", "hey"])
+def test_a_duration_ends_it(tool, server, tmp_path):
+    url, logged = server
+    row = run(Load(tool, url, 4, duration_s=1, headers={"X-Case": f"{tool}-time"}), tmp_path)[""]["runs"].iloc[0]
+    seen = logged(f"{tool}-time")
+    assert row["requests"] > 1000
+    assert row["requests"] <= len(seen) <= row["requests"] + 4
+    assert 0.5 < row["requests"] / row["throughput_rps"] < 3
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab", "hey", "weighttp"])
+def test_without_keep_alive_each_request_has_its_connection(tool, server, tmp_path):
+    url, logged = server
+    case = f"{tool}-close"
+    run(Load(tool, url, 4, keep_alive=False, headers={"X-Case": case}, **bounded(tool, 400)), tmp_path)
+    seen = logged(case)
+    assert len(seen) >= 400
+    assert len({connection for _, connection, *_ in seen}) == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("tool", "method"),
+    [
+        ("wrk", "POST"), ("wrk", "PUT"), ("ab", "POST"), ("ab", "PUT"), ("ab", "HEAD"), ("ab", "DELETE"),
+        ("hey", "POST"), ("hey", "HEAD"), ("h2load", "POST"),
+    ],
+)  # fmt: skip
+def test_the_method_and_the_body_arrive(tool, method, server, tmp_path):
+    url, logged = server
+    size = 123 if method in ("POST", "PUT") else 0
+    case = f"{tool}-{method}"
+    run(Load(tool, url, 2, method=method, body_bytes=size, headers={"X-Case": case}, **bounded(tool, 50)), tmp_path)
+    seen = logged(case)
+    assert len(seen) >= 50
+    assert {m for m, *_ in seen} == {method}
+    assert {length for *_, length in seen} == {str(size) if size else "-"}
+
+
+def test_threads_of_wrk_share_the_connections(server, tmp_path):
+    url, logged = server
+    row = run(Load("wrk", url, 6, threads=3, duration_s=1, headers={"X-Case": "threads"}), tmp_path)[""]["runs"].iloc[0]
+    assert (row["threads"], row["connections"]) == (3, 6)
+    assert len({connection for _, connection, *_ in logged("threads")}) == 6
+
+
+def test_error_responses_are_counted_as_such(server, tmp_path):
+    url, logged = server
+    tables = run(Load("wrk", f"{url}gone", 2, duration_s=1, headers={"X-Case": "gone"}), tmp_path)
+    row = tables[""]["runs"].iloc[0]
+    assert row["errors_status"] == row["requests"] > 0
+    assert {status for *_, status, _ in logged("gone")} == {"404"}
+
+
+def test_ab_writes_its_percentages_and_each_request(server, tmp_path):
+    load = Load("ab", server[0], 4, requests=500, each_request=True)
+    tables = run(load, tmp_path)
+    assert len(tables["requests"]["requests"]) == 500
+    assert len(tables["percentiles"]["latency"]) == 101
+
+
+def test_h2load_writes_each_request(server, tmp_path):
+    tables = run(Load("h2load", server[0], 4, requests=500, each_request=True), tmp_path)
+    assert len(tables["requests"]["requests"]) == 500
+
+
+def test_wrk2_holds_its_rate(server, tmp_path):
+    url, logged = server
+    load = Load("wrk2", url, 4, duration_s=2, rate_rps=500, headers={"X-Case": "wrk2"})
+    row = run(load, tmp_path)[""]["runs"].iloc[0]
+    assert row["requests"] <= len(logged("wrk2")) <= row["requests"] + 4
+    assert row["throughput_rps"] < 600
