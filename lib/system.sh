@@ -55,6 +55,8 @@ lab-test)
     ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing="$missing php-fpm"
     ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"
     [ -e /usr/share/wordpress/wp-load.php ] || missing="$missing wordpress"
+    [ -e /usr/share/wordpress/wp-content/themes/twentytwentyone ] ||
+        missing="$missing wordpress-theme-twentytwentyone"
     [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing="$missing libnginx-mod-stream"
     ;;
 browser)

@@ -18,6 +18,7 @@ from loadcurve.lab.servers import (
     mariadb_service,
     php_front_service,
     php_service,
+    wordpress_page,
 )
 
 
@@ -76,6 +77,20 @@ def test_as_many_requests_at_once_as_there_are_workers(php, here, tmp_path):
         assert used_s < 4, "waiting takes no processor"
     # Lower bounds only: a busy machine may be as slow as it likes.
     assert waited_s[2] >= 0.4 and waited_s[4] >= 0.2
+
+
+@pytest.mark.lab
+def test_wordpress(php, here, tmp_path):
+    if not Path("/usr/share/wordpress/wp-content/themes/twentytwentyone").exists():
+        pytest.skip("not installed: wordpress (sh lib/system.sh install lab-test)")
+    manager, database = php(2), MariaDb("DB", rows=1)
+    front = php_front_service("S1", here, manager, Process(), Serving(), ["index"])
+    pages = {"index": wordpress_page(database, here)}
+    with running(tmp_path, mariadb_service(database), php_service(manager, pages), front):
+        answer = ask(here.url)
+    assert answer.status == 200, (tmp_path / "PHP.out").read_text()
+    assert b"<title>Laboratory" in answer.body and b"Hello world!" in answer.body
+    assert len(answer.body) > 10_000 and b"</html>" in answer.body
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from loadcurve.lab.servers.php import Page, PhpFpm, php_front_service, php_servi
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.settings import Endpoint
 from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.servers.wordpress import wordpress_page
 
 __all__ = [
     "LAYOUTS",
@@ -43,4 +44,5 @@ __all__ = [
     "nginx_service",
     "php_front_service",
     "php_service",
+    "wordpress_page",
 ]

@@ -32,6 +32,8 @@ pm.max_children = {children}
 pm.max_requests = 0
 """
 
+_SETTINGS = ("opcache.enable=1", "memory_limit=256M", "display_errors=0")
+
 _PAGE = """\
 <?php
 mysqli_report(MYSQLI_REPORT_OFF);
@@ -142,7 +144,13 @@ def php_service(php: PhpFpm, pages: dict[str, str]) -> Service:
     # As many may wait as a client can have connections; the default of 511 would refuse them.
     configuration = _FPM.format(socket=php.socket, children=php.children, backlog=65_535)
     # The settings of the system are not read: `-c` names the only file, and its folder of more is none.
-    settings = ["extension=mysqlnd.so", "extension=mysqli.so", "zend_extension=opcache.so", "opcache.enable=1"]
+    settings = [
+        "extension=mysqlnd.so",
+        "extension=mysqli.so",
+        "extension=ctype.so",
+        "zend_extension=opcache.so",
+        "opcache.enable=1",
+    ]
     settings = [f"extension_dir={php.extensions}", *settings, "memory_limit=256M", "display_errors=0"]
     argv = (php.program, "-F", "-R", "-p", ".", "-c", f"{php.name}.ini", "-y", f"{php.name}.conf")
     return Service(

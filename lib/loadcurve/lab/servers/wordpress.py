@@ -1,0 +1,80 @@
+"""WordPress as Debian packages it, private to a run: its pages come from /usr/share, its contents from a `MariaDb`.
+
+Debian's own configuration, which wants files in /etc, is passed by: one page of ours says where the database is and
+then does what WordPress's own ``index.php`` does.  The first request writes the tables and answers 503.
+"""
+
+from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
+from loadcurve.lab.servers.settings import Endpoint, check_path
+
+_PAGE = """\
+<?php
+define('ABSPATH', '{folder}/');
+define('DB_NAME', '{database}');
+define('DB_USER', 'root');
+define('DB_PASSWORD', '');
+define('DB_HOST', '{host}');
+define('DB_CHARSET', 'utf8mb4');
+define('WP_HOME', '{home}');
+define('WP_SITEURL', '{home}');
+// The same work for each request, and nothing that leaves this host.
+define('DISABLE_WP_CRON', true);
+define('WP_HTTP_BLOCK_EXTERNAL', true);
+define('AUTOMATIC_UPDATER_DISABLED', true);
+define('WP_DEFAULT_THEME', 'twentytwentyone');
+foreach (['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'] as $use) {{
+    define($use . '_KEY', 'of the laboratory');
+    define($use . '_SALT', 'of the laboratory');
+}}
+$table_prefix = 'wp_';
+mysqli_report(MYSQLI_REPORT_OFF);
+$db = mysqli_init();
+if (!@mysqli_real_connect($db, {connect})) {{
+    http_response_code(503);
+    exit('no database');
+}}
+$there = mysqli_num_rows(mysqli_query($db, "SHOW TABLES LIKE 'wp_lab_ready'"));
+mysqli_close($db);
+if (!$there) {{
+    function wp_new_blog_notification() {{}}  // it would send a mail
+    define('WP_INSTALLING', true);
+    require ABSPATH . 'wp-settings.php';
+    require ABSPATH . 'wp-admin/includes/upgrade.php';
+    // It would ask itself whether addresses can be rewritten.
+    add_filter('pre_http_request', fn() => new WP_Error('lab'));
+    wp_install('Laboratory', 'lab', 'lab@example.test', true, '', 'lab');
+    $wpdb->query('CREATE TABLE wp_lab_ready (id INT)');
+    http_response_code(503);
+    exit('written');
+}}
+define('WP_USE_THEMES', true);
+require ABSPATH . 'wp-settings.php';
+wp();
+require ABSPATH . WPINC . '/template-loader.php';
+"""
+
+
+def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/wordpress") -> str:
+    """Return the PHP text of WordPress's front page, for `php_service`.
+
+    Parameters
+    ----------
+    database : MariaDb
+        Where its contents are.
+    home : Endpoint
+        Where it is asked: another address would be answered with a redirect to this one.
+    folder : str
+        Absolute path of WordPress itself.
+    """
+    listen = database.listen
+    # WordPress wants an absolute path; a page runs in the folder in which it lies.
+    socket = f"/proc/self/cwd/../{database.socket}"
+    return _PAGE.format(
+        folder=check_path("folder", folder),
+        database=DATABASE,
+        host=listen or f"localhost:{socket}",
+        connect=f"'{listen.address}', 'root', '', '{DATABASE}', {listen.port}"
+        if listen
+        else f"null, 'root', '', '{DATABASE}', null, '{socket}'",
+        home=str(home.url).rstrip("/"),
+    )
