@@ -43,7 +43,7 @@ def read_published(source: str, table: str) -> pd.DataFrame:
     columns = _declared(folder, table)
     path = folder / f"{table}.csv"
     with path.open(encoding="utf-8", newline="") as lines:
-        header, *rows = csv.reader(lines)
+        header, *rows = list(csv.reader(lines)) or [[]]
     where = paths.shown(path)
     if header != list(columns):
         raise ParseError(1, ", ".join(columns), ", ".join(header), where)

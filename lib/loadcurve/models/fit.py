@@ -123,7 +123,8 @@ class Fit:
         connections : array_like, shape (m,)
             Connections N, > 0.
         prediction : bool
-            False: the band of the mean, where the law runs.  True: where one further point would fall (the term s²).
+            False: the band of the mean, where the law runs.  True: where one further point of weight 1 would fall (the
+            term s²): with weights, one that counts as much as the levels do on average.
 
         Returns
         -------

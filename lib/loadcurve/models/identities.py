@@ -21,8 +21,14 @@ def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``run_id identity stated implied off_ratio`` (implied / stated − 1), an identity after the other; rows of
-        which a number is missing are left out.
+        ``run_id identity stated implied`` (in the units of their columns) and ``off_ratio``, implied / stated − 1: 0
+        where both are 0, infinite where only the stated number is.  One identity after the other; rows of which a
+        number is missing, or that took no time, are left out.
+
+    Raises
+    ------
+    ValueRuleError
+        When a rate or a response time breaks its rule.
 
     Examples
     --------
@@ -31,9 +37,10 @@ def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
     >>> print(summarise_identities(pd.DataFrame([run]))["off_ratio"].round(3).to_list())
     [0.0, -0.091, -0.25]
     """
+    duration = runs["duration_s"].where(runs["duration_s"] > 0)
     implied = {
-        "throughput": ("throughput_rps", runs["requests"] / runs["duration_s"]),
-        "transfer rate": ("received_bytes_per_s", runs["received_bytes"] / runs["duration_s"]),
+        "throughput": ("throughput_rps", runs["requests"] / duration),
+        "transfer rate": ("received_bytes_per_s", runs["received_bytes"] / duration),
         "connections": ("connections", little_connections(runs["throughput_rps"], runs["latency_mean_s"])),
     }
     found = [
@@ -41,4 +48,4 @@ def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
         for name, (column, by_others) in implied.items()
     ]
     rows = pd.concat(found).dropna().astype({"stated": float, "implied": float}).reset_index(drop=True)
-    return rows.assign(off_ratio=rows["implied"] / rows["stated"] - 1)
+    return rows.assign(off_ratio=(rows["implied"] / rows["stated"] - 1).where(rows["implied"] != rows["stated"], 0.0))

@@ -84,7 +84,10 @@ def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilis
     """
     if not 0 < utilisation_ratio < 1:
         raise ValueRuleError("utilisation_ratio", "0 < ratio < 1", utilisation_ratio)
-    most = 2 * int(np.ceil(threads_to_fill(cpu_time_s, wait_time_s, cores)))
+    formula = float(threads_to_fill(cpu_time_s, wait_time_s, cores))
+    if not formula < np.inf:
+        raise ValueRuleError("cpu_time_s and wait_time_s", "known and finite", (cpu_time_s, wait_time_s))
+    most = 2 * int(np.ceil(formula))
     while True:
         pool = summarise_threads(cpu_time_s, wait_time_s, cores, most)
         reached = pool.loc[pool["utilisation_ratio"] >= utilisation_ratio, "threads"]

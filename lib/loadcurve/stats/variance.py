@@ -7,15 +7,16 @@ repetition counts and the worked example of the tests).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import above_0, between_0_and_1
 from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.mean import find_mean
 
 
 def summarise_levels(values: ArrayLike) -> pd.DataFrame:
@@ -90,9 +91,8 @@ def find_mean_of_levels(values: ArrayLike, level: float = 0.95) -> Estimate:
     """
     known, level = _design(values), between_0_and_1("level", level)
     highest = known.reshape(known.shape[0], -1).mean(axis=1)
-    half = stdtrit(highest.size - 1, (1 + level) / 2) * highest.std(ddof=1) / np.sqrt(highest.size)
     method = f"mean, t interval over the {highest.size} repetitions of the highest of {known.ndim} levels"
-    return Estimate(highest.mean(), highest.mean() - half, highest.mean() + half, level, method)
+    return replace(find_mean(highest, level), method=method)
 
 
 def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:

@@ -35,6 +35,7 @@ def test_numbers_words_and_missing(source, tmp_path, monkeypatch):
         ("setup,throughput_rps\na,1O\n", "rates.csv:2: expected a number as throughput_rps, got '1O'"),
         ("setup,throughput_rps\na,inf\n", "rates.csv:2: expected a number as throughput_rps, got 'inf'"),
         ("setup,throughput_rps\na\n", "rates.csv:2: expected 2 cells, got 'a'"),
+        ("", "rates.csv:1: expected setup, throughput_rps, got ''"),
         ("setup,rps\na,1\n", "rates.csv:1: expected setup, throughput_rps, got 'setup, rps'"),
     ],
 )

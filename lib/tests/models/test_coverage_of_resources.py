@@ -63,6 +63,8 @@ def test_verdicts_and_studies():
     rows = [("m", name, "s", 6, 3, *share, 0.0, 9, verdict(*share)) for name, share in shares.items()]
     one = summarise_studies(pd.DataFrame(rows, columns=list(COLUMNS))).iloc[0]
     assert (one["a"], one["b"], one["verdict"]) == (0.8, 0.95, "too low: a")
+    none = [("m", "a", "s", 3, 3, np.nan, np.nan, np.nan, 1.0, 9, "no interval")]
+    assert summarise_studies(pd.DataFrame(none, columns=list(COLUMNS)))["verdict"].item() == "no interval"
 
 
 def test_the_same_seed_gives_the_same_table():

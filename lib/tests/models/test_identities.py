@@ -38,3 +38,11 @@ def test_a_run_that_is_one_run_breaks_none(requests, duration, connections, size
     found = summarise_identities(pd.DataFrame([run | {"latency_mean_s": connections / rate}]))
     assert (found["off_ratio"].abs() < 1e-9).all()
     assert len(found) == 3
+
+
+def test_runs_without_a_request_or_without_time():
+    run = {"run_id": "a", "requests": 0, "duration_s": 10.0, "throughput_rps": 0.0, "received_bytes": 500}
+    run |= {"received_bytes_per_s": 0.0, "connections": 4, "latency_mean_s": float("nan")}
+    off = summarise_identities(pd.DataFrame([run])).set_index("identity")["off_ratio"]
+    assert off.to_dict() == {"throughput": 0.0, "transfer rate": float("inf")}  # 0 = 0 / 10; 50 bytes/s are not 0
+    assert summarise_identities(pd.DataFrame([run | {"duration_s": 0.0}])).empty

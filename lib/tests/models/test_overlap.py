@@ -72,6 +72,8 @@ def test_times_of_three_generators_by_hand():
         ([0, 1], [1, 1], 0, "requests must be > 0"),
         ([1, 1], [1, -1], 0, "throughput_rps must be > 0"),
         ([1, 1], [1, 1], -1, "delay_s must be >= 0"),
+        ([1, np.nan], [1, 1], 0, "requests must be known and finite"),
+        ([1, 1], [1, np.inf], 0, "throughput_rps must be known and finite"),
     ],
 )
 def test_wrong_arguments(requests, throughput, delay, named):

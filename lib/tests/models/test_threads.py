@@ -35,3 +35,9 @@ def test_the_queue_only_ever_asks_for_more_threads(compute, wait, cores, target)
 def test_no_number_of_threads_fills_a_processor_for_good(ratio):
     with pytest.raises(ValueRuleError, match="utilisation_ratio must be 0 < ratio < 1"):
         threads_needed(0.002, 0.042, utilisation_ratio=ratio)
+
+
+@pytest.mark.parametrize("times", [(math.nan, 0.04), (0.002, math.inf)])
+def test_times_that_are_not_known_have_no_number_of_threads(times):
+    with pytest.raises(ValueRuleError, match="known and finite"):
+        threads_needed(*times)

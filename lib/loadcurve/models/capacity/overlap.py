@@ -42,7 +42,7 @@ def summarise_overlap(requests: ArrayLike, throughput_rps: ArrayLike, delay_s: A
     Raises
     ------
     ValueRuleError
-        When a value breaks its rule, or the two lists are not of one length of 2 and more.
+        When a value breaks its rule or is missing, or the two lists are not of one length of 2 and more.
 
     Examples
     --------
@@ -57,6 +57,9 @@ def summarise_overlap(requests: ArrayLike, throughput_rps: ArrayLike, delay_s: A
     if number.ndim != 1 or number.size < 2 or number.shape != rate.shape:
         raise ValueRuleError("throughput_rps", f"of the shape of requests, {number.shape}, 2 at least", rate.shape)
     delay = np.atleast_1d(at_least_0("delay_s", delay_s))
+    for name, values in (("requests", number), ("throughput_rps", rate), ("delay_s", delay)):
+        if not np.isfinite(values).all():
+            raise ValueRuleError(name, "known and finite", values)
     start = np.arange(number.size)[:, None] * delay
     end = start + (number / rate)[:, None]
     # What each generator adds to the time in which any ran: from its start, or from the end of those before it, on.

@@ -100,7 +100,7 @@ def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``method setting n repeats``, a column of coverage for each quantity, and ``verdict``: which quantities it holds
-        too seldom or too often, else ``not contradicted``.
+        too seldom or too often, else ``not contradicted``, or ``no interval`` where no quantity has one.
 
     Examples
     --------
@@ -119,9 +119,7 @@ def summarise_studies(coverage: pd.DataFrame) -> pd.DataFrame:
             if (group["verdict"] == said).any()
         ]
         shares = dict(zip(group["quantity"], group["coverage"], strict=True))
-        rows.append(
-            {**dict(zip(keys, key, strict=True)), **shares, "verdict": "; ".join(outside) or "not contradicted"}
-        )
+        rows.append({**dict(zip(keys, key, strict=True)), **shares, "verdict": "; ".join(outside) or _unopposed(group)})
     table = pd.DataFrame(rows)
     return table[[*(name for name in table if name != "verdict"), "verdict"]]
 
@@ -182,6 +180,10 @@ def verdict(coverage: float, lo: float, hi: float) -> str:
     if CLAIMED[0] <= coverage <= CLAIMED[1]:
         return "as claimed"
     return "too low" if hi < CLAIMED[0] else "too high" if lo > CLAIMED[1] else "not told apart"
+
+
+def _unopposed(group: pd.DataFrame) -> str:
+    return "no interval" if (group["verdict"] == "no interval").all() else "not contradicted"
 
 
 def _wilson(hits: int, known: int) -> tuple[float, float, float]:
