@@ -23,6 +23,7 @@ from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_
 from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
 from loadcurve.stats.steady import find_cool_down, find_warm_up
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
+from loadcurve.stats.together import summarise_merged
 from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "summarise_fairness",
     "summarise_histogram_quantiles",
     "summarise_levels",
+    "summarise_merged",
     "summarise_merging",
     "summarise_modes",
     "summarise_oscillation",

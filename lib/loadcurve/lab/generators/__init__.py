@@ -1,7 +1,7 @@
 """Load generators as data: from validated settings to a command, private to a run's folder.
 
 `Load` says what load to make, `generator` by which command, `split` by how many processes; `RULES` says what each
-tool can be asked for and whether its loop is closed or open.
+tool can be asked for and whether its loop is closed or open.  `start_at` lets several of them begin at one instant.
 """
 
 from loadcurve.errors import ValueRuleError
@@ -9,8 +9,20 @@ from loadcurve.lab.generators import others, wrk
 from loadcurve.lab.generators.generator import Generator, check_stem, limit_s
 from loadcurve.lab.generators.load import Load, split
 from loadcurve.lab.generators.rules import RULES, Rules
+from loadcurve.lab.generators.together import begun_late_s, common_instant_ns, skew_s, start_at
 
-__all__ = ["RULES", "Generator", "Load", "Rules", "generator", "split"]
+__all__ = [
+    "RULES",
+    "Generator",
+    "Load",
+    "Rules",
+    "begun_late_s",
+    "common_instant_ns",
+    "generator",
+    "skew_s",
+    "split",
+    "start_at",
+]
 
 _COMMANDS = {
     "wrk": wrk.wrk,
