@@ -8,7 +8,7 @@ from private_services import ask, need, running
 
 from loadcurve.lab.network import build, find_block
 from loadcurve.lab.network.topology import client_server
-from loadcurve.lab.servers import LAYOUTS, Layout, layout_services
+from loadcurve.lab.servers import LAYOUTS, Endpoint, Files, Layout, Nginx, Serving, layout_services, nginx_service
 
 pytestmark = [pytest.mark.real, pytest.mark.lab]
 
@@ -51,3 +51,27 @@ def test_a_layout_listens_as_it_says(letter, tmp_path, ledger):
 
 def _addresses(layout):
     return [endpoint.address for endpoint in layout.endpoints]
+
+
+def test_header_and_file_in_one_segment(tmp_path, ledger):
+    """tcp_nopush: of a small file, the server sends one segment for each response instead of two."""
+    need("nginx", "curl")
+    topology = client_server(block=find_block())
+    here, sent = Endpoint(topology.node("S1").addresses[0], 8080), {}
+    with build(topology, ledger) as hosts:
+        for nopush in (False, True):
+            serving = Serving(sendfile=True, tcp_nopush=nopush)
+            service = nginx_service(Nginx("S1", (here,), Files((1000,)), serving=serving))
+            with running(tmp_path / str(nopush), service, host=hosts["S1"]):
+                before = _segments_sent(hosts["S1"])
+                ask(f"{here.url}?[1-20]", "-o", "/dev/null", host=hosts["C1"])
+                sent[nopush] = _segments_sent(hosts["S1"]) - before
+    assert 18 <= sent[False] - sent[True] <= 22, sent
+
+
+def _segments_sent(host):
+    text = subprocess.run(
+        host.argv(("cat", "/proc/net/snmp")), capture_output=True, text=True, check=True, timeout=5
+    ).stdout
+    names, values = (line.split() for line in text.splitlines() if line.startswith("Tcp:"))
+    return int(values[names.index("OutSegs")])
