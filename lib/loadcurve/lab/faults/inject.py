@@ -1,0 +1,145 @@
+"""Make a fault on a host for as long as a context lasts, and undo it whatever happens."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import psutil
+
+from loadcurve.errors import LabError
+from loadcurve.lab.faults.fault import Fault, Send, Step, Sysctl, Table
+from loadcurve.lab.hosts import Host
+from loadcurve.lab.network.commands import run
+from loadcurve.lab.process import now
+
+
+@dataclass(frozen=True)
+class Event:
+    """What was done, for the record of a run.
+
+    Attributes
+    ----------
+    at : str
+        UTC, ISO 8601.
+    what : str
+        A step, in words.
+    """
+
+    at: str
+    what: str
+
+
+@contextlib.contextmanager
+def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None) -> Iterator[list[Event]]:
+    """Make a fault, and undo it at the end in reverse.
+
+    A launcher that is killed meanwhile undoes nothing: settings and tables go with the namespace, and so do stopped
+    processes, since `clean` ends all that run there.
+
+    Parameters
+    ----------
+    fault : Fault
+        Its `wrap`, `sysctls` and `link` are the runner's business.
+    host : Host
+        In a namespace that the laboratory made.
+    services : mapping of str to int
+        Name of each service → process id that this process has started for it: its time limit, see `guarded`.
+
+    Yields
+    ------
+    list of Event
+        What was done so far; complete after the context.
+
+    Raises
+    ------
+    LabError
+        When the host is not in such a namespace, a service is not one that this process started, or the kernel refuses.
+    """
+    events: list[Event] = []
+    if fault.begin and host.prefix[:3] != ("ip", "netns", "exec"):
+        raise LabError(f"fault {fault.name} is made only in a namespace of the laboratory, not on host {host.name}")
+    with contextlib.ExitStack() as stack:
+        for step in reversed(fault.end):
+            stack.callback(_undo, step, host, services or {}, events)
+        for step in fault.begin:
+            _do(step, host, services or {}, events, stack)
+        yield events
+
+
+def why_not(fault: Fault, host: Host) -> str:
+    """Why a fault cannot be made on a host; empty where it can.
+
+    Returns
+    -------
+    str
+        Such as ``the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own``.
+    """
+    for step in (*fault.begin, *(Sysctl(*setting) for setting in fault.sysctls.items())):
+        if isinstance(step, Sysctl):
+            try:
+                run(host.argv(("test", "-w", f"/proc/sys/{step.name.replace('.', '/')}")))
+            except LabError:
+                return f"the kernel gives a namespace no {step.name} of its own"
+        if isinstance(step, Table):
+            try:
+                run(host.argv(("nft", "--check", "-f", "-")), step.text)
+            except LabError as error:
+                return f"nft refuses it: {error}"
+    return ""
+
+
+def _do(step: Step, host: Host, services: Mapping[str, int], events: list[Event], stack: contextlib.ExitStack) -> None:
+    if isinstance(step, Sysctl):
+        before = " ".join(run(host.argv(("sysctl", "-n", step.name))).split())
+        stack.callback(_set, host, step.name, before, events)
+        _set(host, step.name, step.value, events)
+    elif isinstance(step, Table):
+        run(host.argv(("nft", "-f", "-")), step.text)
+        stack.callback(_remove, host, step, events)
+        events.append(Event(now(), f"table {step.name} loaded"))
+    else:
+        _send(step, services, events)
+
+
+def _undo(step: Step, host: Host, services: Mapping[str, int], events: list[Event]) -> None:
+    with contextlib.ExitStack() as nothing_more:
+        _do(step, host, services, events, nothing_more)
+
+
+def _set(host: Host, name: str, value: str, events: list[Event]) -> None:
+    run(host.argv(("sysctl", "-q", "-w", f"{name}={value}")))
+    events.append(Event(now(), f"{name} = {value}"))
+
+
+def _remove(host: Host, table: Table, events: list[Event]) -> None:
+    counted = run(host.argv(("nft", "list", "table", "inet", table.name)))
+    run(host.argv(("nft", "delete", "table", "inet", table.name)))
+    counters = [line.strip() for line in counted.splitlines() if "counter packets" in line]
+    events.append(Event(now(), f"table {table.name} removed; {'; '.join(counters)}"))
+
+
+def _send(step: Send, services: Mapping[str, int], events: list[Event]) -> None:
+    """Signal processes below a guard that this very process started; the guard itself goes on keeping the time."""
+    if step.service not in services:
+        raise LabError(f"no service {step.service!r} was started; there are: {', '.join(services) or 'none'}")
+    try:
+        guard = psutil.Process(services[step.service])
+        if guard.ppid() != os.getpid():
+            raise LabError(f"service {step.service} was not started by this process")
+        below = guard.children(recursive=True)
+        if step.whom == "worker":
+            masters = {child.pid for child in guard.children()}
+            below = sorted((p for p in below if p.ppid() in masters), key=lambda p: p.pid)[:1]
+    except psutil.NoSuchProcess:
+        below = []
+    if not below:
+        if step.signal == "CONT":
+            return  # it has ended meanwhile, which the runner finds out by itself
+        raise LabError(f"service {step.service} has no process to send {step.signal} to")
+    for process in below:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.Signals[f"SIG{step.signal}"])
+    told = " ".join(str(process.pid) for process in below)
+    events.append(Event(now(), f"{step.signal} sent to {step.service}: {told}"))

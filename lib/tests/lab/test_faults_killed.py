@@ -1,0 +1,50 @@
+"""A launcher killed in the middle of a fault: what it had stopped, set and loaded goes with its namespace."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadcurve.lab.network import clean
+from loadcurve.lab.network.things import NAMESPACES
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
+
+LAUNCHER = """
+import subprocess, sys, time
+from pathlib import Path
+from loadcurve.lab.faults import drop_syn, injected, narrow_ports, stop_server
+from loadcurve.lab.network import Ledger, build
+from loadcurve.lab.network.topology import client_server
+from loadcurve.lab.process import guarded
+
+with Ledger(Path(sys.argv[1])) as ledger, build(client_server(), ledger) as hosts:
+    server = hosts["S1"]
+    started = subprocess.Popen(guarded(server.argv(("sleep", "60")), 50), start_new_session=True)
+    time.sleep(0.3)
+    with injected(drop_syn(80), server), injected(narrow_ports(9), hosts["C1"]), \\
+            injected(stop_server("S1"), server, {"S1": started.pid}) as events:
+        print(ledger.tag, events[0].what.rpartition(" ")[2], flush=True)
+        time.sleep(60)
+"""
+
+
+def test_nothing_is_left_of_it(tmp_path):
+    ports = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    argv = [sys.executable, "-c", LAUNCHER, str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as launcher:
+        tag, pid = launcher.stdout.readline().split()
+        stopped = psutil.Process(int(pid))
+        assert stopped.status() == psutil.STATUS_STOPPED
+        launcher.kill()
+    said = clean(tmp_path)
+    assert len(said) == 3 and all(f"removed namespace {tag}-" in sentence for sentence in said)
+    deadline = time.monotonic() + 3
+    while stopped.is_running() and stopped.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "a stopped process outlived its launcher"
+        time.sleep(0.02)
+    assert not [path for path in NAMESPACES.iterdir() if path.name.startswith(tag)]
+    assert Path("/proc/sys/net/ipv4/ip_local_port_range").read_text() == ports, "this machine's own are as before"

@@ -1,0 +1,134 @@
+"""Faults as data: what each one is, and values that are refused."""
+
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from private_services import need
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.faults import (
+    FAULTS,
+    Fault,
+    Send,
+    Sysctl,
+    Table,
+    cap_connections,
+    delay_packets,
+    drop_fin,
+    drop_syn,
+    few_descriptors,
+    fill_accept_queue,
+    fill_conntrack,
+    injected,
+    kill_worker,
+    lose_packets,
+    narrow_ports,
+    stop_server,
+)
+from loadcurve.lab.hosts import LOCAL, Host
+from loadcurve.lab.network import LinkConditions
+
+ALL = (
+    narrow_ports(10),
+    few_descriptors(256),
+    drop_syn(80),
+    drop_fin(80),
+    lose_packets(0.1),
+    delay_packets(0.01),
+    kill_worker("S1"),
+    stop_server("S1"),
+    fill_accept_queue("S1", 8),
+    fill_conntrack(16),
+    cap_connections(80, 16),
+)
+
+
+def test_each_name_is_that_of_its_recipe():
+    assert [fault.name for fault in ALL] == list(FAULTS)
+
+
+def test_what_they_are():
+    assert narrow_ports(10).begin == (Sysctl("net.ipv4.ip_local_port_range", "40000 40009"),)
+    assert few_descriptors(256).wrap == ("prlimit", "--nofile=256:256")
+    assert lose_packets(0.1).link == LinkConditions(loss_ratio=0.1)
+    assert delay_packets(0.01).link == LinkConditions(delay_s=0.01)
+    assert stop_server("S1").end == (Send("S1", "CONT"),)
+    assert fill_accept_queue("S1", 8).sysctls == {"net.core.somaxconn": "8"}
+    (table,) = drop_syn(8080).begin
+    assert "tcp dport 8080 tcp flags & (syn | ack) == syn counter drop\n" in table.text
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: narrow_ports(0),
+        lambda: narrow_ports(10, 65530),
+        lambda: narrow_ports("10; x"),
+        lambda: few_descriptors(True),
+        lambda: few_descriptors("--all"),
+        lambda: drop_syn("80 drop"),
+        lambda: drop_fin(0),
+        lambda: lose_packets(0.0),
+        lambda: lose_packets(float("nan")),
+        lambda: delay_packets(-1),
+        lambda: kill_worker("-1"),
+        lambda: stop_server("../S1"),
+        lambda: fill_accept_queue("S1", 0),
+        lambda: fill_conntrack(0),
+        lambda: cap_connections(80, 0),
+        lambda: Sysctl("kernel.panic", "1"),
+        lambda: Sysctl("net.core.somaxconn", "1 -w x=1"),
+        lambda: Table("filter", "input", ()),
+        lambda: Table("fault_x", "forward", ()),
+        lambda: Table("fault_x", "input", ("drop; }",)),
+        lambda: Send("S1", "TERM"),
+        lambda: Send("S1", "KILL", "everybody"),
+        lambda: Fault("x", "nobody"),
+        lambda: Fault("x", "S", sysctls={"vm.swappiness": "1"}),
+    ],
+)
+def test_refused(make):
+    with pytest.raises(ValueRuleError):
+        make()
+
+
+@pytest.mark.parametrize("fault", [f for f in ALL if f.begin], ids=lambda fault: fault.name)
+def test_never_on_this_machine_itself(fault):
+    with pytest.raises(LabError, match="only in a namespace"), injected(fault, LOCAL, {"S1": os.getpid()}):
+        pass
+
+
+def test_only_processes_that_this_one_started():
+    host = Host("S1", "10.99.0.2", ("ip", "netns", "exec", "none"))
+    with pytest.raises(LabError, match="no service 'S1'"), injected(stop_server("S1"), host):
+        pass
+    others = {"S1": os.getppid()}
+    with pytest.raises(LabError, match="not started by this process"), injected(stop_server("S1"), host, others):
+        pass
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with pytest.raises(LabError, match="no process"), injected(kill_worker("S1"), host, {"S1": ended.pid}):
+        pass
+
+
+def test_a_guard_is_never_signalled_itself():
+    need("timeout")
+    host = Host("S1", "10.99.0.2", ("ip", "netns", "exec", "none"))
+    guard = subprocess.Popen(["timeout", "10", "sleep", "9"], start_new_session=True)
+    try:
+        while not psutil.Process(guard.pid).children():
+            time.sleep(0.01)
+        (sleeper,) = psutil.Process(guard.pid).children()
+        with injected(stop_server("S1"), host, {"S1": guard.pid}) as events:
+            while sleeper.status() != psutil.STATUS_STOPPED:
+                time.sleep(0.01)
+            assert psutil.Process(guard.pid).status() != psutil.STATUS_STOPPED
+        assert [event.what.split(":")[0] for event in events] == ["STOP sent to S1", "CONT sent to S1"]
+        assert f" {guard.pid}" not in " ".join(event.what for event in events)
+    finally:
+        guard.terminate()
+        guard.wait(5)
