@@ -1004,6 +1004,10 @@ def test_plot_used():
     assert (legend(ax), tick(ax.xaxis, 0.5)) == (["small", "large"], "50%")
 
 
+def test_more_than_a_limit_is_not_cut_off():
+    assert plots.plot_used(used().assign(used_ratio=1.3)).get_xlim()[1] > 1.3
+
+
 def test_plot_repeats_by_scatter():
     ax = draw("plot_repeats_by_scatter")
     assert strokes(ax, PALETTE[0]) == [[[0.01, 6], [0.1, 436]]]

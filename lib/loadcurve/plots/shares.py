@@ -60,7 +60,7 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot([], [], color=color, linewidth=7, label=load)
     ax.set_yticks(range(len(used)), used["limit"])
     ax.set_ylim(len(used) - 0.4, -0.6)
-    ax.set_xlim(0, 1.02)
+    ax.set_xlim(0, 1.02 * max(1.0, used["used_ratio"].max()))
     ax.figure.set_figheight(1.2 + 0.36 * len(used))
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
