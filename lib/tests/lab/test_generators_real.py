@@ -1,6 +1,7 @@
 """Every generator for real, against a private nginx that logs each request: a second or two on loopback."""
 
 import shutil
+import socket
 import subprocess
 import time
 import urllib.request
@@ -57,20 +58,20 @@ def server(tmp_path_factory):
 
         def logged(case):
             time.sleep(0.2)  # nginx writes its buffer after 50 ms
-            lines = [line.split() for line in (folder / "requests.log").read_text().splitlines()]
-            return [line[1:] for line in lines if line[0] == case]
+            lines = (folder / "requests.log").read_text().splitlines()
+            return [line.split()[1:] for line in lines if line.startswith(f"{case} ")]
 
         yield url, logged
         nginx.terminate()
 
 
-def run(load, folder):
+def run(load, folder, edit=lambda text: text):
     """Make a load; the tables of its report and of its further outputs, by variant."""
     if shutil.which(load.tool, path=SEARCH_PATH) is None:
         pytest.skip(f"{load.tool} is not installed: {TOOLS[load.tool].remedy}")
     made = generator(load)
     for name, text in made.files.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(edit(text))
     done = subprocess.run(
         guarded(made.argv, made.limit_s),
         cwd=folder,
@@ -157,6 +158,23 @@ def test_error_responses_are_counted_as_such(server, tmp_path):
     assert {status for *_, status, _ in logged("gone")} == {"404"}
 
 
+@pytest.mark.parametrize("library", ['pcall(require, "ffi")', "false"])
+def test_the_reporter_tells_what_wrk_counted(library, server, tmp_path):
+    """Also where wrk's Lua cannot look into wrk's memory, and asks for one counter after the other."""
+    load = Load("wrk", server[0], 4, threads=2, duration_s=1)
+    tables = run(load, tmp_path, lambda text: text.replace('pcall(require, "ffi")', library))
+    text, report = tables[""]["runs"].iloc[0], tables["json"]["runs"].iloc[0]
+    for name in ("requests", "threads", "connections", "url", "errors_status", "errors_read"):
+        assert text[name] == report[name]
+    for name in ("duration_s", "throughput_rps", "latency_mean_s", "latency_max_s", "received_bytes"):
+        assert report[name] == pytest.approx(text[name], rel=0.006), "two decimals in the text"
+    histogram = tables["json"]["histogram"]
+    assert histogram[~histogram["corrected"]]["responses"].sum() == report["requests"]
+    printed = tables[""]["latency"].set_index("quantile")["latency_s"]
+    for quantile, latency in tables["json"]["latency"].set_index("quantile")["latency_s"].items():
+        assert quantile not in printed or printed[quantile] == pytest.approx(latency, rel=0.006)
+
+
 def test_ab_writes_its_percentages_and_each_request(server, tmp_path):
     load = Load("ab", server[0], 4, requests=500, each_request=True)
     tables = run(load, tmp_path)
@@ -175,3 +193,26 @@ def test_wrk2_holds_its_rate(server, tmp_path):
     row = run(load, tmp_path)[""]["runs"].iloc[0]
     assert row["requests"] <= len(logged("wrk2")) <= row["requests"] + 4
     assert row["throughput_rps"] < 600
+
+
+def test_a_server_that_never_answers_holds_no_tool_to_its_limit(tmp_path):
+    """All at once, since each waits for its timeout; none reports a response."""
+    running = []
+    tools = [tool for tool in ("wrk", "ab", "h2load", "hey") if which(tool)]
+    cases = [(tool, bound) for tool in tools for bound in RULES[tool].bounds]
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        for number, (tool, bound) in enumerate(cases):
+            made = generator(
+                Load(tool, url, 2, timeout_s=1, **{bound: 1 if bound == "duration_s" else 4}), f"p{number}"
+            )
+            for name, text in made.files.items():
+                (tmp_path / name).write_text(text)
+            argv = guarded(made.argv, made.limit_s)
+            pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+            running.append((tool, subprocess.Popen(argv, cwd=tmp_path, env={"PATH": SEARCH_PATH}, **pipes)))
+        ended = [(tool, process.communicate(timeout=30)[0], process.returncode) for tool, process in running]
+    for tool, text, code in ended:
+        assert code != 124, f"{tool} was ended at its limit"
+        for row in form_of(tool, "").parse(clean(text)).tables["runs"].to_dict("records"):
+            assert row.get("status") == "failed" or not row.get("requests"), (tool, row)

@@ -89,12 +89,13 @@ def _run(document: object, text: str) -> dict:
         "started_at": pd.Timestamp(min(started), unit="us", tz="UTC"), "duration_s": duration, "requests": requests,
         "throughput_rps": requests / duration, "goodput_rps": (requests - errors["errors_status"]) / duration,
         "received_bytes": float(size), "received_bytes_per_s": size / duration, **errors,
-        "percentile_estimator": "nearest rank in 1 us bins", "latency_corrected": True, "latency_origin": "measured",
+        "percentile_estimator": "nearest rank in 1 us bins", "latency_corrected": True,
     }  # fmt: skip
     times = {name: f"latency_us.{name}" for name in ("mean", "stdev", "min", "max")}
     if member(document, "latency_us", text, required=False) is None:
         return row | {f"latency_{name}_s": math.nan for name in times}
-    return row | {f"latency_{name}_s": number(document, path, text) * 1e-6 for name, path in times.items()}
+    measured = {f"latency_{name}_s": number(document, path, text) * 1e-6 for name, path in times.items()}
+    return row | {"latency_origin": "measured"} | measured
 
 
 def _percentiles(document: object, text: str) -> list[tuple[float, float]]:

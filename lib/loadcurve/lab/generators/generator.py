@@ -55,8 +55,10 @@ def check_stem(stem: str) -> str:
 def limit_s(load: Load) -> float:
     """Outer time limit in s, since every tool has its own way of hanging.
 
-    wrk waits minutes for connections whose SYNs are dropped, in spite of its ``--timeout``; h2load waits forever for
-    a response; weighttp and ab go on until the last request is answered.
+    wrk waits minutes for connections whose SYNs are dropped, in spite of its ``--timeout``; weighttp waits forever for
+    a response.  Asked for a number of requests, hey waits the timeout for each of them, one after the other on each
+    connection.  Where a server takes connections and never answers, wrk and h2load end with exit code 0 and no
+    response, ab with 119 and no report.
     """
     slowest = min(_LONGEST_S, -(-load.requests // load.connections) * _SLOWEST_S)
     return (load.duration_s or slowest) + load.timeout_s + _AROUND_S

@@ -91,6 +91,7 @@ def test_a_run_without_an_answer_has_no_times():
     row = parsed.tables["runs"].iloc[0]
     assert (row["requests"], row["errors_connect"]) == (0, 8)
     assert np.isnan(row["latency_mean_s"])
+    assert "latency_origin" not in row
     assert parsed.tables["histogram"].empty
     assert parsed.warnings == ()
 
