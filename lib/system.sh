@@ -45,9 +45,10 @@ lab-test)
     need haproxy haproxy
     need lighttpd lighttpd
     [ -e /usr/lib/lighttpd/mod_deflate.so ] || missing="$missing lighttpd-mod-deflate"
-    need apache2 apache2
+    need apache2 apache2-bin
     need caddy caddy
-    need mariadbd mariadb-server
+    need mariadbd mariadb-server-core
+    need mariadb mariadb-client-core
     need ipvsadm ipvsadm
     # IPVS for kernels that have none.
     need linux.uml user-mode-linux

@@ -149,6 +149,8 @@ def test_haproxy_counts_by_server(site, mode):
         (lambda e: Proxy("LB", e, (e, e)), "servers must be 1 to 256 endpoints, each once"),
         (lambda e: Proxy("LB;", e, (Endpoint("127.0.0.1", 1),)), "name must be"),
         (lambda e: Proxy("LB", e, (Endpoint("127.0.0.1", 1),), "rr; }"), "scheduler must be one of"),
+        (lambda e: Proxy("LB", "127.0.0.1:80; }", (e,)), "listen must be an endpoint"),
+        (lambda e: HaproxyProxy(_proxy(e), statistics="127.0.0.1:80"), "statistics must be an endpoint"),
         (lambda e: Domains(0), "count must be a whole number of 1 to 10000"),
         (lambda e: Domains(10_001), "count must be a whole number of 1 to 10000"),
         (lambda e: Domains(2, pools=3), "pools must be a whole number of 1 to 2"),

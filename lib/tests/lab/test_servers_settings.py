@@ -5,7 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers import Burn, Delay, Endpoint, Files, Layout, Nginx, Process, Serving, Text, nginx_service
+from loadcurve.lab.servers import (
+    Burn,
+    Delay,
+    Endpoint,
+    Files,
+    Haproxy,
+    Layout,
+    MariaDb,
+    Nginx,
+    Process,
+    Serving,
+    Text,
+    WebServer,
+    nginx_service,
+    wordpress_page,
+)
 
 HERE = Endpoint("127.0.0.1", 8080)
 HOSTILE = ["", "-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]
@@ -60,6 +75,12 @@ def test_a_port_is_a_port(value):
         (lambda: Nginx("S1", ()), "listens must be 1 to 256 endpoints, each once"),
         (lambda: Nginx("S1", ("127.0.0.1:80",)), "listens must be 1 to 256 endpoints"),
         (lambda: Nginx("S1", (HERE, Endpoint("127.0.0.2", 8080)), wildcard=True), "listens must be of different ports"),
+        (lambda: Nginx("S1", (HERE,), wildcard=True), "listens must be in a namespace"),
+        (lambda: Haproxy("S1", "127.0.0.1:80\n    chroot /"), "listen must be an endpoint"),
+        (lambda: Haproxy("S1", HERE, Delay(10)), "response must be a Text"),
+        (lambda: WebServer("S1", "127.0.0.1:80", Files((1,))), "listen must be an endpoint"),
+        (lambda: MariaDb("DB", listen="127.0.0.1:80 --x"), "listen must be an endpoint"),
+        (lambda: wordpress_page(MariaDb("DB"), "http://x'; system('id"), "home must be an endpoint"),
         (lambda: Layout("S1", "F", ("127.0.0.1",), 80, 1), "letter must be one of A, B, C, D, E, reuseport"),
         (lambda: Layout("S1", "D", ("127.0.0.1",), 80, 2), "addresses must be 2 or more for layout D"),
         (lambda: Layout("S1", "A", (), 80, 2), "addresses must be 1 or more"),

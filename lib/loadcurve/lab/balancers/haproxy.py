@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.proxies import Proxy
 from loadcurve.lab.servers.haproxy import HaproxyProcess, section
-from loadcurve.lab.servers.settings import Endpoint, check_choice
+from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoint
 from loadcurve.lab.service import Service
 
 _SCHEDULERS = {"rr": "roundrobin", "lc": "leastconn", "random": "random(1)", "hash": "source"}
@@ -37,7 +37,7 @@ class HaproxyProxy:
         check_choice("mode", self.mode, ("http", "tcp"))
         if self.mode == "tcp" and self.proxy.domains:
             raise ValueRuleError("domains", "none for connections, whose names nobody reads", self.proxy.domains)
-        if self.statistics and self.statistics == self.proxy.listen:
+        if self.statistics is not None and check_endpoint("statistics", self.statistics) == self.proxy.listen:
             raise ValueRuleError("statistics", "apart from where requests go", str(self.statistics))
 
 

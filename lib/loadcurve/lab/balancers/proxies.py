@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
+from loadcurve.lab.servers.settings import (
+    Endpoint,
+    check_choice,
+    check_count,
+    check_endpoint,
+    check_endpoints,
+    check_flag,
+    check_name,
+)
 
 MOST_DOMAINS = 10_000
 
@@ -67,10 +75,14 @@ class Proxy:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        check_endpoint("listen", self.listen)
         check_endpoints("servers", self.servers, most=256)
+        check_flag("keepalive", self.keepalive)
+        if not isinstance(self.domains, Domains | None):
+            raise ValueRuleError("domains", "Domains or None", self.domains)
         check_choice("scheduler", self.scheduler, ("rr", "lc", "random", "hash"))
         if self.listen in self.servers:
-            raise ValueRuleError("servers", f"other than the proxy itself, {self.listen}", self.listen)
+            raise ValueRuleError("servers", f"other than the proxy itself, {self.listen}", str(self.listen))
 
     @property
     def pools(self) -> tuple[str, ...]:

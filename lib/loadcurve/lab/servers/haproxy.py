@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.responses import Text
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
 from loadcurve.lab.service import Service
 
 _HEAD = """\
@@ -86,6 +87,9 @@ class Haproxy:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        check_endpoint("listen", self.listen)
+        if not isinstance(self.response, Text):
+            raise ValueRuleError("response", "a Text", self.response)
 
 
 def haproxy_service(haproxy: Haproxy) -> Service:

@@ -6,7 +6,7 @@ it listens nowhere but on its socket in the run's folder and, where asked, on an
 
 from dataclasses import dataclass
 
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
 from loadcurve.lab.service import Service
 
 DATABASE = "lab"
@@ -45,6 +45,8 @@ class MariaDb:
         check_count("connections", self.connections, 1, 10_000)
         check_count("buffer_mib", self.buffer_mib, 5, 65_536)
         check_program("program", self.program)
+        if self.listen is not None:
+            check_endpoint("listen", self.listen)
 
     @property
     def socket(self) -> str:

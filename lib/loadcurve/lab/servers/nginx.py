@@ -155,7 +155,7 @@ class Nginx:
     process, serving
         How it runs and sends.
     wildcard : bool
-        Listen on all addresses of the host instead of those of `listens`.
+        Listen on all addresses of the host instead of those of `listens`; for hosts in namespaces alone.
     reuseport : bool
         A listening socket for each worker.
     """
@@ -175,6 +175,9 @@ class Nginx:
         check_flag("reuseport", self.reuseport)
         if self.wildcard and len({endpoint.port for endpoint in self.listens}) != len(self.listens):
             raise ValueRuleError("listens", "of different ports, where one listens on all addresses", self.listens)
+        if self.wildcard and any(endpoint.address.startswith("127.") for endpoint in self.listens):
+            # It would be open to all networks of this machine.
+            raise ValueRuleError("listens", "in a namespace, where one listens on all addresses", self.listens)
 
 
 def nginx_service(nginx: Nginx) -> Service:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_name, check_path, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
 from loadcurve.lab.service import Service
 
 _FPM = """\
@@ -188,6 +188,7 @@ def php_front_service(
         Names of the pages, ``/NAME.php`` each; ``/`` is the first one.
     """
     check_name("name", name)
+    check_endpoint("listen", listen)
     values = {
         "SCRIPT_FILENAME": f"{php.name}.www$script",
         "SCRIPT_NAME": "$script",

@@ -101,6 +101,13 @@ def check_path(field: str, value: str) -> str:
     raise ValueRuleError(field, "an absolute path of letters, digits and . _ + -, without '..'", value)
 
 
+def check_endpoint(field: str, value: Endpoint) -> Endpoint:
+    """Return an endpoint, which a text is not."""
+    if isinstance(value, Endpoint):
+        return value
+    raise ValueRuleError(field, "an endpoint", value)
+
+
 def check_endpoints(field: str, value: tuple[Endpoint, ...], most: int = 64) -> tuple[Endpoint, ...]:
     """Return 1 to `most` endpoints, no two of them the same."""
     right = isinstance(value, tuple) and all(isinstance(endpoint, Endpoint) for endpoint in value)

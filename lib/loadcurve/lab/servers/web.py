@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from loadcurve.lab.servers.responses import Files
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_flag, check_name, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_flag, check_name, check_program
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class WebServer:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        check_endpoint("listen", self.listen)
         check_count("workers", self.workers, 1, 1024)
         check_count("connections", self.connections, 1, 1_000_000)
         check_flag("access_log", self.access_log)

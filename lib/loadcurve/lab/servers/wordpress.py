@@ -5,7 +5,7 @@ then does what WordPress's own ``index.php`` does.  The first request writes the
 """
 
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
-from loadcurve.lab.servers.settings import Endpoint, check_path
+from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_path
 
 _PAGE = """\
 <?php
@@ -76,5 +76,5 @@ def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/
         connect=f"'{listen.address}', 'root', '', '{DATABASE}', {listen.port}"
         if listen
         else f"null, 'root', '', '{DATABASE}', null, '{socket}'",
-        home=str(home.url).rstrip("/"),
+        home=check_endpoint("home", home).url.rstrip("/"),
     )
