@@ -18,6 +18,7 @@ from loadcurve.lab.servers import (
     Serving,
     Text,
     WebServer,
+    layout_services,
     nginx_service,
     wordpress_page,
 )
@@ -118,3 +119,10 @@ def test_a_configuration_keeps_to_its_folder(response, workers):
     assert "/etc" not in text and "/var" not in text and "/usr" not in text
     assert all(len(line) < 4096 for line in text.splitlines()), "nginx reads a directive into 4096 bytes"
     assert all(name == "S1.conf" or name.startswith("S1.www/") for name in service.files)
+
+
+def test_each_instance_has_a_processor_of_its_own():
+    layout = Layout("S1", "E", ("10.99.2.1",), 8080, 2, process=Process(workers=2, cpus=(0, 3)))
+    texts = [service.files[f"S1-{i + 1}.conf"] for i, service in enumerate(layout_services(layout))]
+    assert ["worker_cpu_affinity 1;" in texts[0], "worker_cpu_affinity 1000;" in texts[1]] == [True, True]
+    assert ["listen *:8080 " in texts[0], "listen *:8081 " in texts[1]] == [True, True]

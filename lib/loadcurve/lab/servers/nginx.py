@@ -102,7 +102,6 @@ class Process:
             files={f"{name}.conf": "\n".join((self.main(name), *blocks)), **(files or {})},
             folders=(f"{name}.work", *sorted({file.partition("/")[0] for file in files or () if "/" in file})),
             url=url,
-            stop="QUIT",
         )
 
 
