@@ -16,6 +16,7 @@ _PACKAGE = {name: tool.package for name, tool in TOOLS.items()} | {
     "setpriv": "util-linux",
     "taskset": "util-linux",
     "timeout": "coreutils",
+    "python3": "python3",
 }
 ECHO_MODULE = "ngx_http_echo_module.so"
 
@@ -32,7 +33,7 @@ def find_obstacles(study: Study) -> pd.DataFrame:
             ]
         )
     private = [recipe for recipe in study.variants.values() if "://" not in recipe]
-    needed = ["wrk", "sar", "ss", "setpriv", "timeout"] + (["nginx"] if private else [])
+    needed = ["wrk", "sar", "ss", "setpriv", "timeout", "python3"] + (["nginx"] if private else [])
     missing = [(f"{tool} is not installed", _PACKAGE[tool]) for tool in needed if which(tool) is None]
     if private and which("nginx") and any(map(needs_echo_module, private)) and echo_module() is None:
         missing.append(

@@ -28,7 +28,7 @@ def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tu
 
     ``setpriv --pdeathsig`` ends the tool when the launcher dies, however it dies; ``timeout`` passes the signal on to
     the tool and ends it when the limit is over.  In the foreground mode of ``timeout`` the signal reaches the tool
-    alone, so that a collector's shell can let the ss that is printing finish.
+    alone, so that the sampler can let the ss that is printing finish.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def wait(started: Started) -> Command:
 def stop(started: Started) -> Command:
     """Ask the tool to end, wait for its last lines, then end whatever is left of its processes.
 
-    sar is interrupted, since it prints what it holds on SIGINT; all others are terminated.
+    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.
     """
     process, tool = started.process, started.command.tool
     if process.poll() is None:
-        process.send_signal(signal.SIGINT if tool == "sar" else signal.SIGTERM)
+        process.send_signal(signal.SIGINT if tool in ("sar", "mpstat") else signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=_GRACE_S)
     _end_group(process.pid)
@@ -95,6 +95,6 @@ def stop(started: Started) -> Command:
 
 
 def _end_group(leader: int) -> None:
-    """End whatever a tool left behind, such as the sleep of a collector's shell."""
+    """End whatever a tool left behind, such as the sadc of sar."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

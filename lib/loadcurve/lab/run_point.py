@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
-from loadcurve.lab import collectors, nginx
+from loadcurve.lab import monitors, nginx
 from loadcurve.lab.generators import Generator, Load, generator
 from loadcurve.lab.obstacles import echo_module
 from loadcurve.lab.plan import Point
@@ -55,7 +55,10 @@ def run_point(study: Study, point: Point, folder: Path, here: dict) -> Run:
             if not is_url(factors["recipe"]):
                 server = beside(_server(study, factors, folder, limit_s + 10))
                 _wait_until_it_answers(server, factors["url"], folder)
-            watching = [beside(c) for c in _collectors(port_of(factors["url"]), limit_s + 10)]
+            watching = []
+            for texts in _collectors(port_of(factors["url"]), limit_s + 10, folder):
+                watching.append(started := start(texts[0], folder))
+                stack.callback(lambda s=started, t=texts: commands.extend(_each(stop(s), t)))
             time.sleep(_COLLECTOR_LEAD_S)
             load = start(_load(loader, factors, folder), folder)
             stack.callback(lambda: None if load.process.poll() is not None else commands.append(stop(load)))
@@ -128,26 +131,36 @@ def _server(study: Study, factors: dict, folder: Path, limit_s: float) -> Comman
     )
 
 
-def _collectors(port: int, limit_s: float) -> list[Command]:
-    def collector(tool: str, variant: str, argv: tuple[str, ...], env: dict[str, str]) -> Command:
-        stem = f"local.{tool}.{variant}" if variant else f"local.{tool}"
-        return Command(
-            "collector",
-            tool,
-            guarded(argv, limit_s),
-            f"{stem}.txt",
-            f"{stem}.err",
-            limit_s,
-            variant=variant,
-            version=version(tool),
-            env=env,
+def _collectors(port: int, limit_s: float, folder: Path) -> list[list[Command]]:
+    """For each process that watches, the commands that it stands for: one for each text that it writes."""
+    chosen = {m.name: m for m in (monitors.sar(), monitors.ss_summary(), monitors.ss_connections((port,)))}
+    found = []
+    for watcher in monitors.watchers(chosen.values()):
+        for name, text in watcher.files.items():
+            (folder / name).write_text(text, "utf-8")
+        found.append(
+            [
+                Command(
+                    "collector",
+                    chosen[name].tool,
+                    guarded(watcher.argv, limit_s),
+                    file,
+                    watcher.stderr,
+                    limit_s,
+                    variant=chosen[name].variant,
+                    version=version(chosen[name].tool),
+                    env=dict(watcher.env),
+                )
+                for name, file in watcher.outputs.items()
+            ]
         )
+    return found
 
-    return [
-        collector("sar", "", collectors.sar_argv(), collectors.SAR_ENV),
-        collector("ss", "summary", collectors.ss_summary_argv(), {}),
-        collector("ss", "connections", collectors.ss_connections_argv(port), {}),
-    ]
+
+def _each(ended: Command, texts: list[Command]) -> list[Command]:
+    """One process as it ran, once for each text that it wrote."""
+    times = {name: getattr(ended, name) for name in ("started_at", "ended_at", "exit_code")}
+    return [replace(text, **times) for text in texts]
 
 
 def _verdict(load: Command, server: Started | None, folder: Path) -> tuple[str, str]:
@@ -179,6 +192,7 @@ def _closed(run: Run, commands: list[Command], warnings: list[str], folder: Path
             file = folder / getattr(command, stream)
             if file.exists() and file.stat().st_size == 0:
                 file.unlink()
+            if not file.exists():
                 streams[stream] = ""
         kept.append(replace(command, **streams))
         if command.role == "collector" and streams.get("stdout") == "":

@@ -145,7 +145,7 @@ def test_dropped_fin(up):
             code, run = site.wrk(4, page="close")
         assert code == 0 and run["requests"] == 0, site.said
         assert not run[["errors_connect", "errors_read", "errors_timeout"]].fillna(0).any(), site.said
-        states = loadcurve.read(site.folder / "S1.ss-connections.txt").tables["connections"]["state"]
+        states = loadcurve.read(site.folder / "S1.ss.connections.txt").tables["connections"]["state"]
         assert (states == "FIN-WAIT-1").any()
 
 
@@ -200,7 +200,7 @@ def test_a_full_accept_queue(up):
         watched = watchers([ss_connections((PORT,), 0.3), nstat(0.3)], "S1")
         with injected(fault, site.host, site.service), watching(site.folder, watched, site.server):
             site.wrk(50, limit_s=2.0)
-        sockets = loadcurve.read(site.folder / "S1.ss-connections.txt").tables["connections"]
+        sockets = loadcurve.read(site.folder / "S1.ss.connections.txt").tables["connections"]
         listening = sockets[sockets["state"] == "LISTEN"]
         assert set(listening["send_queue"]) == {8}, "of a listening socket: the backlog"
         # tcp(7), sk_acceptq_is_full: full means more than the backlog.
@@ -221,7 +221,7 @@ def test_a_full_connection_table(up):
         with injected(fault, site.host) as events, watching(site.folder, watched, site.server):
             code, _ = site.wrk(40, limit_s=2.0)
         assert code in (0, 124, 137)
-        most = loadcurve.read(site.folder / "S1.ss-summary.txt").tables["sockets"]["established"].max()
+        most = loadcurve.read(site.folder / "S1.ss.summary.txt").tables["sockets"]["established"].max()
         assert 0 < most <= 17, "the others are never opened"
     if reason:
         assert "packets 0" not in events[-1].what and events[-1].what.startswith("table fault_cap removed")

@@ -133,14 +133,14 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
     assert balancer["connections"].iloc[-1] == 5 and balancer["time"].notna().all()
     counters = loadcurve.read(tmp_path / "S1.proc.txt").tables["counters"]
     assert set(counters.loc[counters["group"] == "net/dev", "item"]) == {"lo", "eth0"}
-    listening = loadcurve.read(tmp_path / "S1.ss-connections.txt").tables["connections"]
+    listening = loadcurve.read(tmp_path / "S1.ss.connections.txt").tables["connections"]
     assert (listening["state"] == "LISTEN").any()
 
 
 def test_a_tool_that_fails_or_hangs_stops_no_other(tmp_path):
     need("ss", "setpriv", "timeout")
     odd = [
-        Monitor("fails", "ss", "summary", 0.2, ("sh", "-c", "exit 3")),
+        Monitor("fails", "ss", "summary", 0.2, ("sh", "-c", "echo half of it; exit 3")),
         Monitor("absent", "ss", "summary", 0.2, ("no-such-tool-here",)),
         Monitor("gone", "proc", "", 0.2, paths=("/proc/no-such-file",)),
         Monitor("nobody", "nginx", "stub_status", 0.2, page=(free_endpoint(), "/")),
@@ -149,12 +149,12 @@ def test_a_tool_that_fails_or_hangs_stops_no_other(tmp_path):
     with watching(tmp_path, watchers(odd)) as (process,):
         time.sleep(0.7)
         assert process.poll() is None
-    assert len(loadcurve.read(tmp_path / "local.ss-summary.txt").tables["sockets"]) >= 3
+    assert len(loadcurve.read(tmp_path / "local.ss.summary.txt").tables["sockets"]) >= 3
     said = (tmp_path / "local.sampler.err").read_text()
     for words in ("fails.txt: ", "exit code 3", "absent.txt: ", "gone.txt: ", "nobody.txt: ", "No such file"):
         assert words in said
-    # A tool that was spawned has its instant; a file or page that cannot be had leaves none, so nothing is empty.
-    assert (tmp_path / "local.gone.txt").read_text() == ""
+    for file in ("ss.fails", "ss.absent", "proc.gone", "nginx.nobody"):
+        assert (tmp_path / f"local.{file}.txt").read_text() == "", "no instant without its snapshot"
 
 
 def test_a_hanging_tool_is_ended(tmp_path):
@@ -190,7 +190,7 @@ def test_it_ends_with_its_launcher_however_that_dies(tmp_path):
     )
     guard = int(launcher.stdout.readline())
     deadline = time.monotonic() + 5
-    while not (tmp_path / "local.ss-summary.txt").exists():
+    while not (tmp_path / "local.ss.summary.txt").exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
     family = [guard, *(child.pid for child in psutil.Process(guard).children(recursive=True))]
@@ -204,7 +204,7 @@ def test_it_ends_when_its_guard_is_killed(tmp_path):
     (watcher,) = watchers([ss_summary(0.1)])
     guard = start(watcher, tmp_path)
     deadline = time.monotonic() + 5
-    while not (tmp_path / "local.ss-summary.txt").exists():
+    while not (tmp_path / "local.ss.summary.txt").exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
     family = [child.pid for child in psutil.Process(guard.pid).children(recursive=True)]
@@ -218,7 +218,7 @@ def _assert_gone(family: list[int], folder: Path) -> None:
     while left := [pid for pid in family if _runs(pid)]:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
-    loadcurve.read(folder / "local.ss-summary.txt")  # whole snapshots only
+    loadcurve.read(folder / "local.ss.summary.txt")  # whole snapshots only
 
 
 def _runs(pid: int) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
 from loadcurve.lab.generators import Generator
+from loadcurve.lab.monitors import Monitor
 from loadcurve.records import read_run, write_run, write_study
 from loadcurve.study import Study
 
@@ -44,6 +46,11 @@ def wait_until(condition, limit_s=15.0):
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.05)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture
@@ -216,6 +223,7 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
     argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with subprocess.Popen(argv, cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
+            wait_until(lambda: listens(port))
             study = Study("s", "?", {"own": f"http://127.0.0.1:{port}/"}, (2,), repeats=1, seconds=1)
             folder = launch(study, tmp_path / "s")[0]
         finally:
@@ -244,7 +252,8 @@ def test_a_server_that_dies_makes_a_failed_run(launcher):
 
 
 def test_a_collector_that_fails_leaves_a_warning(tmp_path, small_study, monkeypatch):
-    monkeypatch.setattr(run_point.collectors, "sar_argv", lambda: ("sar", "--no-such-option"))
+    odd = Monitor("sar", "sar", argv=("sar", "--no-such-option"), repeats=True, stop="INT")
+    monkeypatch.setattr(run_point.monitors, "sar", lambda: odd)
     folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
     run = read_run(folder)
     assert run.status == "finished"

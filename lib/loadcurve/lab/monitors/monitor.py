@@ -65,11 +65,12 @@ class Monitor:
         return self.tool, self.variant
 
     def file(self, host: str) -> str:
-        """Return the name of its file in a run's folder.
+        """Return the name of its file in a run's folder: host, tool, and what else its name says.
 
         Examples
         --------
         >>> Monitor("ss-summary", "ss", "summary", argv=("ss", "-s")).file("S1")
-        'S1.ss-summary.txt'
+        'S1.ss.summary.txt'
         """
-        return f"{host}.{self.name}.txt"
+        more = "" if self.name == self.tool else f".{self.name.removeprefix(f'{self.tool}-')}"
+        return f"{host}.{self.tool}{more}.txt"

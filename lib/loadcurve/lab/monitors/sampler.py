@@ -52,6 +52,7 @@ def _take(series: list) -> None:
     """One snapshot of each series, the tools side by side."""
     running = []
     for one in series:
+        one["whole"] = os.fstat(one["out"]).st_size
         try:
             if "argv" in one:
                 _write(one["out"], _stamp())
@@ -113,6 +114,8 @@ def _write(out: int, text: bytes) -> None:
 
 
 def _complain(one: dict, why: object) -> None:
+    """Say what failed, and take back what there is of its snapshot: ingestion gets whole ones or none."""
+    os.ftruncate(one["out"], one["whole"])
     os.write(2, f"{one['file']}: {_stamp()[3:-1].decode('ascii')}: {why}\n".encode("utf-8", "replace"))
 
 

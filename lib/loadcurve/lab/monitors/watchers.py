@@ -1,7 +1,6 @@
 """From monitors to the processes that run them: one that takes all snapshots of a host, and one for each other tool."""
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -51,7 +50,7 @@ class Watcher:
     stop: str = "TERM"
 
 
-def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = sys.executable) -> tuple[Watcher, ...]:
+def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = "python3") -> tuple[Watcher, ...]:
     """Return the processes that run some monitors on a host.
 
     Parameters
@@ -61,7 +60,7 @@ def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = sys
     host : str
         Name of the host; the files begin with it.
     python : str
-        Python of the host, 3.9 or later; it needs no package.
+        Python of the host, 3.9 or later; it needs no package, so any will do, and a record names none of one machine.
 
     Raises
     ------
@@ -71,10 +70,10 @@ def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = sys
     Examples
     --------
     >>> from loadcurve.lab.monitors import nstat, sar, ss_summary
-    >>> for watcher in watchers([sar(), ss_summary(), nstat()], "S1", "python3"):
+    >>> for watcher in watchers([sar(), ss_summary(), nstat()], "S1"):
     ...     print(" ".join(watcher.argv), dict(watcher.outputs))
     sar -u ALL -P ALL -n DEV -n TCP -n ETCP -n SOCK 1 {'sar': 'S1.sar.txt'}
-    python3 -I -S S1.sampler.py S1.sampler.json {'ss-summary': 'S1.ss-summary.txt', 'nstat': 'S1.nstat.txt'}
+    python3 -I -S S1.sampler.py S1.sampler.json {'ss-summary': 'S1.ss.summary.txt', 'nstat': 'S1.nstat.txt'}
     """
     chosen = tuple(monitors)
     for name, times in Counter(monitor.name for monitor in chosen).items():
@@ -87,7 +86,7 @@ def watchers(monitors: Iterable[Monitor], host: str = "local", python: str = sys
 
 def _alone(monitor: Monitor, host: str) -> Watcher:
     file = monitor.file(host)
-    error = f"{host}.{monitor.name}.err"
+    error = f"{file.removesuffix('.txt')}.err"
     return Watcher(monitor.tool, monitor.argv, {monitor.name: file}, file, error, stop=monitor.stop)
 
 
