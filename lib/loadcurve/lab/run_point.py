@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
-from loadcurve.lab import monitors, nginx
+from loadcurve.lab import monitors, nginx, reserve
 from loadcurve.lab.generators import Generator, Load, generator
 from loadcurve.lab.obstacles import echo_module
 from loadcurve.lab.plan import Point
@@ -38,11 +38,17 @@ def run_point(study: Study, point: Point, folder: Path, here: dict) -> Run:
     apart = factors["server_cpu"] is not None
     alone = () if apart else ("one processor: server and generator share it, so the curve is that of both",)
     run = Run(study.study, point.run_id, "running", factors, here, warnings=alone)
-    write_run(run, folder)
+    try:
+        with reserve.told():
+            write_run(run, folder)
+            reserve.take(folder)
+    except LabError:
+        shutil.rmtree(folder)  # nothing was begun
+        raise
     commands: list[Command] = []
     status, reason, warnings = "interrupted", "the launcher was interrupted", []
     try:
-        with contextlib.ExitStack() as stack:
+        with reserve.told(), contextlib.ExitStack() as stack:
 
             def beside(command: Command) -> Started:
                 started = start(command, folder)
@@ -69,6 +75,8 @@ def run_point(study: Study, point: Point, folder: Path, here: dict) -> Run:
     except LabError as error:
         status, reason = "failed", str(error)
     finally:
+        if reserve.release(folder) and status != "interrupted":
+            status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
         run = _closed(replace(run, status=status, reason=reason), commands, warnings, folder)
     return run
 

@@ -1,8 +1,10 @@
-"""Nothing lost, nothing left: launchers killed at a hundred moments, or interrupted twice."""
+"""Nothing lost, nothing left: launchers killed at a hundred moments, interrupted twice, or on a full disk."""
 
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -12,7 +14,8 @@ import pytest
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
-from loadcurve.records import fingerprint, read_run, run_folders
+from loadcurve.lab.tools import which
+from loadcurve.records import fingerprint, read_run, run_folders, write_study
 
 pytestmark = pytest.mark.lab
 
@@ -109,3 +112,52 @@ def test_interrupted_twice(study, tmp_path, pause_s):
     assert gone(folder), processes_in(folder)
     states = {read_run(path).status for path in run_folders(folder)}
     assert states <= {"finished", "interrupted", "running"}
+
+
+FULL_DISK = """
+import sys
+from pathlib import Path
+from loadcurve.errors import LabError
+from loadcurve.lab import launch
+from loadcurve.records import read_run, read_study, run_folders
+
+folder, fill = Path(sys.argv[1]) / "small", Path(sys.argv[1]) / "fill"
+fill.write_bytes(bytes(int(sys.argv[2])))
+study = read_study(folder)
+try:
+    launch(study, folder)
+    print("finished at once")
+except LabError as error:
+    print(error)
+for path in run_folders(folder):
+    run = read_run(path)
+    print(path.name, run.status, run.reason)
+fill.unlink()
+launch(study, folder)
+print("then", *sorted({read_run(path).status for path in run_folders(folder)}))
+"""
+
+
+@pytest.mark.parametrize("left_kib", [4, 72, 80, 84, 92])
+def test_a_full_disk(study, tmp_path, left_kib):
+    """On a tmpfs of 1 MiB that only this test sees, with a few KiB left."""
+    if os.geteuid() != 0 or which("unshare") is None:
+        pytest.skip("a file system of its own needs root and unshare")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    write_study(replace(study, connections=(1, 4), repeats=1), tmp_path / "small")
+    script = (
+        'mount -t tmpfs -o size=1m none "$1" && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && '
+        'exec "$3" -c "$4" "$1" "$5"'
+    )
+    argv = ["unshare", "-m", "sh", "-c", script, "sh", str(disk), str(tmp_path), sys.executable, FULL_DISK]
+    done = subprocess.run(
+        [*argv, str((1024 - left_kib) * 1024 - 8192)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert said[-1] == "then finished"
+    assert "No space left on device" in said[0], said
+    unfinished = [line for line in said[1:-1] if " finished " not in f"{line} "]
+    assert all(" failed No space left on device" in line for line in unfinished), said
+    assert bool(unfinished) == (left_kib > 64), "with less than the reserve nothing is begun"
