@@ -82,11 +82,16 @@ def wait(started: Started) -> Command:
 def stop(started: Started) -> Command:
     """Ask the tool to end, wait for its last lines, then end whatever is left of its processes.
 
-    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.
+    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.  sar's sadc is
+    interrupted with it, as by Ctrl-C in a terminal: alone, sar waits for sadc's next second.
     """
     process, tool = started.process, started.command.tool
     if process.poll() is None:
-        process.send_signal(signal.SIGINT if tool in ("sar", "mpstat") else signal.SIGTERM)
+        if tool in ("sar", "mpstat"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=_GRACE_S)
     _end_group(process.pid)
