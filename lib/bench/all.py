@@ -12,11 +12,12 @@ import tempfile
 from pathlib import Path
 
 import ingestion
+import launcher
 import models
 import monitors
 import search
 
-CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES
+CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES
 
 
 def main() -> None:
@@ -25,6 +26,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="loadcurve-bench-") as place:
             CASES[sys.argv[2]](Path(place))
         return
+    if unknown := [name for name in sys.argv[1:] if name not in CASES]:
+        sys.exit(f"CASES must be of {', '.join(CASES)}, got {unknown[0]!r}")
     cpu = next(
         (s.split(":")[1].strip() for s in Path("/proc/cpuinfo").read_text().split("\n") if "model name" in s), "?"
     )

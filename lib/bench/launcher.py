@@ -1,0 +1,79 @@
+"""What the launcher costs: throughput under it beside that of bare wrk, and the time of a run beside its load.
+
+Pairs are interleaved, and which of the two comes first changes from pair to pair.
+"""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from report import say
+
+_PAIRS = 10
+_SECONDS = 3
+_CONNECTIONS = 32
+
+
+def launcher(folder: Path) -> None:
+    """Ten pairs of runs of nginx at its limit: server and generator on a processor each, all monitors at 1 s."""
+    os.environ["TQDM_DISABLE"] = "1"
+    from loadcurve.ingest.folder import read_runs
+    from loadcurve.lab import launch
+    from loadcurve.stats import find_paired_ratio
+    from loadcurve.study import Study
+
+    study = Study("cheap", "What does the launcher cost?", {"cpu": "cpu"}, (_CONNECTIONS,), repeats=1, seconds=_SECONDS)
+    bare, launched, beside = [], [], []
+    for pair in range(_PAIRS):
+        for part in ("bare", "launched") if pair % 2 else ("launched", "bare"):
+            place = folder / str(pair) / "cheap"
+            if part == "bare":
+                bare.append(_bare(folder, study))
+                continue
+            begun = time.monotonic()
+            launch(study, place)
+            beside.append(time.monotonic() - begun - _SECONDS)
+            launched.append(float(read_runs(place).tables["runs"]["throughput_rps"].iloc[0]))
+    ratio = find_paired_ratio(launched, bare)
+    say(
+        f"launcher / bare wrk, {_PAIRS} pairs",
+        f"{ratio.value:.1%} [{ratio.lo:.1%}, {ratio.hi:.1%}]",
+        "≥ 98 %",
+        ratio.value >= 0.98,
+    )
+    say(
+        "launcher: time of a run beside its load",
+        f"{min(beside):.2f} to {max(beside):.2f} s",
+        "≤ 0.5 s",
+        max(beside) <= 0.5,
+    )
+
+
+def _bare(folder: Path, study) -> float:
+    """Throughput of wrk by itself against the same nginx, requests per second."""
+    from loadcurve.ingest import parse
+    from loadcurve.lab import nginx
+    from loadcurve.lab.run_point import free_port
+    from loadcurve.lab.tools import SEARCH_PATH, version
+
+    port, cpus = free_port(), sorted(os.sched_getaffinity(0))
+    env = {**os.environ, "PATH": SEARCH_PATH}
+    text = nginx.configuration(
+        "cpu", port=port, body_bytes=study.response_bytes, connections=_CONNECTIONS, echo_module=""
+    )
+    (folder / "bare.conf").write_text(text)
+    (folder / ".work").mkdir(exist_ok=True)
+    argv = ("taskset", "-c", str(cpus[0]), *nginx.argv("bare.conf", version("nginx")))
+    with subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.DEVNULL) as server:
+        time.sleep(0.3)
+        try:
+            load = ("taskset", "-c", str(cpus[-1]), "wrk", "-t1", f"-c{_CONNECTIONS}", f"-d{_SECONDS}s")
+            url = f"http://127.0.0.1:{port}/"
+            done = subprocess.run((*load, url), env=env, capture_output=True, text=True, timeout=30, check=True)
+        finally:
+            server.terminate()
+    return float(parse(done.stdout).tables["runs"]["throughput_rps"].iloc[0])
+
+
+CASES = {"launcher": launcher}
