@@ -17,7 +17,6 @@ _CONNECTIONS = 32
 
 def launcher(folder: Path) -> None:
     """Ten pairs of runs of nginx at its limit: server and generator on a processor each, all monitors at 1 s."""
-    os.environ["TQDM_DISABLE"] = "1"
     from loadcurve.ingest.folder import read_runs
     from loadcurve.lab import launch
     from loadcurve.stats import find_paired_ratio

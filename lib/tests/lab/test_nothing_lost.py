@@ -50,7 +50,6 @@ def forked(work) -> int:
         return pid
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.environ["TQDM_DISABLE"] = "1"
         work()
     finally:
         os._exit(0)
