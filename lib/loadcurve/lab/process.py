@@ -4,15 +4,20 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+import psutil
 
 from loadcurve.lab.tools import SEARCH_PATH
 from loadcurve.study import Command
 
 # How long a tool may take to write its last lines after it was told to stop, before it is killed.
 _GRACE_S = 3.0
+# How long sar or mpstat may take to start, or to print what it is printing, before it is interrupted all the same.
+_QUIET_S = 0.25
 
 
 @dataclass
@@ -82,14 +87,12 @@ def wait(started: Started) -> Command:
 def stop(started: Started) -> Command:
     """Ask the tool to end, wait for its last lines, then end whatever is left of its processes.
 
-    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.  sar's sadc is
-    interrupted with it, as by Ctrl-C in a terminal: alone, sar waits for sadc's next second.
+    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.
     """
     process, tool = started.process, started.command.tool
     if process.poll() is None:
         if tool in ("sar", "mpstat"):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGINT)
+            _interrupt(process, tool)
         else:
             process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -97,6 +100,28 @@ def stop(started: Started) -> Command:
     _end_group(process.pid)
     process.wait()
     return replace(started.command, ended_at=now(), exit_code=process.returncode)
+
+
+def _interrupt(guard: subprocess.Popen, tool: str) -> None:
+    """Interrupt sar or mpstat once, while it prints nothing.
+
+    sar prints a newline in the handler of the signal (sysstat 12.6, ``sar.c``), so that a second signal, or one while a
+    line is printed, breaks that line.  Its sadc passes its own signal on to sar, and ends; interrupted alone, sar waits
+    for sadc's next second.
+    """
+    names = ("sadc", "sar") if tool == "sar" else (tool,)
+    deadline = time.monotonic() + _QUIET_S
+    told: subprocess.Popen | psutil.Process = guard
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while time.monotonic() < deadline and guard.poll() is None:
+            below = {p.name(): p for p in psutil.Process(guard.pid).children(recursive=True)}
+            chain = [below[name] for name in names if name in below]
+            told = chain[0] if chain else guard
+            if len(chain) == len(names) and all(p.status() == psutil.STATUS_SLEEPING for p in chain):
+                break
+            time.sleep(0.001)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        told.send_signal(signal.SIGINT)
 
 
 def _end_group(leader: int) -> None:

@@ -1,0 +1,56 @@
+"""Tools are stopped so that their output is whole, and at once."""
+
+import time
+
+import psutil
+import pytest
+from private_services import need
+
+from loadcurve.ingest.registry import form_of
+from loadcurve.lab.process import guarded, start, stop
+from loadcurve.study import Command
+
+pytestmark = pytest.mark.real
+
+ARGV = {"sar": ("sar", "-u", "ALL", "-P", "ALL", "-n", "DEV", "1"), "mpstat": ("mpstat", "-P", "ALL", "1")}
+ENV = {"LC_ALL": "C", "S_TIME_FORMAT": "ISO", "TZ": "UTC"}
+
+
+def begin(tool, folder):
+    return start(Command("collector", tool, guarded(ARGV[tool], 20), f"{tool}.txt", f"{tool}.err", 20, env=ENV), folder)
+
+
+@pytest.mark.parametrize("tool", ARGV)
+def test_interrupted_once_and_while_nothing_is_printed(tool, tmp_path):
+    need("setpriv", "timeout", tool)
+    started = begin(tool, tmp_path)
+    time.sleep(1.2)
+    ended = stop(started)
+    text = (tmp_path / f"{tool}.txt").read_text()
+    parsed = form_of(tool, "").parse(text)
+    assert ended.exit_code == 0
+    assert parsed.warnings == ()
+    assert len(parsed.tables["averages"])
+    before = text.partition("Average:")[0]
+    # Each average has an empty line before it; the handler of each signal adds one.
+    assert len(before) - len(before.rstrip("\n")) == (3 if tool == "sar" else 2)
+
+
+@pytest.mark.parametrize("after_s", [0, 0.002, 0.005, 0.01, 0.02])
+def test_one_that_has_hardly_begun_ends_too(after_s, tmp_path):
+    need("setpriv", "timeout", "sar")
+    started = begin("sar", tmp_path)
+    time.sleep(after_s)
+    family = psutil.Process(started.process.pid).children(recursive=True)
+    assert stop(started).exit_code is not None
+    assert not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_one_whose_sadc_died_ends_too(tmp_path):
+    need("setpriv", "timeout", "sar")
+    started = begin("sar", tmp_path)
+    time.sleep(0.3)
+    sar = psutil.Process(started.process.pid).children(recursive=True)
+    next(p for p in sar if p.name() == "sadc").kill()
+    assert stop(started).exit_code is not None
+    assert not [p for p in sar if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
