@@ -158,8 +158,25 @@ def _remove_tables(names: list[str]) -> None:
 def _remove_cgroups(names: list[str]) -> None:
     for name in names:
         for folder, _, _ in os.walk(name, topdown=False):
-            _end_processes([int(pid) for pid in (Path(folder) / "cgroup.procs").read_text("ascii").split()])
-            Path(folder).rmdir()
+            _remove_cgroup(Path(folder))
+
+
+def _remove_cgroup(folder: Path) -> None:
+    """End its processes and remove it; one that starts others while they are being ended is tried again for 2 s."""
+    for file, boundless in (("cpu.cfs_quota_us", "-1"), ("cpu.max", "max")):
+        with contextlib.suppress(OSError):  # one of the two is not there; under a small quota they would end slowly
+            (folder / file).write_text(boundless)
+    deadline = time.monotonic() + 2
+    while folder.exists():
+        # A process of another pid namespace reads as 0, which to kill(2) is the caller's whole group.
+        pids = {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0, os.getpid()}
+        _end_processes(sorted(pids))
+        try:
+            folder.rmdir()
+        except OSError:  # a process has come since
+            if time.monotonic() > deadline:
+                return  # `remove` says that it is there
+            time.sleep(0.005)
 
 
 def _remove_folders(names: list[str]) -> None:
