@@ -11,6 +11,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.streams import parse_each
@@ -183,11 +184,18 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
         if command in generators and "runs" in parsed.tables:
             _check_generator(parsed.tables["runs"], run, path)
         _check_fingerprint(run, path)
-        parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
-        for name, frame in parsed.tables.items():
-            generator = generators.index(command) if command in generators else None
-            parts.frames[name].append(_complete(name, frame, run, command, load_started, generator))
-            parts.sources[name] |= {path, folder / "run.json"}
+        read = {path: parsed}
+        report = path.with_suffix(".json")
+        if command.tool == "wrk" and report.name in run.files:
+            counted = _parse(form_of("wrk", "json"), report)
+            _check_fingerprint(run, report)
+            read = dict(zip((path, report), join_reporter(parsed, counted), strict=True))
+        generator = generators.index(command) if command in generators else None
+        for source, part in read.items():
+            parts.warnings += [f"{shown(source)}: {warning}" for warning in part.warnings]
+            for name, frame in part.tables.items():
+                parts.frames[name].append(_complete(name, frame, run, command, source.name, load_started, generator))
+                parts.sources[name] |= {*read, folder / "run.json"}
 
 
 def _parse(form: Form, path: Path) -> Parsed:
@@ -220,11 +228,17 @@ def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
 
 
 def _complete(
-    name: str, frame: pd.DataFrame, run: Run, command: Command, load_started: pd.Timestamp, generator: int | None
+    name: str,
+    frame: pd.DataFrame,
+    run: Run,
+    command: Command,
+    source: str,
+    load_started: pd.Timestamp,
+    generator: int | None,
 ) -> pd.DataFrame:
     """Add what the run folder knows to what the text knew."""
     columns = SCHEMAS[name].columns
-    known: dict = {"source": command.stdout}
+    known: dict = {"source": source}
     if generator is not None and "generator" in columns:
         known["generator"] = generator
     if "elapsed_s" in columns and "time" in frame:

@@ -86,7 +86,7 @@ HISTOGRAM = pa.DataFrameSchema(
         "responses": count("Responses in the class."),
         "corrected": truth("Whether the tool corrects for coordinated omission."),
     },
-    description="Response times by class (hey, oha, vegeta, fortio).",
+    description="Response times by class (wrk, hey, oha, vegeta, fortio).",
 )
 
 PHASES = pa.DataFrameSchema(

@@ -16,6 +16,15 @@ TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00
 NGINX = Command("server", "nginx", ("nginx",), "", "", 10, **TIMES)
 WRK = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "", 10, version="4.1.0", **TIMES)
 SAR = Command("collector", "sar", ("sar",), "", "", 10, **TIMES)
+# What the laboratory's reporter would have written of REPORT.
+COUNTED = {
+    "wrk_reporter": 1, "url": "http://198.18.0.3/616.txt", "threads": 2, "connections": 64,
+    "started_us": [1795220626930000, 1795220626930100], "ended_us": 1795220628930900, "duration_us": 2000715,
+    "requests": 223240, "bytes": 190872345,
+    "errors": {"connect": 0, "read": 0, "write": 0, "status": 0, "timeout": 0},
+    "latency_us": {"min": 36, "max": 15893, "mean": 605.0987, "stdev": 478.9912},
+    "percentiles_us": {"50": 550, "75": 594, "90": 666, "95": 702, "99": 2551}, "counters_us": [[550, 223240]],
+}  # fmt: skip
 FACTORS = {
     "variant": "cpu", "recipe": "cpu", "connections": 64, "repeat": 1, "order": 0, "threads": 2, "seconds": 2,
     "url": "http://127.0.0.1/", "server_cpu": 0, "generator_cpu": 1,
@@ -58,6 +67,51 @@ def test_a_whole_run_is_read(study):
     found = read_runs(study)
     assert found.tables["runs"][["run_id", "requests", "connections"]].values.tolist() == [[RUN_ID, 223240, 64]]
     assert found.warnings == ()
+
+
+def add_report(study: Path, **changes) -> Path:
+    """Record what wrk's reporter wrote beside wrk's text."""
+    file = study / RUN_ID / "local.wrk.json"
+    file.write_text(json.dumps(COUNTED | changes), "utf-8")
+    rewrite(study, files=read_run(study / RUN_ID).files | {file.name: fingerprint(file)})
+    return file
+
+
+def test_the_report_beside_the_text_of_wrk_refines_its_row(study):
+    alone = read_runs(study).tables
+    add_report(study)
+    found = read_runs(study)
+    (row,) = found.tables["runs"].to_dict("records")
+    assert (row["duration_s"], row["received_bytes"], row["latency_min_s"]) == (
+        pytest.approx(2.000715), 190872345, pytest.approx(36e-6)
+    )  # fmt: skip
+    same = ["study", "run_id", "source", "generator", "status", "tool", "url", "started_at", "requests", "variant"]
+    assert found.tables["runs"][same].equals(alone["runs"][same])
+    latency = found.tables["latency"].set_index("quantile")["latency_s"]
+    assert latency.to_dict() == pytest.approx({0.5: 550e-6, 0.75: 594e-6, 0.9: 666e-6, 0.95: 702e-6, 0.99: 2551e-6})
+    assert set(found.tables["histogram"]["source"]) == {"local.wrk.json"}
+    assert set(found.tables["histogram"]["corrected"]) == {True, False}
+    assert {path.name for path in found.sources["runs"]} >= {"local.wrk.txt", "local.wrk.json", "run.json"}
+    assert found.warnings == ()
+
+
+def test_a_report_that_contradicts_the_text_is_left_out(study):
+    alone = read_runs(study).tables
+    file = add_report(study, requests=223241)
+    found = read_runs(study)
+    said = "requests is 223241 here, 223240 in the text (and 2 more)"
+    assert found.warnings == (f"{file}: not of the run that the text tells of, and left out: {said}",)
+    assert all(found.tables[name].equals(table) for name, table in alone.items())
+
+
+def test_a_report_that_is_garbled_or_changed_is_refused(study):
+    file = add_report(study, requests="x")
+    assert f"{RUN_ID}/{file.name}:" in refused(study)
+    add_report(study)
+    file.write_text(json.dumps(COUNTED | {"ended_us": 5}), "utf-8")
+    assert f"{RUN_ID}/{file.name}:1: expected the bytes that run.json recorded" in refused(study)
+    file.unlink()
+    assert refused(study) == f"{RUN_ID}/{file.name}:0: expected the file that run.json names, got 'no file'"
 
 
 def test_a_folder_without_a_record_is_a_run_made_by_hand(study):
