@@ -18,6 +18,7 @@ import numpy as np
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.sar_breaks import mended
 from loadcurve.ingest.sysstat.sar_clock import days, to_utc, zone_named
 from loadcurve.ingest.sysstat.sar_heading import read_date
 from loadcurve.ingest.sysstat.sar_lines import Lines, plain
@@ -71,8 +72,11 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     """
     zone = zone_named(timezone)
     doubts = Doubts()
-    text = _without_cut(plain(text.removeprefix("\ufeff")), doubts)
-    lines = Lines(text)
+    text, broken = mended(text.removeprefix("\ufeff"))
+    if broken:
+        doubts.add("broken", min(broken) + 1, "an interrupt broke this line; it is put together again", len(broken))
+    text = _without_cut(plain(text), doubts)
+    lines = Lines(text, broken)
     scan, parts = _read(lines, doubts)
     if not parts and not scan.averages and not scan.events:
         if scan.error:

@@ -74,8 +74,17 @@ def _half(word: str) -> str:
 class Lines:
     """The lines of a text, by number from 0, and the times in front of them.
 
+    Parameters
+    ----------
+    text : str
+        As `plain` makes it.
+    broken : dict[int, int]
+        What `mended` put together.
+
     Attributes
     ----------
+    emptied : set of int
+        Lines that are empty only because their words are now in a line before.
     data : bytes
         The text in UTF-8.
     starts, ends : array of int
@@ -88,7 +97,8 @@ class Lines:
         0 without AM or PM, 1 with AM, 2 with PM.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, broken: dict[int, int]) -> None:
+        self.emptied = {line for first, count in broken.items() for line in range(first + 1, first + count + 1)}
         self._split(text)
         first = self.bytes[self.starts[self.ends > self.starts]] if self.data else self.bytes
         if ((first == 32) | (first == 9)).any():

@@ -239,7 +239,8 @@ class Scan:
                 raise ParseError(number + 1, "a header row before this row", text)
             self.doubts.add("headless", number + 1, f"no header row above, so it is left out: {text[:80]!r}")
             return
-        if number and self.lines.ends[number - 1] == self.lines.starts[number - 1]:
+        empty = number and self.lines.ends[number - 1] == self.lines.starts[number - 1]
+        if empty and number - 1 not in self.lines.emptied:
             self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
         self._current.starts.append(number)
         self._current.ends.append(end)

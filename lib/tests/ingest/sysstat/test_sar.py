@@ -487,6 +487,81 @@ def test_a_last_row_with_two_decimals_is_whole_without_its_newline():
     assert len(parse_sar(text + f"Average:{CPU_ROW}".rstrip()).tables["averages"]) == 6
 
 
+BROKEN = "an interrupt broke this line; it is put together again"
+
+
+@st.composite
+def _interrupted(draw, text):
+    """A text with one line broken before some of its columns, as by the newline of sar's handler; and that line."""
+    lines = text.split("\n")
+    at = draw(st.sampled_from([i for i, line in enumerate(lines) if re.match(r"[0-9A-Z]\S+:", line)]))
+    columns = [found.start() + draw(st.integers(0, len(found[0]) - 1)) for found in re.finditer(" +", lines[at])]
+    for place in sorted(draw(st.sets(st.sampled_from(columns), min_size=1, max_size=3)), reverse=True):
+        newlines = "\n" * draw(st.integers(1, 2))
+        lines[at] = lines[at][:place] + newlines + lines[at][place:]
+    return "\n".join(lines), at + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("name", ["live-iso", "live-12h", "german", "all-cpus"])
+def test_a_line_that_an_interrupt_broke_is_put_together_again(name, data):
+    text = (DATA / f"{name}.txt").read_text("utf-8")
+    whole = parse_sar(text)
+    broken, line = data.draw(_interrupted(text))
+    parsed = parse_sar(broken)
+    assert parsed.warnings == (*whole.warnings, f"line {line}: {BROKEN}")
+    for table, frame in whole.tables.items():
+        pd.testing.assert_frame_equal(parsed.tables[table], frame)
+
+
+def test_below_a_broken_line_errors_are_where_they_are():
+    text = (
+        rows("10:00:00", "10:00:01", "10:00:02").replace("  tcpsck", "\n\n  tcpsck").replace("\n10:00:02", "\n10:00:0x")
+    )
+    assert text.split("\n")[6] == f"10:00:0x{SOCK_ROW.rstrip()}"
+    with pytest.raises(ParseError) as caught:
+        parse_sar(text)
+    assert caught.value.line == 7
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("        85         0", "\n         0", 4),  # a column is lost with it
+        ("        85         0", "        85\n        85         0", 4),  # one is doubled
+    ],
+)
+def test_a_line_that_blanks_begin_is_no_part_of_every_line(right, wrong, line):
+    with pytest.raises(ParseError) as caught:
+        parse_sar(rows("10:00:00", "10:00:01", "10:00:02").replace(right, wrong, 1))
+    assert caught.value.line == line
+
+
+def test_a_row_that_lost_its_time_is_no_part_of_the_row_before_it():
+    parsed = parse_sar(rows("10:00:00", "10:00:01", "10:00:02").replace("10:00:02", "        "))
+    assert times(parsed) == ["2026-11-20T10:00:01+00:00"]
+    assert [w[:24] for w in parsed.warnings] == ["line 5: not understood: "]
+
+
+def test_a_broken_last_line_that_may_be_cut_too_is_not_put_together():
+    text = rows("10:00:00", "10:00:01", "10:00:02").removesuffix("0\n") + "1\n"
+    cut = text.replace("10:00:02           87", "10:00:02           87\n").removesuffix("\n")
+    with suppress(ParseError):
+        assert times(parse_sar(cut)) == ["2026-11-20T10:00:01+00:00"]
+
+
+def test_an_indented_text_is_as_one_that_is_not():
+    text = rows("10:00:00", "10:00:01", "10:00:02")
+    assert parse_sar(re.sub("(?m)^", "    ", text)).tables["sockets"].equals(parse_sar(text).tables["sockets"])
+
+
+def test_many_lines_that_blanks_begin_end_soon():
+    for rest in ("\n " * 10**5, "\n x" * 10**5, "\n10:00:01\n 1" * 10**4):
+        with suppress(ParseError):
+            parse_sar(rows("10:00:00", "10:00:01") + "10:00:02" + rest)
+
+
 @st.composite
 def _cells(draw):
     """Numbers for three interfaces over some instants, in hundredths."""
