@@ -42,6 +42,8 @@ lab-test)
     need h2load nghttp2-client
     need hey hey
     need curl curl
+    need ssh openssh-client
+    need sshd openssh-server
     need haproxy haproxy
     need lighttpd lighttpd
     [ -e /usr/lib/lighttpd/mod_deflate.so ] || missing="$missing lighttpd-mod-deflate"

@@ -1,12 +1,16 @@
-"""Facts of the machine that decide what a number means."""
+"""Facts of the machine that decide what a number means.
 
+It is also sent to machines without this package, run by their ``python3 -I -S``, 3.9 or newer; there it prints them as
+JSON.  So it imports nothing but the standard library.
+"""
+
+import json
 import os
 import platform
 import resource
+import shlex
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 
 def facts() -> dict[str, Any]:
@@ -19,7 +23,7 @@ def facts() -> dict[str, Any]:
         "cpu_model": _cpuinfo("model name"),
         "cpus": len(os.sched_getaffinity(0)),
         "virtual_machine": _is_virtual(),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         "tcp_congestion_control": _sysctl("net/ipv4/tcp_congestion_control"),
         "somaxconn": _sysctl("net/core/somaxconn"),
         "ip_local_port_range": " ".join(_sysctl("net/ipv4/ip_local_port_range").split()),
@@ -45,13 +49,18 @@ def _cpuinfo(key: str) -> str:
     return "not known"
 
 
-def _is_virtual() -> bool | str:
+def _is_virtual() -> Any:
     flags = _cpuinfo("flags").split()
     return "hypervisor" in flags if len(flags) > 2 else "not known"
 
 
 def _distribution() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        return "not known"
+    # `platform.freedesktop_os_release` is of Python 3.10.
+    for line in (_read("/etc/os-release") or _read("/usr/lib/os-release")).splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return " ".join(shlex.split(line.partition("=")[2]))
+    return "not known"
+
+
+if __name__ == "__main__":
+    print(json.dumps(facts()))

@@ -1,14 +1,18 @@
 """Where a run's commands work: a folder on their host, into which files are put and from which they come back."""
 
+import os
 import shutil
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from loadcurve.errors import LabError
 from loadcurve.lab import machine, process
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.process import Started, guarded
+from loadcurve.lab.tools import SEARCH_PATH
 from loadcurve.study import Command
 
 
@@ -39,6 +43,10 @@ class Place(Protocol):
 
     def stop(self, started: Started) -> Command:
         """Ask it to end, wait for its last lines, end what is left of its processes; as `wait` when it has ended."""
+        ...
+
+    def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
+        """Return what a short command prints on the host; raise `LabError` when it fails or is late."""
         ...
 
     def instant_ns(self, monotonic_ns: int) -> int:
@@ -97,6 +105,21 @@ class LocalPlace:
     def stop(self, started: Started) -> Command:
         """Ask it to end, see `Place`."""
         return process.stop(started)
+
+    def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
+        """Return what a short command prints, see `Place`."""
+        done = subprocess.run(
+            self.argv(argv, limit_s),
+            cwd=self.folder,
+            env={**os.environ, "PATH": SEARCH_PATH},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise LabError(f"{self.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
+        return done.stdout.decode("utf-8", "replace")
 
     def instant_ns(self, monotonic_ns: int) -> int:
         """Return the same instant: namespaces of one machine share its monotonic clock."""

@@ -1,0 +1,69 @@
+"""How far the clocks of a host are from those of this machine, by exchanges of a few bytes.
+
+As NTP does it: the offset is ½[(T2 − T1) + (T3 − T4)], known to half of the round trip, and the exchange with the
+shortest round trip is the one to believe (RFC 5905, sections 8 and 10).  The host reads its clocks once in each
+exchange, so that here T2 = T3.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loadcurve.errors import ValueRuleError
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question to a host and its answer, in ns.
+
+    Attributes
+    ----------
+    asked_ns, answered_ns : tuple of int
+        Monotonic and wall clock of this machine, before the question and after the answer.
+    read_ns : tuple of int
+        Monotonic and wall clock of the host, between the two.
+    """
+
+    asked_ns: tuple[int, int]
+    read_ns: tuple[int, int]
+    answered_ns: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Offset:
+    """Clocks of a host minus those of this machine, at the instant of the exchange.
+
+    Attributes
+    ----------
+    monotonic_ns, wall_ns : int
+        Of the two clocks.
+    bound_ns : int
+        Neither is further from the truth than this.
+    """
+
+    monotonic_ns: int
+    wall_ns: int
+    bound_ns: int
+
+
+def find_offset(exchanges: Iterable[Exchange]) -> Offset:
+    """Return the offset by the exchange with the shortest round trip.
+
+    Raises
+    ------
+    ValueRuleError
+        When there is no exchange.
+
+    Examples
+    --------
+    >>> find_offset([Exchange((0, 0), (1_000_400, 90), (1_000, 1_000)), Exchange((0, 0), (7, 7), (9_000, 9_000))])
+    Offset(monotonic_ns=999900, wall_ns=-410, bound_ns=500)
+    """
+    found = min(exchanges, key=lambda each: each.answered_ns[0] - each.asked_ns[0], default=None)
+    if found is None:
+        raise ValueRuleError("exchanges", "at least one", "none")
+    monotonic_ns, wall_ns = (
+        read - (asked + answered) // 2
+        for asked, read, answered in zip(found.asked_ns, found.read_ns, found.answered_ns, strict=True)
+    )
+    trips_ns = (answered - asked for asked, answered in zip(found.asked_ns, found.answered_ns, strict=True))
+    return Offset(monotonic_ns, wall_ns, max((trip + 1) // 2 for trip in trips_ns))

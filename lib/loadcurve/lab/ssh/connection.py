@@ -1,0 +1,257 @@
+"""One OpenSSH connection to a host for all that a launch does there.
+
+A master (ControlMaster) carries the connection; each command is a session of its own over it.  The user's own
+configuration, known hosts and agent are honoured, and a host whose key is not known is refused.  The master also runs
+the keeper of `far_end.py`, which holds a folder on the host.
+
+Nothing is left when the launcher is killed: its processes here end with it (``setpriv --pdeathsig``), so the
+connection closes, the host's keeper and commands see their input end, and the last of them removes the folder.  Where
+the network swallows even that, the keeper goes by the launcher's silence.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shlex
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from loadcurve.errors import LabError
+from loadcurve.lab.network.ledger import runtime_folder
+from loadcurve.lab.ssh.address import parse_url
+from loadcurve.lab.ssh.reader import Reader
+from loadcurve.lab.ssh.words import last_words, login_hint, shown
+from loadcurve.lab.tools import which
+
+_FAR_END = Path(__file__).with_name("far_end.py").read_text("utf-8")
+# The only command that the login shell of a host ever sees; what is to be done comes on standard input.
+_BOOTSTRAP = "exec python3 -I -S -c " + shlex.quote(
+    "import sys; far = sys.stdin.buffer; exec(far.read(int(far.readline())))"
+)
+_OLDEST_PYTHON = [3, 9]
+# Before the caller's options, since ssh takes the first value of each.
+_FIRM = ("BatchMode=yes", "ControlMaster=yes", "ControlPersist=no", "RemoteCommand=none", "PermitLocalCommand=no",
+         "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "LogLevel=ERROR")  # fmt: skip
+_DEFAULT = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
+# For one login, with the name service and a busy host: longer than ConnectTimeout.
+_LOGIN_LIMIT_S = 30.0
+_ANSWER_LIMIT_S = 20.0
+# The keeper hears from the launcher this often, and ends after such a silence: a launcher may be busy for a while.
+_WORD_EVERY_S = 5.0
+_SILENCE_S = 60.0
+_END_LIMIT_S = 5.0
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+class Connection:
+    """A host that is logged in to; made by `connected`.
+
+    Attributes
+    ----------
+    url : str
+        As the study names it.
+    """
+
+    def __init__(self, url: str, control: Path, master: subprocess.Popen, words: IO[bytes], prefix: tuple[str, ...]):
+        self.url = url
+        self._control, self._master, self._words, self._prefix = control, master, words, prefix
+        self._host = parse_url(url).host
+        self._numbers, self._base, self._keeper = 0, "", 0
+
+    def greet(self) -> None:
+        """Start the keeper; see `connected` for what is raised."""
+        _send(self._master, _FAR_END, {"verb": "keep", "silence_s": _SILENCE_S})
+        try:
+            line = Reader(self._master.stdout.fileno(), _LOGIN_LIMIT_S).line()
+        except EOFError:
+            raise self._refusal() from None
+        except (TimeoutError, ValueError) as error:
+            raise LabError(f"{self.url}: {error}") from None
+        try:
+            greeting = json.loads(line)
+            base, keeper = str(greeting["base"]), int(greeting["keeper"])
+            python = [int(number) for number in greeting["python"]]
+        except (ValueError, TypeError, KeyError):
+            printed = shown(line.decode("utf-8", "replace"))
+            raise LabError(f"{self.url}: its login shell must be quiet, got {printed!r} before a command") from None
+        if python < _OLDEST_PYTHON:
+            raise LabError(f"{self.url}: python3 must be 3.9 or newer there, got {'.'.join(map(str, python))}")
+        self._base, self._keeper = base, keeper
+
+    def number(self) -> int:
+        """Return a number that nothing else on the host has in this connection."""
+        self._numbers += 1
+        return self._numbers
+
+    def folder(self, number: int) -> str:
+        """Path on the host of a folder with a number, to be made there."""
+        return f"{self._base}/{number}"
+
+    def ask(self, job: dict[str, Any], limit_s: float = _ANSWER_LIMIT_S, program: str = _FAR_END) -> dict[str, Any]:
+        """Return a program's answer on the host, one line of JSON.
+
+        Raises
+        ------
+        LabError
+            When it fails or is late, or the connection is lost; with the last words that came.
+        """
+        with self.talking(job, limit_s, program) as (_, reader):
+            answer = json.loads(reader.line(_MOST_BYTES))
+            if not isinstance(answer, dict):
+                raise ValueError(f"no answer to {job.get('verb')}")
+            return answer
+
+    def output(self, job: dict[str, Any], limit_s: float) -> str:
+        """Return all that a program prints; errors as of `ask`, also for an exit code other than 0."""
+        with self.talking(job, limit_s) as (session, reader):
+            text = reader.rest(_MOST_BYTES).decode("utf-8", "replace")
+            end(session)
+            if session.returncode:
+                raise EOFError(f"exit code {session.returncode}")
+            return text
+
+    @contextlib.contextmanager
+    def talking(
+        self, job: dict[str, Any], limit_s: float, program: str = _FAR_END
+    ) -> Iterator[tuple[subprocess.Popen, Reader]]:
+        """Talk with a program on the host: a session, and what it prints; errors as of `ask`."""
+        with tempfile.TemporaryFile() as words:
+            session = self.session(job, subprocess.PIPE, words, program)
+            try:
+                yield session, Reader(session.stdout.fileno(), limit_s)
+            except (TimeoutError, EOFError, BrokenPipeError, ValueError) as error:
+                end(session)
+                lost = self.lost(patience_s=1.0) if session.returncode == 255 else ""
+                raise LabError(lost or f"{self.url}: {last_words(_text(words)) or error or 'no answer'}") from None
+            finally:
+                end(session)
+
+    def session(
+        self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes], program: str = _FAR_END
+    ) -> subprocess.Popen:
+        """Start a program on the host; its standard input stays open, and to close it asks the program to end."""
+        argv = (
+            *("setpriv", "--pdeathsig", "TERM", *self._prefix, "ssh", "-F", "none", "-T", "-S", str(self._control)),
+            # Without the master there would be a login of its own.
+            *("-o", "BatchMode=yes", "-o", "ProxyCommand=false", "-o", "LogLevel=ERROR", "--", self._host, _BOOTSTRAP),
+        )
+        started = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, start_new_session=True)
+        _send(started, program, {"base": self._base, "keeper": self._keeper, **job})
+        return started
+
+    def lost(self, patience_s: float = 0.0) -> str:
+        """Say why the connection is no more; empty while it stands.
+
+        Parameters
+        ----------
+        patience_s : float
+            How long to wait for its end, in s: a session may end before its master.
+        """
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._master.wait(patience_s)
+            why = last_words(_text(self._words))
+            return f"{self.url}: connection lost{': ' if why else ''}{why}"
+        return ""
+
+    def _refusal(self) -> LabError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._master.wait(_END_LIMIT_S)
+        text = _text(self._words)
+        last = last_words(text)
+        if self._master.returncode in (126, 127):
+            return LabError(f"{self.url}: python3 must be there, got {last}")
+        last = last or f"ssh ended with exit code {self._master.returncode}"
+        return LabError(f"{self.url}: {last}{login_hint(text)}")
+
+
+@contextlib.contextmanager
+def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()) -> Iterator[Connection]:
+    """Log in to a host for as long as the context lasts.
+
+    Call it in a thread that lasts as long as the connection: its processes end with the thread that started them.
+
+    Parameters
+    ----------
+    url : str
+        ``ssh://USER@HOST[:PORT]``.
+    options : tuple of str
+        Further arguments of ssh, such as ``-F FILE``.  Never of a study: some of them run commands.
+    prefix : tuple of str
+        Before ssh's own argv, such as ``ip netns exec NAME``.
+
+    Raises
+    ------
+    ValueRuleError
+        When the URL is not of that form.
+    LabError
+        When there is no ssh here, the host cannot be reached, its key is unknown or another one, it refuses the user,
+        or has no python3: one line with ssh's own last words.
+    """
+    address = parse_url(url)
+    if which("ssh") is None:
+        raise LabError("not installed: ssh (apt-get install --no-install-recommends openssh-client)")
+    control = runtime_folder() / f"lc{secrets.token_hex(3)}.ssh"
+    argv = ["setpriv", "--pdeathsig", "TERM", *prefix, "ssh", "-T", "-S", str(control)]
+    argv += [word for option in _FIRM for word in ("-o", option)]
+    argv += [*options, *(word for option in _DEFAULT for word in ("-o", option)), *address.words, _BOOTSTRAP]
+    with tempfile.TemporaryFile() as words, contextlib.ExitStack() as stack:
+        master = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words, start_new_session=True
+        )
+        stack.callback(control.unlink, missing_ok=True)
+        stack.callback(end, master, _END_LIMIT_S)
+        connection = Connection(url, control, master, words, prefix)
+        connection.greet()
+        stack.enter_context(_speaking(master))
+        yield connection
+
+
+def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
+    """Close a session's standard input, and end it here if it does not end there."""
+    with contextlib.suppress(OSError):
+        session.stdin.close()
+    for last_resort in (session.terminate, session.kill):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            session.wait(limit_s)
+            break
+        last_resort()
+    session.wait()
+    if session.stdout:
+        session.stdout.close()
+
+
+@contextlib.contextmanager
+def _speaking(master: subprocess.Popen) -> Iterator[None]:
+    """Say a word to the keeper now and then."""
+    over = threading.Event()
+
+    def speak() -> None:
+        with contextlib.suppress(OSError, ValueError):  # the connection is lost: whoever uses it is told
+            while not over.wait(_WORD_EVERY_S):
+                master.stdin.write(b"\n")
+                master.stdin.flush()
+
+    thread = threading.Thread(target=speak, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _send(session: subprocess.Popen, program: str, job: dict[str, Any]) -> None:
+    code = program.encode("utf-8")
+    with contextlib.suppress(BrokenPipeError):  # its end says why
+        session.stdin.write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))
+        session.stdin.flush()
+
+
+def _text(words: IO[bytes]) -> str:
+    # The program that writes shares the file's position: it must not be moved.
+    return os.pread(words.fileno(), _MOST_BYTES, 0).decode("utf-8", "replace")
