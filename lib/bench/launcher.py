@@ -22,13 +22,14 @@ def launcher(folder: Path) -> None:
     from loadcurve.stats import find_paired_ratio
     from loadcurve.study import Study
 
-    study = Study("cheap", "What does the launcher cost?", {"cpu": "cpu"}, (_CONNECTIONS,), repeats=1, seconds=_SECONDS)
+    load = {"connections": _CONNECTIONS, "duration_s": _SECONDS}
+    study = Study("cheap", "What does the launcher cost?", load=load, repeats=1)
     bare, launched, beside = [], [], []
     for pair in range(_PAIRS):
         for part in ("bare", "launched") if pair % 2 else ("launched", "bare"):
             place = folder / str(pair) / "cheap"
             if part == "bare":
-                bare.append(_bare(folder, study))
+                bare.append(_bare(folder))
                 continue
             begun = time.monotonic()
             launch(study, place)
@@ -49,27 +50,26 @@ def launcher(folder: Path) -> None:
     )
 
 
-def _bare(folder: Path, study) -> float:
+def _bare(folder: Path) -> float:
     """Throughput of wrk by itself against the same nginx, requests per second."""
     from loadcurve.ingest import parse
-    from loadcurve.lab import nginx
-    from loadcurve.lab.run_point import free_port
-    from loadcurve.lab.tools import SEARCH_PATH, version
+    from loadcurve.lab.servers import Endpoint, Nginx, Process, nginx_service
+    from loadcurve.lab.stage import free_port
+    from loadcurve.lab.tools import SEARCH_PATH
 
-    port, cpus = free_port(), sorted(os.sched_getaffinity(0))
+    listen, cpus = Endpoint("127.0.0.1", free_port()), sorted(os.sched_getaffinity(0))
     env = {**os.environ, "PATH": SEARCH_PATH}
-    text = nginx.configuration(
-        "cpu", port=port, body_bytes=study.response_bytes, connections=_CONNECTIONS, echo_module=""
-    )
-    (folder / "bare.conf").write_text(text)
-    (folder / ".work").mkdir(exist_ok=True)
-    argv = ("taskset", "-c", str(cpus[0]), *nginx.argv("bare.conf", version("nginx")))
+    service = nginx_service(Nginx("bare", (listen,), process=Process(connections=_CONNECTIONS)))
+    for name in service.folders:
+        (folder / name).mkdir(exist_ok=True)
+    for name, text in service.files.items():
+        (folder / name).write_text(text)
+    argv = ("taskset", "-c", str(cpus[0]), *service.argv)
     with subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.DEVNULL) as server:
         time.sleep(0.3)
         try:
             load = ("taskset", "-c", str(cpus[-1]), "wrk", "-t1", f"-c{_CONNECTIONS}", f"-d{_SECONDS}s")
-            url = f"http://127.0.0.1:{port}/"
-            done = subprocess.run((*load, url), env=env, capture_output=True, text=True, timeout=30, check=True)
+            done = subprocess.run((*load, listen.url), env=env, capture_output=True, text=True, timeout=30, check=True)
         finally:
             server.terminate()
     return float(parse(done.stdout).tables["runs"]["throughput_rps"].iloc[0])

@@ -36,20 +36,38 @@ def launch(
     seconds: Seconds = None,
     repeats: Repeats = None,
     name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Print what would run, argv by argv, and for how long.")] = False,
     public: Annotated[
         bool, typer.Option("--public", help="Targets that the study names may be public addresses.")
     ] = False,
 ) -> None:
     """Launch a study, or go on with one that was interrupted."""
     from loadcurve import paths
-    from loadcurve.lab import launch as launch_study
-    from loadcurve.records import read_study
+    from loadcurve.lab import describe, read_checked
+    from loadcurve.launching import launch as launch_study
 
     folder = paths.study_folder(study)
-    changes = {k: v for k, v in {"seconds": seconds, "repeats": repeats, "study": name}.items() if v is not None}
+    held = read_checked(folder)
+    changes = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
+    if seconds is not None:
+        changes["load"] = {**held.load, "duration_s": seconds}
     target = paths.root() / "data" / "studies" / name if name else folder
-    runs = launch_study(replace(read_study(folder), **changes), target, public=public)
+    if plan:
+        for line in describe(replace(held, **changes)):
+            typer.echo(line)
+        return
+    runs = launch_study(replace(held, **changes), target, public=public, tell=typer.echo)
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
+
+
+@lab.command()
+def schema() -> None:
+    """Print the JSON schema of study.yml, by which editors complete and check it."""
+    import json
+
+    from loadcurve.lab.sections import schema as schema_of_studies
+
+    typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
 
 
 @lab.command()

@@ -41,6 +41,13 @@ class ParseError(LoadcurveError):
 class ValueRuleError(LoadcurveError, ValueError):
     """An argument breaks its rule: ``NAME must be RULE, got VALUE``.
 
+    Attributes
+    ----------
+    name, rule, got
+        What its text is made of.
+    others : tuple of ValueRuleError
+        Further faults of the same thing, where whoever raised it looked for all of them.
+
     Examples
     --------
     >>> print(ValueRuleError("level", "0 < level < 1", 95))
@@ -48,6 +55,8 @@ class ValueRuleError(LoadcurveError, ValueError):
     """
 
     def __init__(self, name: str, rule: str, got: object):
+        self.name, self.rule, self.got = name, rule, got
+        self.others: tuple[ValueRuleError, ...] = ()
         super().__init__(
             f"{name} must be {rule}, got {got!r}" if isinstance(got, str) else f"{name} must be {rule}, got {got}"
         )

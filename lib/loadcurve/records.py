@@ -6,62 +6,117 @@ What is wrong stops with one line that says where; what a run recorded cannot be
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields, is_dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.study import Command, Run, Study
+from loadcurve.yaml_file import Document, read_yaml
 
 _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 STATUSES = ("running", "finished", "failed", "interrupted")
-ROLES = ("server", "collector", "generator")
+ROLES = ("server", "balancer", "collector", "warm_up", "generator")
 
 
-def read_study(path: Path) -> Study:
+def read_study(path: Path, kind: type[Study] = Study) -> Study:
     """Read a `study.yml`, or that of a study's folder.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, or its folder.
+    kind : type
+        `Study`, or one that knows more of the sections.
 
     Raises
     ------
     ParseError
         When the file is not YAML, or a key is unknown, missing or of the wrong type.
+    LoadcurveError
+        When there are several such faults: a line for each.
     """
-    path = path / "study.yml" if path.is_dir() else path
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        raise LoadcurveError(f"{path}:0: expected a study.yml, got no file") from None
-    try:
-        document = yaml.compose(text, yaml.SafeLoader)
-        values = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise ParseError(mark.line + 1 if mark else 0, "YAML", str(error.problem), str(path)) from None
-    except yaml.reader.ReaderError as error:
-        raise ParseError(text[: error.position].count("\n") + 1, "YAML", error.reason, str(path)) from None
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        # A date such as 2026-99-99, or a tag such as !!bool on another word: PyYAML lets Python's own error through.
-        raise ParseError(0, "YAML", str(error), str(path)) from None
-    lines = {key.value: key.start_mark.line + 1 for key, _ in document.value} if isinstance(values, dict) else {}
-    study = _build(Study, values, lines, path)
-    if study.study != path.parent.name:
-        raise ParseError(lines.get("study", 0), f"the folder's name {path.parent.name}", study.study, str(path))
+    document = read_yaml(path / "study.yml" if path.is_dir() else path)
+    study, faults = built(kind, document)
+    if study is not None and study.study != document.path.parent.name:
+        faults = [ParseError(document.line(("study",)), f"the folder's name {document.path.parent.name}", study.study)]
+    refuse(faults, document.path)
     return study
 
 
+def built(kind: type, document: Document) -> tuple[Any, list[ParseError]]:
+    """Make a checked dataclass from a document; return it, or None and what is wrong, in order of lines."""
+    if not isinstance(document.values, dict):
+        return None, [ParseError(1, f"a mapping with the keys of a {kind.__name__.lower()}", str(document.values))]
+    try:
+        return _adapter(kind).validate_json(json.dumps(document.values), strict=True), []
+    except ValidationError as error:
+        found = [fault for one in error.errors() for fault in _faults(kind, one, document)]
+        return None, sorted(found, key=lambda fault: fault.line)
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter:
+    return TypeAdapter(kind)
+
+
+def refuse(faults: Iterable[ParseError], path: Path) -> None:
+    """Raise what is wrong with a file, if anything is: one line for each fault."""
+    located = [fault.at(path) for fault in faults]
+    if len(located) == 1:
+        raise located[0]
+    if located:
+        raise LoadcurveError("\n".join(map(str, located)))
+
+
+def _faults(kind: type, error: Any, document: Document) -> Iterator[ParseError]:
+    """What pydantic found, in our words."""
+    place = tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, ValueRuleError):
+        for rule in (cause, *cause.others):
+            words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
+            at = (*place, *(() if place[-1:] == words[-1:] else words))
+            yield ParseError(document.line(at), f"{'.'.join(map(str, at))} to be {rule.rule}", str(rule.got))
+        return
+    name, got = ".".join(map(str, place)), error["input"]
+    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
+        yield ParseError(document.line(place), f"one of the keys {known}", str(place[-1]))
+    elif error["type"] in ("missing", "missing_argument"):
+        yield ParseError(document.line(place[:-1]), f"the key {name}", "none")
+    else:
+        message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
+        shown = got if isinstance(got, str) else json.dumps(got, default=str)
+        yield ParseError(document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
+
+
+def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:
+    """Names of the fields of the dataclass that stands at a place."""
+    for word in place:
+        if not is_dataclass(kind):
+            return []
+        named = get_type_hints(kind).get(str(word), Any)
+        kind = next((one for one in (named, *get_args(named)) if is_dataclass(one)), Any)
+    return [one.name for one in fields(kind)] if is_dataclass(kind) else []
+
+
 def write_study(study: Study, folder: Path) -> Path:
-    """Write `study.yml` into `folder`, which must bear the study's name."""
+    """Write `study.yml` into `folder`, which must bear the study's name; what is as by default is left out."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "study.yml"
-    values = json.loads(json.dumps(asdict(study)))
-    target.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), "utf-8")
+    usual = asdict(Study(study.study, study.question))
+    values = {k: v for k, v in asdict(study).items() if k in ("study", "question") or v != usual[k]}
+    target.write_text(yaml.safe_dump(json.loads(json.dumps(values)), sort_keys=False, allow_unicode=True), "utf-8")
     return target
 
 

@@ -38,10 +38,10 @@ def small_study() -> Study:
     return Study(
         study="small",
         question="Does the laboratory work?",
-        variants={"cpu": "cpu", "delay": "delay 10ms"},
-        connections=(1, 4),
+        variants={"cpu": {}, "delay": {"server.nginx.response": {"delay": {"delay_ms": 10}}}},
+        load={"duration_s": 1},
+        factors={"connections": (1, 4)},
         repeats=1,
-        seconds=1,
         seed=7,
     )
 

@@ -21,7 +21,7 @@ def loadcurve(*argv, cwd):
         (["launch", "nowhere"], "study must be one of connections_on_loopback"),
         (
             ["launch", "connections_on_loopback", "--seconds", "0.1", "--name", "x"],
-            "seconds must be at least 1, got 0.1",
+            "load.duration_s to be a multiple of 1 s, up to a day, got '0.1'",
         ),
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
         (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),

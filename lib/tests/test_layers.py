@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"errors", "units"},
-    {"schemas", "tables", "study", "records", "paths"},
+    {"schemas", "tables", "study", "yaml_file", "records", "paths"},
     {"ingest", "lab"},
     {"reading", "export"},
     {"stats"},
@@ -16,7 +16,7 @@ LAYERS = [
     {"audit"},
     {"plots", "style"},
     {"publish"},
-    {"batch", "site"},
+    {"batch", "site", "launching"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -13,10 +13,11 @@ from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.point import check_point, wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
-from loadcurve.records import fingerprint, line_of, read_run, read_study
+from loadcurve.records import fingerprint, read_run, read_study
 from loadcurve.schemas import RAW, SCHEMAS
 from loadcurve.study import Command, Run, Study
 
@@ -69,7 +70,7 @@ def read_runs(folder: Path) -> Ingested:
         run = _read_run(run_folder, study)
         parts.sources["runs"].add(run_folder / "run.json")
         if run.status == "finished":
-            _check_factors(run, run_folder, study)
+            check_point(run, run_folder, study)
             _read_finished(run, run_folder, parts)
             _check_files(run, run_folder)
         else:
@@ -78,6 +79,25 @@ def read_runs(folder: Path) -> Ingested:
             row = {"status": run.status, **_factors(run), "connections": run.factors.get("connections")}
             parts.frames["runs"].append(_of_run(pd.DataFrame([row]), run))
             parts.warnings.append(f"{shown(run_folder)}: {run.status}: {run.reason or 'the launcher ended'}")
+    return _ingested(parts, folder)
+
+
+def read_run_folder(folder: Path) -> Ingested:
+    """Read one finished run of a study's folder.
+
+    Raises
+    ------
+    ParseError
+        As `read_runs` does.
+    """
+    study, parts = read_study(folder.parent), _Parts()
+    run = _read_run(folder, study)
+    check_point(run, folder, study)
+    _read_finished(run, folder, parts)
+    return _ingested(parts, folder.parent)
+
+
+def _ingested(parts: _Parts, folder: Path) -> Ingested:
     checked = {
         name: tables.check(
             name, pd.concat(frames, ignore_index=True) if (frames := parts.frames[name]) else pd.DataFrame()
@@ -110,34 +130,12 @@ def _read_run(folder: Path, study: Study) -> Run:
         raise error.at(shown(folder / "run.json")) from None
     for key, named, expected in (("run_id", run.run_id, folder.name), ("study", run.study, study.study)):
         if named != expected:
-            raise _wrong(folder, key, f"the {key} {expected!r} of this folder", named)
+            raise wrong(folder, key, f"the {key} {expected!r} of this folder", named)
     return run
-
-
-def _check_factors(run: Run, folder: Path, study: Study) -> None:
-    """See that a run is a point of its study: what `run.json` says of its factors is what `study.yml` asks for."""
-    variant = run.factors.get("variant")
-    if not isinstance(variant, str) or variant not in study.variants:
-        names = ", ".join(study.variants)
-        raise _wrong(folder, "factors", f"variant to be one of {names} as study.yml says", str(variant))
-    levels = ", ".join(map(str, study.connections))
-    rules = {
-        "recipe": (lambda v: v == study.variants[variant], repr(study.variants[variant])),
-        "seconds": (lambda v: _is_number(v) and v == study.seconds, f"{study.seconds:g}"),
-        "connections": (lambda v: _is_number(v) and v in study.connections, f"one of {levels}"),
-        "repeat": (lambda v: _is_number(v) and v in range(1, study.repeats + 1), f"1 to {study.repeats}"),
-    }
-    for name, (holds, rule) in rules.items():
-        if name in run.factors and not holds(run.factors[name]):
-            raise _wrong(folder, "factors", f"{name} to be {rule} as study.yml says", str(run.factors[name]))
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _wrong(folder: Path, key: str, expected: str, got: str) -> ParseError:
-    return ParseError(line_of(key, folder / "run.json"), expected, got, shown(folder / "run.json"))
 
 
 def _check_files(run: Run, folder: Path) -> None:
@@ -170,10 +168,11 @@ def _unlisted(path: Path) -> ParseError:
 def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
     generators = [c for c in run.commands if c.role == "generator"]
-    load_started = min(pd.Timestamp(c.started_at) for c in generators)
+    load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
     for command in run.commands:
         form = form_of(command.tool, command.variant)
-        if form is None:
+        # What servers and balancers print is their log; a warm-up is no part of the run.
+        if form is None or command.role not in ("collector", "generator"):
             continue
         if not command.stdout:
             called = f"{command.tool} {command.variant}".strip()
@@ -182,7 +181,9 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
         path = folder / command.stdout
         parsed = _parse(form, path)
         if command in generators and "runs" in parsed.tables:
-            _check_generator(parsed.tables["runs"], run, path)
+            if len(generators) == 1:
+                _check_generator(parsed.tables["runs"], run, path)
+            stated.append(_connections(parsed.tables["runs"]))
         _check_fingerprint(run, path)
         read = {path: parsed}
         report = path.with_suffix(".json")
@@ -196,6 +197,14 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
             for name, frame in part.tables.items():
                 parts.frames[name].append(_complete(name, frame, run, command, source.name, load_started, generator))
                 parts.sources[name] |= {*read, folder / "run.json"}
+    if len(generators) > 1 and (total := sum(stated)) != run.factors.get("connections") and total == total:
+        wanted = f"{run.factors.get('connections')} connections of all generators together"
+        raise wrong(folder, "factors", wanted, f"{total:g}")
+
+
+def _connections(reports: pd.DataFrame) -> float:
+    """Connections that a generator says it had; NaN where it does not say."""
+    return float(reports["connections"].sum(min_count=1)) if "connections" in reports else float("nan")
 
 
 def _parse(form: Form, path: Path) -> Parsed:
@@ -222,7 +231,7 @@ def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
     for name, wanted in named.items():
         # wrk needs a connection for each thread, so the laboratory never starts more threads than connections.
         least = min(named.values()) if name == "threads" and all(map(_is_number, named.values())) else wanted
-        for stated in reports[name]:
+        for stated in reports.get(name, ()):
             if stated != least:
                 raise ParseError(2, f"{least} {name} as run.json says", str(stated), shown(path))
 

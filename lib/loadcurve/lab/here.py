@@ -7,6 +7,7 @@ from pathlib import Path
 from loadcurve import paths
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.runner import launch
+from loadcurve.lab.sections import read_checked
 from loadcurve.records import read_run, read_study, run_folders
 from loadcurve.study import Study
 
@@ -49,7 +50,8 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
     ParseError, LoadcurveError
         When the study itself is not there or not right.
     """
-    short = replace(read_study(paths.study_folder(study)), study=name, seconds=float(seconds), repeats=repeats)
+    held = read_checked(paths.study_folder(study))
+    short = replace(held, study=name, load={**held.load, "duration_s": float(seconds)}, repeats=repeats)
     folder = paths.build() / "studies" / name
     if folder.exists() and not _holds(folder, short):
         shutil.rmtree(folder)  # other settings, or not whole; under build/, where everything can be made again

@@ -1,28 +1,50 @@
 """What this machine lacks for a study, and how to get it."""
 
+import os
 import platform
-import re
-import subprocess
-from functools import cache
-from pathlib import Path
+import random
+from collections.abc import Iterator
 
 import pandas as pd
 
-from loadcurve.lab.nginx import needs_echo_module
+from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
+from loadcurve.lab import limits, programs
+from loadcurve.lab.arrangement import Arrangement, argvs, arrange
+from loadcurve.lab.balancers import has_ipvs
+from loadcurve.lab.limits import Limits
+from loadcurve.lab.network.topology import BLOCKS
+from loadcurve.lab.plan import Point, block
+from loadcurve.lab.programs import Programs
+from loadcurve.lab.sections import StudyFile
+from loadcurve.lab.sections.study_file import settings_of_point
+from loadcurve.lab.stage import sites_of
 from loadcurve.lab.tools import TOOLS, which
 from loadcurve.study import Study
 
-_PACKAGE = {name: tool.package for name, tool in TOOLS.items()} | {
+_PACKAGE = {
     "setpriv": "util-linux",
     "taskset": "util-linux",
+    "prlimit": "util-linux",
     "timeout": "coreutils",
     "python3": "python3",
+    "sysctl": "procps",
+    "tc": "iproute2",
+    "ssh": "openssh-client",
+    "curl": "curl",
+    "mariadbd": "mariadb-server-core",
 }
-ECHO_MODULE = "ngx_http_echo_module.so"
+_ALWAYS = ("setpriv", "timeout", "python3")
+_OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
 
 
 def find_obstacles(study: Study) -> pd.DataFrame:
-    """What keeps `study` from being launched on this machine: ``obstacle``, ``remedy``; empty when nothing does."""
+    """What keeps `study` from being launched on this machine: ``obstacle``, ``remedy``; empty when nothing does.
+
+    Raises
+    ------
+    LoadcurveError
+        When a point of the study fits no machine, see `arrangements`.
+    """
     if platform.system() != "Linux":
         return pd.DataFrame(
             [
@@ -32,26 +54,80 @@ def find_obstacles(study: Study) -> pd.DataFrame:
                 }
             ]
         )
-    private = [recipe for recipe in study.variants.values() if "://" not in recipe]
-    needed = ["wrk", "sar", "ss", "setpriv", "timeout", "python3"] + (["nginx"] if private else [])
-    missing = [(f"{tool} is not installed", _PACKAGE[tool]) for tool in needed if which(tool) is None]
-    if private and which("nginx") and any(map(needs_echo_module, private)) and echo_module() is None:
-        missing.append(
-            (f"nginx lacks {ECHO_MODULE}, which waits without using the processor", "libnginx-mod-http-echo")
-        )
-    return pd.DataFrame(
-        [{"obstacle": what, "remedy": f"apt-get install {package}"} for what, package in missing],
-        columns=["obstacle", "remedy"],
-    )
+    found: dict[str, str] = {}
+    for settings, arrangement in arrangements(study, programs.ASSUMED):
+        for obstacle, remedy in _missing(settings, arrangement):
+            found.setdefault(obstacle, remedy)
+    return pd.DataFrame(list(found.items()), columns=["obstacle", "remedy"])
 
 
-@cache
-def echo_module() -> str | None:
-    """Path of nginx's echo module, where nginx itself says its modules are; None when it is not there."""
-    path = which("nginx")
-    if path is None:
-        return None
-    done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10, check=False)
-    found = re.search(r"--modules-path=(\S+)", done.stderr)
-    module = Path(found[1] if found else "/usr/lib/nginx/modules") / ECHO_MODULE
-    return str(module) if module.exists() else None
+def arrangements(study: Study, known: Programs) -> Iterator[tuple[StudyFile, Arrangement]]:
+    """Every point of a study once: its sections, and what they come to on its hosts.
+
+    Raises
+    ------
+    LoadcurveError
+        When the sections of a point do not fit its hosts; the point is named.
+    """
+    for point in first_points(study):
+        settings = settings_of_point(study, dict(point.settings))
+        try:
+            yield settings, arrange(settings, sites_of(settings, BLOCKS[0]), known)
+        except ValueRuleError as error:
+            raise LoadcurveError(f"{study.study}/study.yml: in {point.run_id}: {error}") from None
+
+
+def first_points(study: Study) -> list[Point]:
+    """The points of the first block, in the order of the study."""
+    return sorted(block(study, 1, random.Random(study.seed), 0), key=lambda point: point.run_id)
+
+
+def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[str, str]]:
+    """Each obstacle of a point with its remedy."""
+    if settings.topology.machines:
+        if which("ssh") is None and any(machine.ssh for machine in settings.topology.machines.values()):
+            yield "ssh is not installed", f"apt-get install {_PACKAGE['ssh']}"
+        return  # what runs elsewhere is asked for there, by its start
+    namespaces = settings.topology.recipe != "loopback"
+    tools = {argv[0] for _, _, argv in argvs(arrangement)} | set(_ALWAYS) | _sampled(arrangement)
+    tools -= {programs.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
+    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"}
+    yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
+    if namespaces and os.geteuid() != 0:
+        yield "network namespaces need root", "launch as root, or choose the topology loopback"
+    if settings.balancer.ipvs is not None and which("ipvsadm") and not has_ipvs():
+        yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
+    for name, host in settings.hosts.items():
+        if reason := limits.why_not(Limits(host.open_files, host.cpu_quota)):
+            yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
+    yield from _modules(settings)
+
+
+def _modules(settings: StudyFile) -> Iterator[tuple[str, str]]:
+    """What programs need beside themselves, asked of this machine."""
+    here, asked = programs.here(), []
+    nginx = settings.server.nginx
+    if nginx is not None and nginx.response.delay is not None and which("nginx"):
+        asked.append(lambda: here.module(here.ECHO))
+    if settings.balancer.nginx_stream is not None and which("nginx"):
+        asked.append(lambda: here.module(here.STREAM))
+    if settings.server.php is not None or settings.server.wordpress is not None:
+        asked.append(here.php)
+    for ask in asked:
+        try:
+            ask()
+        except LabError as error:
+            obstacle, _, remedy = str(error).rpartition(": ")
+            yield obstacle, remedy
+
+
+def _sampled(arrangement: Arrangement) -> set[str]:
+    """Programs that the sampler starts."""
+    every = (monitor for chosen in arrangement.monitors.values() for monitor in chosen)
+    return {monitor.argv[0] for monitor in every if monitor.argv}
+
+
+def _remedy(tool: str) -> str:
+    if tool in TOOLS and TOOLS[tool].package:
+        return f"apt-get install {TOOLS[tool].package}"
+    return f"apt-get install {_PACKAGE[tool]}" if tool in _PACKAGE else TOOLS[tool].source if tool in TOOLS else ""

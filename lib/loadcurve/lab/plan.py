@@ -2,9 +2,15 @@
 
 import itertools
 import random
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from loadcurve.study import Study
+from loadcurve.study import Study, place_of, settled
+
+_SLUG = re.compile(r"[A-Za-z0-9_.]{1,20}")
+_CONNECTIONS = ("load", "connections")
 
 
 @dataclass(frozen=True)
@@ -12,13 +18,27 @@ class Point:
     """One point of a study in the order it is run: block by block, in random order within a block.
 
     A block holds each point once, so slow drift of the machine falls on every level alike.
+
+    Attributes
+    ----------
+    run_id : str
+        Name of its folder; it sorts and reads, and is never parsed.
+    variant : str
+        Of the study.
+    levels : dict
+        Place of each factor → its level.
+    repeat, order : int
+        Number of its block, from 1, and of the run, from 0.
+    settings : dict
+        Sections of the study as they hold for it.
     """
 
     run_id: str
     variant: str
-    connections: int
+    levels: Mapping[str, Any]
     repeat: int
     order: int
+    settings: Mapping[str, Any]
 
 
 def plan(study: Study) -> list[Point]:
@@ -26,16 +46,79 @@ def plan(study: Study) -> list[Point]:
 
     Examples
     --------
-    >>> s = Study("s", "?", {"cpu": "cpu"}, (1, 8), repeats=2, seed=1)
+    >>> s = Study("s", "?", factors={"connections": (1, 8)}, repeats=2, seed=1)
     >>> [p.run_id for p in plan(s)]
-    ['cpu-c0008-r1', 'cpu-c0001-r1', 'cpu-c0008-r2', 'cpu-c0001-r2']
+    ['c0008-r1', 'c0001-r1', 'c0008-r2', 'c0001-r2']
     """
     order, points = random.Random(study.seed), []
     for repeat in range(1, study.repeats + 1):
-        block = list(itertools.product(study.variants, study.connections))
-        order.shuffle(block)
-        points += [
-            Point(f"{variant}-c{n:04d}-r{repeat}", variant, n, repeat, len(points) + i)
-            for i, (variant, n) in enumerate(block)
-        ]
+        points += block(study, repeat, order, len(points))
     return points
+
+
+def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[Point]:
+    """Every point of a study once, in random order; `begun` runs came before."""
+    pairs = list(itertools.product(study.variants, level_sets(study)))
+    order.shuffle(pairs)
+    return [
+        Point(
+            "-".join((*_names(study, variant, levels), f"r{repeat}")),
+            variant,
+            levels,
+            repeat,
+            begun + i,
+            settings_of_point(study, variant, levels),
+        )
+        for i, (variant, levels) in enumerate(pairs)
+    ]
+
+
+def level_sets(study: Study) -> Iterator[dict[str, Any]]:
+    """Levels of each point: all together, each factor by itself, or as they are listed."""
+    if study.points:
+        yield from study.points
+    elif study.design == "grid":
+        for levels in itertools.product(*study.factors.values()):
+            yield dict(zip(study.factors, levels, strict=True))
+    else:
+        first = {name: levels[0] for name, levels in study.factors.items()}
+        yield first
+        for name, levels in study.factors.items():
+            yield from ({**first, name: level} for level in levels[1:])
+
+
+def settings_of_point(study: Study, variant: str, levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of a study with a variant's settings and the levels; a level stands over what a variant says."""
+    return settled(study.sections(), study.variants[variant], levels)
+
+
+def arm(study: Study, variant: str, levels: Mapping[str, Any]) -> str:
+    """Name of what a variant and levels are, without the number of the repeat; empty where there is nothing to name."""
+    return "-".join(_names(study, variant, levels))
+
+
+def _names(study: Study, variant: str, levels: Mapping[str, Any]) -> Iterator[str]:
+    if tuple(study.variants) != ("only",):
+        yield variant
+    if study.points:
+        yield f"p{study.points.index(levels) + 1:02d}"
+        return
+    for name, level in levels.items():
+        place = place_of(name)
+        known = study.factors.get(name, ())
+        yield named_level(place, level, known.index(level) if level in known else 0)
+
+
+def named_level(place: tuple[str, ...], level: object, index: int) -> str:
+    """Return what a folder's name says of a level: its value where that is short, its number elsewhere.
+
+    Examples
+    --------
+    >>> named_level(("load", "connections"), 64, 0), named_level(("server", "nginx", "process", "workers"), 2, 0)
+    ('c0064', 'workers2')
+    """
+    if place == _CONNECTIONS and isinstance(level, int):
+        return f"c{level:04d}"
+    said = f"{level:g}" if isinstance(level, float) else str(level)
+    scalar = not isinstance(level, dict | list | tuple)
+    return f"{place[-1]}{said}" if scalar and _SLUG.fullmatch(said) else f"{place[-1]}-{index + 1}"

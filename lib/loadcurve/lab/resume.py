@@ -2,18 +2,20 @@
 
 import contextlib
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab.plan import Point
 from loadcurve.paths import shown
 from loadcurve.records import read_run, read_study, run_folders, write_study
-from loadcurve.study import Study
+from loadcurve.study import Study, in_one_word
 
 
-def is_finished(study: Study, point: Point, folder: Path) -> bool:
+def is_finished(point: Point, folder: Path) -> bool:
     """Whether the run in `folder` is whole, so that it is never done again.
 
     Raises
@@ -23,18 +25,25 @@ def is_finished(study: Study, point: Point, folder: Path) -> bool:
     """
     if not (folder / "run.json").exists() or (run := read_run(folder)).status != "finished":
         return False
-    wanted = {
-        "variant": point.variant,
-        "recipe": study.variants[point.variant],
-        "connections": point.connections,
-        "threads": study.threads,
-        "seconds": study.seconds,
-        "response_bytes": study.response_bytes,
-    }
-    other = [f"{name} {run.factors.get(name)}" for name, value in wanted.items() if run.factors.get(name) != value]
+    wanted, held = json.loads(json.dumps(point.settings)), run.factors.get("settings")
+    if held is None:
+        wanted = in_one_word(wanted)
+        held = {name: run.factors.get(name) for name in wanted}
+    other = [f"{place} {value}" for place, value in _differences(held, wanted)]
+    if run.factors.get("variant") != point.variant:
+        other.append(f"variant {run.factors.get('variant')}")
     if other:
         raise LabError(f"{shown(folder)} was run with {', '.join(other)}: launch under another name, or remove it")
     return True
+
+
+def _differences(held: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Places at which two settings differ, and what is held there."""
+    if isinstance(held, dict) and isinstance(wanted, dict):
+        for key in dict.fromkeys((*held, *wanted)):
+            yield from _differences(held.get(key), wanted.get(key), f"{place}.{key}".removeprefix("."))
+    elif held != wanted:
+        yield place, held
 
 
 def adopt(study: Study, folder: Path) -> None:

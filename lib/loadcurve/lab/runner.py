@@ -1,24 +1,31 @@
-"""Run a study: every point of it, in its seeded order, each into a folder of its own.
+"""Run a study: every point of it, in its seeded order or as a search asks, each into a folder of its own.
 
 What is finished stays as it is; what is not is done again by the next `launch` of the same folder.
 """
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
 from loadcurve.errors import LabError
-from loadcurve.lab import machine, nginx
+from loadcurve.lab import machine, programs
 from loadcurve.lab.guard import check_redirect, check_target
+from loadcurve.lab.network import find_block
 from loadcurve.lab.obstacles import find_obstacles
-from loadcurve.lab.plan import plan
+from loadcurve.lab.order import Eyes, most_points, points_of
+from loadcurve.lab.plan import Point
 from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
-from loadcurve.lab.run_point import is_url, run_point
+from loadcurve.lab.run_point import Around, run_point
+from loadcurve.lab.sections import StudyFile, check_study, settings_of
+from loadcurve.lab.sections.study_file import settings_of_point
+from loadcurve.lab.stage import connections
 from loadcurve.records import run_folders
 from loadcurve.study import Study
 
 
-def launch(study: Study, folder: Path, *, public: bool = False) -> list[Path]:
+def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | None = None) -> list[Path]:
     """Run every point of `study` that `folder` does not yet hold finished; return all its run folders.
 
     Parameters
@@ -29,34 +36,74 @@ def launch(study: Study, folder: Path, *, public: bool = False) -> list[Path]:
         Folder of the study, of the study's name; made, with its `study.yml`, where there is none.
     public : bool
         Whether targets that the study names may be public addresses.
+    eyes : Eyes, optional
+        What a study that searches or stops sees its runs with; see `loadcurve.launching`.
 
     Raises
     ------
+    LoadcurveError
+        Before anything is started: for each fault of the study a line.
     LabError
         Before anything is started: when the machine lacks a tool, a target is not allowed, the folder holds another
         study or the record of another machine, or another launch is at work in it.  At the end: when a run failed.
     KeyboardInterrupt
         After the processes of the run at hand are ended and the run is marked interrupted.
     """
+    check_study(study)
+    settings = settings_of(study)
     obstacles = find_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
-    for recipe in study.variants.values():
-        if is_url(recipe):
-            check_target(recipe, study.allow_targets, public=public)
-            check_redirect(recipe, study.allow_targets, public=public)
-        else:
-            nginx.configuration(recipe, port=1, body_bytes=study.response_bytes, connections=1, echo_module="")
+    for url in dict.fromkeys(_urls(study)):
+        check_target(url, study.allow_targets, public=public)
+        check_redirect(url, study.allow_targets, public=public)
+    points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
-    with only_launcher(folder):
+    with only_launcher(folder), connections(settings) as logins:
         check_same_machine(folder, here)
-        waiting = [p for p in plan(study) if not is_finished(study, p, folder / p.run_id)]
-        failed = []
-        for point in tqdm(waiting, desc=study.study, unit="run", disable=not waiting):
-            run = run_point(study, point, folder / point.run_id, here)
-            if run.status != "finished":
-                failed.append(f"{run.run_id} ({run.reason})")
+        around = Around(here, _block(settings), programs.here(), logins, public)
+        failed, made = _run_all(study, points, folder, around, most_points(study, settings))
     if failed:
-        raise LabError(f"{len(failed)} of {len(waiting)} runs failed: {', '.join(failed)}; launch again to repeat them")
+        raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
+
+
+def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around, most: int) -> tuple[list[str], int]:
+    """Run what is not finished; return what failed, each with its reason, and how many runs were made."""
+    failed: dict[str, str] = {}
+    made = 0
+    with tqdm(total=most, desc=study.study, unit="run") as bar:
+        for point in points:
+            if is_finished(point, folder / point.run_id):
+                bar.total -= 1
+                bar.refresh()
+                continue
+            if made and study.rest_s:
+                time.sleep(study.rest_s)
+            run = run_point(study, settings_of_point(study, point.settings), point, folder / point.run_id, around)
+            made += 1
+            bar.update()
+            failed.pop(run.run_id, None)
+            if run.status != "finished":
+                failed[run.run_id] = f"{run.run_id} ({run.reason})"
+        bar.total = bar.n
+        bar.refresh()
+    return list(failed.values()), made
+
+
+def _urls(study: Study) -> Iterator[str]:
+    """Servers that run already, of all variants and levels."""
+    for changes in ({}, *study.variants.values(), *study.points):
+        url = settings_of(study, changes).server.url
+        if url:
+            yield url
+    for name, levels in study.factors.items():
+        for level in levels if name.startswith("server") else ():
+            if url := settings_of(study, {name: level}).server.url:
+                yield url
+
+
+def _block(settings: StudyFile) -> str:
+    recipe = settings.topology.recipe
+    return "" if recipe == "loopback" or settings.topology.machines else find_block()

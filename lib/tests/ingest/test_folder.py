@@ -30,13 +30,21 @@ FACTORS = {
     "url": "http://127.0.0.1/", "server_cpu": 0, "generator_cpu": 1,
 }  # fmt: skip
 RUN_ID = "cpu-c0064-r1"
+STUDY = Study(
+    "small",
+    "?",
+    variants={"cpu": {}},
+    load={"duration_s": 2, "threads": 2},
+    factors={"connections": (1, 64)},
+    repeats=2,
+)
 
 
 @pytest.fixture
 def study(tmp_path) -> Path:
     """A study with one finished run."""
     folder = tmp_path / "small"
-    write_study(Study("small", "?", {"cpu": "cpu"}, (1, 64), repeats=2, seconds=2.0, threads=2), folder)
+    write_study(STUDY, folder)
     run = folder / RUN_ID
     run.mkdir()
     (run / "local.wrk.txt").write_text(REPORT, "utf-8")

@@ -43,7 +43,7 @@ def test_a_name_that_does_not_resolve_is_refused():
 
 @pytest.mark.real
 def test_launch_refuses_before_anything_is_started(tmp_path):
-    study = Study("s", "?", {"far": "http://192.0.2.10/"}, (1,), repeats=1, seconds=1)
+    study = Study("s", "?", server={"url": "http://192.0.2.10/"}, load={"duration_s": 1}, repeats=1)
     with pytest.raises(LabError, match="target must be loopback, got 192.0.2.10"):
         launch(study, tmp_path / "s")
     assert not (tmp_path / "s").exists()
@@ -128,7 +128,8 @@ def test_a_target_that_does_not_answer_is_refused():
 @pytest.mark.real
 def test_launch_refuses_a_redirect_to_elsewhere(tmp_path, redirecting):
     redirecting.location = "http://192.0.2.10/"
-    study = Study("s", "?", {"own": f"http://127.0.0.1:{redirecting.server_port}/"}, (1,), repeats=1, seconds=1)
+    own = {"url": f"http://127.0.0.1:{redirecting.server_port}/"}
+    study = Study("s", "?", server=own, load={"duration_s": 1}, repeats=1)
     with pytest.raises(LabError, match="redirects to http://192.0.2.10/"):
         launch(study, tmp_path / "s")
     assert not (tmp_path / "s").exists()

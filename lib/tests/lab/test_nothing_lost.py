@@ -30,7 +30,12 @@ def study(small_study):
     missing = find_obstacles(small_study)
     if not missing.empty:
         pytest.skip("; ".join(missing["obstacle"]))
-    return replace(small_study, variants={"delay": "delay 10ms"}, connections=(1, 2, 4, 8), repeats=40)
+    return replace(
+        small_study,
+        variants={"delay": small_study.variants["delay"]},
+        factors={"connections": (1, 2, 4, 8)},
+        repeats=40,
+    )
 
 
 def processes_in(folder) -> list[str]:
@@ -144,7 +149,7 @@ def test_a_full_disk(study, tmp_path, left_kib):
         pytest.skip("a file system of its own needs root and unshare")
     disk = tmp_path / "disk"
     disk.mkdir()
-    write_study(replace(study, connections=(1, 4), repeats=1), tmp_path / "small")
+    write_study(replace(study, factors={"connections": (1, 4)}, repeats=1), tmp_path / "small")
     script = (
         'mount -t tmpfs -o size=1m none "$1" && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && '
         'exec "$3" -c "$4" "$1" "$5"'

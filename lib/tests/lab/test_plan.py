@@ -13,17 +13,19 @@ from loadcurve.study import Study
     seed=st.integers(0, 2**32),
 )
 def test_a_plan_is_blocks_of_every_point(levels, repeats, seed):
-    study = Study("s", "?", {"a": "cpu", "b": "cpu"}, tuple(levels), repeats=repeats, seed=seed)
+    study = Study(
+        "s", "?", variants={"a": {}, "b": {}}, factors={"connections": tuple(levels)}, repeats=repeats, seed=seed
+    )
     points = plan(study)
     assert points == plan(study), "the order is the seed's"
     assert len({p.run_id for p in points}) == len(points) == 2 * len(levels) * repeats
     size = 2 * len(levels)
     for start in range(0, len(points), size):
         block = points[start : start + size]
-        assert {(p.variant, p.connections) for p in block} == {(v, n) for v in "ab" for n in levels}
+        assert {(p.variant, p.levels["connections"]) for p in block} == {(v, n) for v in "ab" for n in levels}
         assert len({p.repeat for p in block}) == 1
 
 
 def test_another_seed_is_another_order():
-    study = Study("s", "?", {"a": "cpu"}, tuple(range(1, 30)), seed=1)
+    study = Study("s", "?", factors={"connections": tuple(range(1, 30))}, seed=1)
     assert [p.run_id for p in plan(study)] != [p.run_id for p in plan(replace(study, seed=2))]

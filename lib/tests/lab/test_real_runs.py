@@ -13,7 +13,8 @@ import pytest
 
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, measure_here, obstacles, run_point, runner
+from loadcurve.lab import find_obstacles, launch, measure_here, monitors, obstacles, programs, runner, stage
+from loadcurve.lab.arrangement import loads
 from loadcurve.lab.generators import Generator
 from loadcurve.lab.monitors import Monitor
 from loadcurve.records import read_run, write_run, write_study
@@ -29,6 +30,19 @@ def tools(small_study):
     missing = find_obstacles(small_study)
     if not missing.empty:
         pytest.skip("; ".join(missing["obstacle"]))
+
+
+def alone(study):
+    """One point: the server that answers at once, one connection."""
+    return replace(study, variants={"cpu": {}}, factors={"connections": (1,)})
+
+
+def lasting(study, seconds):
+    return replace(study, load={**study.load, "duration_s": seconds})
+
+
+def waiting_ms(delay_ms):
+    return {"server.nginx.response": {"delay": {"delay_ms": delay_ms}}}
 
 
 def left_behind(folder) -> list[str]:
@@ -57,7 +71,7 @@ def listens(port: int) -> bool:
 def launcher(tmp_path, small_study):
     """A launch in a process of its own, which a test may end as it likes."""
     folder = tmp_path / small_study.study
-    write_study(replace(small_study, seconds=5), folder)
+    write_study(lasting(small_study, 5), folder)
     # A test run in the background of a shell inherits an ignored SIGINT; a person's Ctrl-C meets Python's own handler.
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -103,7 +117,7 @@ def test_a_study_runs_and_its_tables_are_whole(tmp_path, small_study):
 
 
 def test_what_ran_is_recorded_as_it_ran(tmp_path, small_study):
-    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(2,)), tmp_path / "small")[0]
+    folder = launch(replace(small_study, variants={"cpu": {}}, factors={"connections": (2,)}), tmp_path / "small")[0]
     run = read_run(folder)
     assert [c.role for c in run.commands] == ["server", "collector", "collector", "collector", "generator"]
     for command in run.commands:
@@ -143,7 +157,7 @@ def test_an_ended_launcher_leaves_finished_runs_whole_and_no_process(launcher, s
     wait_until(lambda: left_behind(folder) == [])
     first = next(p for p in folder.glob("*/run.json") if read_run(p).status == "finished")
     before = first.read_bytes()
-    launch(replace(small_study, seconds=5, variants={"cpu": "cpu", "delay": "delay 10ms"}), folder)
+    launch(lasting(small_study, 5), folder)
     assert {read_run(p).status for p in folder.glob("*/run.json")} == {"finished"}
     assert first.read_bytes() == before
 
@@ -167,19 +181,19 @@ def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
 
 def test_a_tool_that_hangs_is_ended_at_its_limit(tmp_path, small_study, monkeypatch):
     hang = ("sh", "-c", "sleep 60")
-    monkeypatch.setattr(run_point, "generator", lambda load: Generator("wrk", "closed", hang, 1.5))
+    monkeypatch.setattr(loads, "generator", lambda load, stem: Generator("wrk", "closed", hang, 1.5))
     begun = time.monotonic()
     with pytest.raises(LabError, match="wrk was ended at its limit of 1.5 s"):
-        launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")
+        launch(alone(small_study), tmp_path / "small")
     assert time.monotonic() - begun < 20
     assert left_behind(tmp_path) == []
 
 
 def test_another_study_or_machine_is_not_mixed_in(tmp_path, small_study, monkeypatch):
-    one = replace(small_study, variants={"cpu": "cpu"}, connections=(1,))
+    one = alone(small_study)
     launch(one, tmp_path / "small")
-    with pytest.raises(LabError, match="holds this study with other seconds"):
-        launch(replace(one, seconds=2), tmp_path / "small")
+    with pytest.raises(LabError, match="holds this study with other load"):
+        launch(lasting(one, 2), tmp_path / "small")
     with pytest.raises(LabError, match="must bear the study's name 'small', got 'other'"):
         launch(one, tmp_path / "other")
     facts = runner.machine.facts()
@@ -192,16 +206,18 @@ def test_two_launches_do_not_share_a_folder(launcher, small_study):
     _, folder = launcher
     wait_until(lambda: running_run(folder) is not None, limit_s=30)
     with pytest.raises(LabError, match="is being written by another launch"):
-        launch(replace(small_study, seconds=5), folder)
+        launch(lasting(small_study, 5), folder)
 
 
 def test_a_missing_tool_is_named_with_its_package(small_study, monkeypatch, checkout):
     monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "sar") else f"/usr/bin/{tool}")
-    monkeypatch.setattr(obstacles, "echo_module", lambda: None)
+    monkeypatch.setattr(programs, "which", lambda tool: None)
+    programs._module.cache_clear()
     found = find_obstacles(small_study)
     assert found["remedy"].tolist() == [
-        "apt-get install wrk", "apt-get install sysstat", "apt-get install libnginx-mod-http-echo",
+        "apt-get install sysstat", "apt-get install wrk", "apt-get install libnginx-mod-http-echo",
     ]  # fmt: skip
+    programs._module.cache_clear()
     monkeypatch.setattr(runner, "find_obstacles", lambda study: found)
     write_study(small_study, checkout / "data" / "studies" / "small")
     here = measure_here("small", name="here", seconds=1, repeats=1)
@@ -219,12 +235,13 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text("hello")
-    port = run_point.free_port()
+    port = stage.free_port()
     argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with subprocess.Popen(argv, cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             wait_until(lambda: listens(port))
-            study = Study("s", "?", {"own": f"http://127.0.0.1:{port}/"}, (2,), repeats=1, seconds=1)
+            own = {"url": f"http://127.0.0.1:{port}/"}
+            study = Study("s", "?", server=own, load={"duration_s": 1, "connections": 2}, repeats=1)
             folder = launch(study, tmp_path / "s")[0]
         finally:
             server.terminate()
@@ -233,7 +250,7 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
 
 
 def test_the_open_files_limit_is_recorded(tmp_path, small_study):
-    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
+    folder = launch(alone(small_study), tmp_path / "small")[0]
     assert read_run(folder).machine["open_files_limit"] == os.sysconf("SC_OPEN_MAX")
 
 
@@ -253,8 +270,8 @@ def test_a_server_that_dies_makes_a_failed_run(launcher):
 
 def test_a_collector_that_fails_leaves_a_warning(tmp_path, small_study, monkeypatch):
     odd = Monitor("sar", "sar", argv=("sar", "--no-such-option"), repeats=True, stop="INT")
-    monkeypatch.setattr(run_point.monitors, "sar", lambda: odd)
-    folder = launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")[0]
+    monkeypatch.setattr(monitors, "sar", lambda interval_s: odd)
+    folder = launch(alone(small_study), tmp_path / "small")[0]
     run = read_run(folder)
     assert run.status == "finished"
     assert any(w.startswith("sar ended before the load did") for w in run.warnings)
@@ -263,22 +280,20 @@ def test_a_collector_that_fails_leaves_a_warning(tmp_path, small_study, monkeypa
 
 def test_a_proxy_of_the_environment_is_not_asked(tmp_path, small_study, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    launch(replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), tmp_path / "small")
+    launch(alone(small_study), tmp_path / "small")
 
 
 def test_runs_of_other_settings_are_not_mixed_in(tmp_path, small_study):
-    one = replace(small_study, variants={"delay": "delay 10ms"}, connections=(1,))
+    one = replace(small_study, variants={"delay": waiting_ms(10)}, factors={"connections": (1,)})
     launch(one, tmp_path / "small")
-    other = replace(one, variants={"delay": "delay 20ms"})
+    other = replace(one, variants={"delay": waiting_ms(20)})
     write_study(other, tmp_path / "small")
-    with pytest.raises(LabError, match="was run with recipe delay 10ms"):
+    with pytest.raises(LabError, match="was run with server.nginx.response.delay.delay_ms 10"):
         launch(other, tmp_path / "small")
 
 
 def test_a_short_copy_with_other_settings_starts_afresh(checkout, small_study):
-    write_study(
-        replace(small_study, variants={"cpu": "cpu"}, connections=(1,)), checkout / "data" / "studies" / "small"
-    )
+    write_study(alone(small_study), checkout / "data" / "studies" / "small")
     assert measure_here("small", name="here", seconds=1, repeats=1).finished == 1
     again = measure_here("small", name="here", seconds=2, repeats=1)
     assert (again.finished, again.reason) == (1, "")
@@ -286,7 +301,7 @@ def test_a_short_copy_with_other_settings_starts_afresh(checkout, small_study):
 
 
 def test_a_short_copy_that_cannot_be_read_starts_afresh(checkout, small_study):
-    one = replace(small_study, variants={"cpu": "cpu"}, connections=(1,))
+    one = alone(small_study)
     write_study(one, checkout / "data" / "studies" / "small")
     here = measure_here("small", name="here", seconds=1, repeats=1)
     record = here.folder / "cpu-c0001-r1" / "run.json"

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from private_services import ask, free_endpoint, listeners, need, running, worker_cpu_s
 
-from loadcurve.lab.obstacles import echo_module
+from loadcurve.errors import LabError
+from loadcurve.lab.programs import Programs
+from loadcurve.lab.programs import here as here_programs
 from loadcurve.lab.servers import Burn, Delay, Files, Nginx, Process, Serving, Status, Text, nginx_service
 from loadcurve.lab.tools import which
 
@@ -70,9 +72,10 @@ def test_gzip_for_those_who_ask(tmp_path, here):
 
 
 def test_a_delay_waits_on_a_timer(tmp_path, here):
-    module = echo_module()
-    if module is None:
-        pytest.skip("nginx has no echo module here")
+    try:
+        module = here_programs().module(Programs.ECHO)
+    except LabError as error:
+        pytest.skip(str(error))
     with running(tmp_path, nginx_service(Nginx("S1", (here,), Delay(50, 100), Process(modules=(module,))))):
         before = time.monotonic()
         answer = ask(here.url)
@@ -104,7 +107,14 @@ def test_workers_are_pinned(tmp_path, here):
     with running(tmp_path, nginx_service(Nginx("S1", (here,), process=Process(workers=len(cpus), cpus=cpus)))):
         master = int((tmp_path / "S1.work/nginx.pid").read_text())
         workers = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-        assert sorted(next(iter(os.sched_getaffinity(int(pid)))) for pid in workers) == list(cpus)
+
+        def pins():
+            return sorted(next(iter(os.sched_getaffinity(int(pid)))) for pid in workers)
+
+        deadline = time.monotonic() + 5  # each worker pins itself, a moment after it was started
+        while pins() != list(cpus) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert pins() == list(cpus)
         assert all(len(os.sched_getaffinity(int(pid))) == 1 for pid in workers)
 
 

@@ -21,7 +21,7 @@ from loadcurve.lab.faults.recipes import (
 )
 
 FAULTS = {
-    recipe.__name__.replace("_", "-"): recipe
+    recipe.__name__: recipe
     for recipe in (
         narrow_ports,
         few_descriptors,

@@ -19,7 +19,7 @@ def narrow_ports(count: int, low: int = 40000) -> Fault:
     check_count("count", count, 1, 20_000)
     check_count("low", low, 1024, 65535 - count)
     setting = Sysctl("net.ipv4.ip_local_port_range", f"{low} {low + count - 1}")
-    return Fault("narrow-ports", "C", (setting,))
+    return Fault("narrow_ports", "C", (setting,))
 
 
 def few_descriptors(count: int, role: str = "C") -> Fault:
@@ -28,7 +28,7 @@ def few_descriptors(count: int, role: str = "C") -> Fault:
     wrk ends well with connect errors, its heading still names all connections; ab ends with code 24.
     """
     check_count("count", count, 16, 1_000_000)
-    return Fault("few-descriptors", role, wrap=("prlimit", f"--nofile={count}:{count}"))
+    return Fault("few_descriptors", role, wrap=("prlimit", f"--nofile={count}:{count}"))
 
 
 def drop_syn(port: int) -> Fault:
@@ -37,7 +37,7 @@ def drop_syn(port: int) -> Fault:
     A client waits and repeats; wrk says nothing of it and lasts far longer than it was told.
     """
     check_count("port", port, 1, 65535)
-    return Fault("drop-syn", "S", (Table("fault_syn", "input", (f"tcp dport {port} {_OPENS} counter drop",)),))
+    return Fault("drop_syn", "S", (Table("fault_syn", "input", (f"tcp dport {port} {_OPENS} counter drop",)),))
 
 
 def drop_fin(port: int) -> Fault:
@@ -46,23 +46,23 @@ def drop_fin(port: int) -> Fault:
     wrk counts 0 requests and no error where the end of a response is told by closing.
     """
     check_count("port", port, 1, 65535)
-    return Fault("drop-fin", "S", (Table("fault_fin", "output", (f"tcp sport {port} {_CLOSES} counter drop",)),))
+    return Fault("drop_fin", "S", (Table("fault_fin", "output", (f"tcp sport {port} {_CLOSES} counter drop",)),))
 
 
 def lose_packets(ratio: float, role: str = "S") -> Fault:
     """Return a fault that loses a share of the packets of a host's links: retransmissions, and a long tail."""
     _check_ratio("ratio", ratio)
-    return Fault("lose-packets", role, link=LinkConditions(loss_ratio=ratio))
+    return Fault("lose_packets", role, link=LinkConditions(loss_ratio=ratio))
 
 
 def delay_packets(delay_s: float, role: str = "S") -> Fault:
     """Return a fault that delays a host's packets in each direction: no response is faster than twice of it."""
-    return Fault("delay-packets", role, link=LinkConditions(delay_s=delay_s))
+    return Fault("delay_packets", role, link=LinkConditions(delay_s=delay_s))
 
 
 def kill_worker(service: str) -> Fault:
     """Return a fault that kills the first worker of a server: its connections are reset, its master starts another."""
-    return Fault("kill-worker", "S", (Send(service, "KILL", "worker"),))
+    return Fault("kill_worker", "S", (Send(service, "KILL", "worker"),))
 
 
 def stop_server(service: str) -> Fault:
@@ -70,7 +70,7 @@ def stop_server(service: str) -> Fault:
 
     wrk counts 0 requests in that time; a timeout counts only when the late reply arrives.
     """
-    return Fault("stop-server", "S", (Send(service, "STOP"),), (Send(service, "CONT"),))
+    return Fault("stop_server", "S", (Send(service, "STOP"),), (Send(service, "CONT"),))
 
 
 def fill_accept_queue(service: str, backlog: int) -> Fault:
@@ -80,7 +80,7 @@ def fill_accept_queue(service: str, backlog: int) -> Fault:
     """
     check_count("backlog", backlog, 1, 65535)
     short = {"net.core.somaxconn": f"{backlog}"}  # listen(2): the backlog is cut to it
-    return Fault("fill-accept-queue", "S", (Send(service, "STOP"),), (Send(service, "CONT"),), sysctls=short)
+    return Fault("fill_accept_queue", "S", (Send(service, "STOP"),), (Send(service, "CONT"),), sysctls=short)
 
 
 def fill_conntrack(entries: int) -> Fault:
@@ -91,7 +91,7 @@ def fill_conntrack(entries: int) -> Fault:
     check_count("entries", entries, 1, 1_000_000)
     # Nothing is tracked before a rule asks for a connection's state.
     tracked = Table("fault_track", "input", ("ct state new counter accept",))
-    return Fault("fill-conntrack", "S", (tracked, Sysctl("net.netfilter.nf_conntrack_max", f"{entries}")))
+    return Fault("fill_conntrack", "S", (tracked, Sysctl("net.netfilter.nf_conntrack_max", f"{entries}")))
 
 
 def cap_connections(port: int, entries: int) -> Fault:
@@ -99,7 +99,7 @@ def cap_connections(port: int, entries: int) -> Fault:
     check_count("port", port, 1, 65535)
     check_count("entries", entries, 1, 1_000_000)
     rule = f"tcp dport {port} ct state new ct count over {entries} counter drop"
-    return Fault("cap-connections", "S", (Table("fault_cap", "input", (rule,)),))
+    return Fault("cap_connections", "S", (Table("fault_cap", "input", (rule,)),))
 
 
 def _check_ratio(name: str, value: float) -> None:

@@ -73,7 +73,7 @@ class Load:
     def __post_init__(self) -> None:
         if self.tool not in RULES:
             raise ValueRuleError("tool", f"one of {', '.join(RULES)}", self.tool)
-        _check_url(self.url)
+        check_url(self.url)
         for name, most in (("connections", _MOST), ("threads", 1024), ("processes", 1024)):
             _check_whole(name, getattr(self, name), 1, most)
         for name, most in (("requests", _MOST_REQUESTS), ("rate_rps", _MOST_REQUESTS), ("body_bytes", 10**9)):
@@ -154,7 +154,8 @@ def _divided(whole: int, count: int) -> list[int]:
     return [whole // count + (i < whole % count) for i in range(count)]
 
 
-def _check_url(url: str) -> None:
+def check_url(url: str) -> None:
+    """See that a URL can be sent to a generator, and be nothing else on its command line."""
     rule = "http:// or https://, a host and perhaps a path, without spaces, quotes, user and fragment"
     if not (isinstance(url, str) and _URL.fullmatch(url)):
         raise ValueRuleError("url", rule, url)

@@ -157,6 +157,8 @@ class Nginx:
         Listen on all addresses of the host instead of those of `listens`; for hosts in namespaces alone.
     reuseport : bool
         A listening socket for each worker.
+    status : Endpoint or None
+        Where its counters are read (stub_status); None for nowhere.
     """
 
     name: str
@@ -166,12 +168,15 @@ class Nginx:
     serving: Serving = field(default_factory=Serving)
     wildcard: bool = False
     reuseport: bool = False
+    status: Endpoint | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_endpoints("listens", self.listens, most=256)
         check_flag("wildcard", self.wildcard)
         check_flag("reuseport", self.reuseport)
+        if self.status is not None and self.status.port in {endpoint.port for endpoint in self.listens}:
+            raise ValueRuleError("status", "of a port of its own", str(self.status))
         if self.wildcard and len({endpoint.port for endpoint in self.listens}) != len(self.listens):
             raise ValueRuleError("listens", "of different ports, where one listens on all addresses", self.listens)
         if self.wildcard and any(endpoint.address.startswith("127.") for endpoint in self.listens):
@@ -198,6 +203,8 @@ def nginx_service(nginx: Nginx) -> Service:
     options = f"backlog={nginx.process.backlog}{' reuseport' if nginx.reuseport else ''}"
     listens = [f"listen {'*:' + str(e.port) if nginx.wildcard else e} {options};" for e in nginx.listens]
     server = block("server", [*listens, "default_type text/plain;", *_locations(nginx.name, nginx.response)])
+    if nginx.status:
+        server += block("server", [f"listen {nginx.status};", *_locations(nginx.name, Status())])
     files = nginx.response.files(f"{nginx.name}.www") if isinstance(nginx.response, Files) else {}
     http = block("http", [*http_directives(nginx.name), *nginx.serving.directives(nginx.name), *server])
     return nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)

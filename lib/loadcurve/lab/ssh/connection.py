@@ -36,7 +36,7 @@ _BOOTSTRAP = "exec python3 -I -S -c " + shlex.quote(
 _OLDEST_PYTHON = [3, 9]
 # Before the caller's options, since ssh takes the first value of each.
 _FIRM = ("BatchMode=yes", "ControlMaster=yes", "ControlPersist=no", "RemoteCommand=none", "PermitLocalCommand=no",
-         "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "LogLevel=ERROR")  # fmt: skip
+         "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "LogLevel=INFO")  # fmt: skip
 _DEFAULT = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
 # For one login, with the name service and a busy host: longer than ConnectTimeout.
 _LOGIN_LIMIT_S = 30.0
@@ -61,7 +61,7 @@ class Connection:
         self.url = url
         self._control, self._master, self._words, self._prefix = control, master, words, prefix
         self._host = parse_url(url).host
-        self._numbers, self._base, self._keeper = 0, "", 0
+        self._numbers, self._base, self._keeper, self._greeted = 0, "", 0, 0
 
     def greet(self) -> None:
         """Start the keeper; see `connected` for what is raised."""
@@ -82,6 +82,7 @@ class Connection:
         if python < _OLDEST_PYTHON:
             raise LabError(f"{self.url}: python3 must be 3.9 or newer there, got {'.'.join(map(str, python))}")
         self._base, self._keeper = base, keeper
+        self._greeted = len(_text(self._words))  # a banner, a warning: no reason for what happens later
 
     def number(self) -> int:
         """Return a number that nothing else on the host has in this connection."""
@@ -154,7 +155,7 @@ class Connection:
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._master.wait(patience_s)
-            why = last_words(_text(self._words))
+            why = last_words(_text(self._words)[self._greeted :])
             return f"{self.url}: connection lost{': ' if why else ''}{why}"
         return ""
 

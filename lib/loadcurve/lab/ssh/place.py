@@ -157,9 +157,8 @@ class RemotePlace:
             answer = self.connection.ask({"verb": "end_of", "number": started.number})
             if "code" not in answer:
                 words = last_words((self.folder / started.command.stderr).read_text("utf-8", "replace"))
-                raise LabError(
-                    f"{self.host.name}: no exit code of {started.command.tool}{': ' if words else ''}{words}"
-                )
+                said = f"; its last words: {words}" if words else ""
+                raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{said}")
             code = int(answer["code"])
         return replace(started.command, ended_at=ended, exit_code=code)
 

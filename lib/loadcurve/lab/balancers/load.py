@@ -1,0 +1,65 @@
+"""Load the rules of a balancer for as long as a context lasts."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+
+from loadcurve.errors import LabError
+from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.places import LocalPlace
+from loadcurve.lab.process import now
+from loadcurve.lab.tools import SEARCH_PATH, version
+from loadcurve.study import Command
+
+# Ten thousand services are loaded within a second or two.
+LIMIT_S = 30.0
+
+
+@contextlib.contextmanager
+def loaded(rules: Rules, place: LocalPlace) -> Iterator[Command]:
+    """Write the files of rules, load them, and at the end keep what the kernel holds and remove them.
+
+    Parameters
+    ----------
+    rules : Rules
+        What to load.
+    place : LocalPlace
+        In a namespace that the laboratory made.
+
+    Yields
+    ------
+    Command
+        As it ran; ``NAME.TOOL.rules.txt`` has the rules as the tool prints them, which `Rules.load` takes again.
+
+    Raises
+    ------
+    LabError
+        When the host is not such a namespace, or the kernel refuses them.
+    """
+    if "netns" not in place.host.prefix:
+        raise LabError(f"rules are loaded only in a namespace of the laboratory, not on host {place.host.name}")
+    place.put(rules.files)
+    begun = now()
+    argv = place.argv(rules.load, LIMIT_S)
+    _run(place, argv, rules.stdin)
+    exported = _run(place, place.argv(rules.export, LIMIT_S))
+    (place.folder / f"{rules.name}.{rules.tool}.rules.txt").write_text(exported, "utf-8")
+    try:
+        yield Command(
+            "balancer", rules.tool, argv, "", "", LIMIT_S,
+            version=version(rules.tool), host=place.host.name, started_at=begun, ended_at=now(), exit_code=0,
+        )  # fmt: skip
+    finally:
+        _run(place, place.argv(rules.remove, LIMIT_S))
+
+
+def _run(place: LocalPlace, argv: tuple[str, ...], stdin: str = "") -> str:
+    """What a command prints; its input is a file of the run's folder."""
+    env = {**os.environ, "PATH": SEARCH_PATH}
+    with (place.folder / (stdin or os.devnull)).open("rb") as given:
+        done = subprocess.run(argv, cwd=place.folder, env=env, stdin=given, capture_output=True, check=False)
+    if done.returncode:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise LabError(f"{place.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,86 @@
+"""What a launch would do: each command of each point, on which host, and how long it all takes."""
+
+import shlex
+from collections.abc import Iterator
+
+from loadcurve.lab import programs
+from loadcurve.lab.arrangement import Arrangement, argvs
+from loadcurve.lab.obstacles import arrangements, first_points
+from loadcurve.lab.order import most_points
+from loadcurve.lab.sections import StudyFile, check_study, settings_of
+from loadcurve.lab.stage import processors
+from loadcurve.study import Study
+
+# What stands around the load of a run: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
+_AROUND_S = 0.45
+_ROLES = {"generator": "C1", "server": "S1", "balancer": "LB"}
+
+
+def describe(study: Study) -> Iterator[str]:
+    """Return lines that say what would run; nothing is started, and no network is made.
+
+    Every command is under ``setpriv --pdeathsig`` and ``timeout``, and in the namespace of its host; ports on loopback
+    are others each time.
+
+    Parameters
+    ----------
+    study : Study
+        What to describe.
+
+    Raises
+    ------
+    LoadcurveError
+        For each fault of the study a line.
+
+    Examples
+    --------
+    >>> lines = list(describe(Study("s", "?", factors={"connections": (1, 2)}, repeats=1)))
+    >>> lines[0]
+    's: 2 runs of 5 s, 11 s in all'
+    >>> lines[1]
+    'c0001-r1'
+    """
+    check_study(study)
+    settings = settings_of(study)
+    points = dict(
+        zip((point.run_id for point in first_points(study)), arrangements(study, programs.ASSUMED), strict=True)
+    )
+    yield _head(study, settings)
+    for run_id, (of_point, arrangement) in points.items():
+        yield run_id
+        if arrangement.fault is not None:
+            yield f"  {arrangement.faulty:<5} {'fault':<10} {arrangement.fault.name}"
+        for host, role, argv in argvs(arrangement):
+            yield f"  {host:<5} {role:<10} {shlex.join((*_pin(of_point, arrangement, host, role), *argv))}"
+
+
+def _head(study: Study, settings: StudyFile) -> str:
+    runs = most_points(study, settings)
+    seconds = settings.load.seconds
+    if not seconds:
+        return f"{study.study}: {runs} runs of {settings.load.requests} requests each"
+    longest = settings.search.goal.final_s if settings.search else seconds
+    total = runs * (longest + study.warm_up_s + _AROUND_S) + (runs - 1) * study.rest_s
+    most = "at most " if settings.search or settings.stop else ""
+    return f"{study.study}: {most}{runs} runs of {most and 'up to '}{longest:g} s, {most}{_duration(total)} in all"
+
+
+def _duration(seconds: float) -> str:
+    """A time as people say it.
+
+    Examples
+    --------
+    >>> _duration(90), _duration(7200), _duration(12.3)
+    ('1 min 30 s', '2 h 0 min', '12 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _pin(settings: StudyFile, arrangement: Arrangement, host: str, role: str) -> tuple[str, ...]:
+    if role not in _ROLES:
+        return ()
+    cpus = processors(settings, arrangement.sites, host, _ROLES[role])
+    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()

@@ -1,0 +1,183 @@
+"""In which order the points of a study are run: as planned, or as what was measured asks for.
+
+Each order is an iterator of points.  It is advanced when the point before is finished, so an adaptive one looks at
+what that run showed, and goes the same way again through recorded runs.
+"""
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from loadcurve.errors import LabError
+from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan, settings_of_point
+from loadcurve.lab.search import NarrowMean, Observation, Result, Trial, begin, step
+from loadcurve.lab.sections import StudyFile
+from loadcurve.study import Study, place_of, settled
+
+# A run that failed is made again; what fails three times in a row will not become better.
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a finished run showed.
+
+    Attributes
+    ----------
+    throughput_rps, latency_mean_s, received_bytes_per_s : float
+        Of all generators together; NaN where it is not known.
+    failed_ratio : float
+        Share of failed requests.
+    latency_s : float
+        At the objective's quantile; NaN where there is none.
+    """
+
+    throughput_rps: float
+    latency_mean_s: float
+    received_bytes_per_s: float
+    failed_ratio: float
+    latency_s: float
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """How an adaptive order sees; given by the caller, since the laboratory lies below ingestion and statistics.
+
+    Attributes
+    ----------
+    measure : callable
+        Folder of a run, and a quantile → what it showed, or None where it did not finish.
+    rule : callable
+        Of `NarrowMean`.
+    tell : callable
+        What to do with the sentence in which a search or a stop ends.
+    """
+
+    measure: Callable[[Path, float], Measured | None]
+    rule: Callable[..., pd.DataFrame]
+    tell: Callable[[str], None] = print
+
+
+def points_of(study: Study, settings: StudyFile, folder: Path, eyes: Eyes | None) -> Iterator[Point]:
+    """Points of a study, each when the one before is finished.
+
+    Parameters
+    ----------
+    study : Study
+        What is run.
+    settings : StudyFile
+        Its sections, checked.
+    folder : pathlib.Path
+        Of the study.
+    eyes : Eyes or None
+        Needed by a study that searches or stops.
+
+    Raises
+    ------
+    LabError
+        When an adaptive study has no eyes, or one of its runs fails again and again.
+    """
+    if (settings.search or settings.stop) and eyes is None:
+        raise LabError("a study with search or stop needs eyes: `loadcurve launch` has them")
+    if settings.search:
+        return _searched(study, settings, folder, eyes)
+    if settings.stop:
+        return _repeated(study, settings, folder, eyes)
+    return iter(plan(study))
+
+
+def most_points(study: Study, settings: StudyFile) -> int:
+    """Return the number of runs, or the most there can be of an adaptive study."""
+    arms = len(study.variants) * sum(1 for _ in level_sets(study))
+    if settings.search:
+        return arms * settings.search.goal.most_trials
+    return arms * (settings.stop.most_repeats if settings.stop else study.repeats)
+
+
+def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> Iterator[Point]:
+    """One search after the other, for each variant and each set of levels."""
+    count = itertools.count()
+    for variant, levels in itertools.product(study.variants, list(level_sets(study))):
+        state, following = begin(settings.search.goal)
+        while isinstance(following, Trial):
+            point = _trial(study, settings, variant, levels, following, len(state.observations) + 1, next(count))
+            for _ in range(_TRIES):
+                yield point
+                measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
+                if measured is not None:
+                    break
+            else:
+                raise LabError(f"{point.run_id} failed {_TRIES} times: the search cannot go on")
+            state, following = step(state, _observed(settings, following, measured))
+        eyes.tell(_said(arm(study, variant, levels), settings.search.factor, following))
+
+
+def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> Iterator[Point]:
+    """Block after block, each with the points whose mean is not yet known well enough."""
+    stop, order, begun = settings.stop, random.Random(study.seed), 0
+    wanted = {"load": 1.0, "duration_s": 1.0, "half_width_ratio": stop.half_width_ratio}
+    goal = NarrowMean(rule=eyes.rule, most_trials=stop.most_repeats, **wanted)
+    states: dict[str, Any] = {}
+    for repeat in itertools.count(1):
+        left = [
+            point
+            for point in block(study, repeat, order, begun)
+            if not isinstance(states.setdefault(_arm(point), begin(goal))[1], Result)
+        ]
+        if not left:
+            return
+        for i, point in enumerate(left):
+            yield replace(point, order=begun + i)
+            measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
+            if measured is None:
+                continue  # a failed run is told at the end, and made again by the next launch
+            name, value = _arm(point), getattr(measured, stop.quantity)
+            states[name] = step(states[name][0], Observation(1.0, 1.0, value))
+            if isinstance(states[name][1], Result):
+                eyes.tell(_said(name, stop.quantity, states[name][1]))
+        begun += len(left)
+
+
+def _arm(point: Point) -> str:
+    return point.run_id.rpartition("-r")[0] or point.run_id
+
+
+def _trial(
+    study: Study, settings: StudyFile, variant: str, levels: Mapping[str, Any], trial: Trial, number: int, order: int
+) -> Point:
+    factor = settings.search.factor
+    place = place_of(factor)
+    level = int(trial.load) if float(trial.load).is_integer() else trial.load
+    names = [name for name in (arm(study, variant, levels), named_level(place, level, number)) if name]
+    merged = settled(
+        settings_of_point(study, variant, levels), {factor: level, "load.duration_s": float(trial.duration_s)}
+    )
+    run_id = "-".join((*names, f"t{number:03d}"))
+    return Point(run_id, variant, {**levels, factor: level}, number, order, merged)
+
+
+def _observed(settings: StudyFile, trial: Trial, measured: Measured) -> Observation:
+    if settings.search.kind == "saturating_size":
+        return Observation(trial.load, trial.duration_s, measured.received_bytes_per_s)
+    objective = settings.objective
+    kept = measured.failed_ratio <= objective.failed_ratio
+    if objective.latency_s is not None:
+        if math.isnan(measured.latency_s):
+            raise LabError(f"no latency at quantile {objective.quantile:g}: {settings.load.tool} does not tell it")
+        kept = kept and measured.latency_s <= objective.latency_s
+    return Observation(trial.load, trial.duration_s, measured.throughput_rps, bool(kept))
+
+
+def _said(name: str, factor: str, result: Result) -> str:
+    head = f"{name}: " if name else ""
+    warned = f" ({'; '.join(result.warnings)})" if result.warnings else ""
+    return (
+        f"{head}{factor} {result.lower:g} to {result.upper:g}, {result.value:g} at the answer, after {result.trials} "
+        f"runs{warned}"
+    )

@@ -1,0 +1,83 @@
+"""Wait until services answer, asked from their own host."""
+
+import time
+import urllib.error
+import urllib.request
+
+from loadcurve.errors import LabError
+from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.process import Started
+
+# A private server answers within a few ms of its start, a database after a second or two, WordPress writes its tables
+# first; the rest is room for a busy machine.
+START_LIMIT_S = 30.0
+_PAUSE_S = 0.02
+# Straight to the server: a proxy of the environment would take the request elsewhere.
+_PROBE = """\
+import sys, urllib.error, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+try:
+    print(opener.open(sys.argv[1], timeout=5).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+except OSError as error:
+    print(0, error)
+"""
+
+
+def wait_until_it_answers(place: Place, started: Started, url: str, words: str) -> None:
+    """Ask a server until it answers, be it with an error of the client's: a proxy's 502 and PHP's 503 are not ready.
+
+    Parameters
+    ----------
+    place : Place
+        Its host.
+    started : Started
+        Its process, which must not end meanwhile.
+    url : str
+        What to ask.
+    words : str
+        File of the run's folder with its complaints.
+
+    Raises
+    ------
+    LabError
+        When it ended, or did not answer in time; with its last words.
+    """
+    deadline, said = time.monotonic() + START_LIMIT_S, ""
+    while time.monotonic() < deadline and started.process.poll() is None:
+        status, said = _asked(place, url)
+        if 0 < status < 500:
+            return
+        time.sleep(_PAUSE_S)
+    last = last_words(place, words)
+    raise LabError(f"the private {started.command.tool} did not answer ({said or 'it ended'}){last}")
+
+
+def last_words(place: Place, name: str) -> str:
+    """The last line of a file of the run's folder, after a colon; empty where there is none."""
+    file = place.folder / name
+    lines = file.read_text("utf-8", "replace").strip().splitlines() if name and file.is_file() else []
+    return f": {lines[-1]}" if lines else ""
+
+
+def _asked(place: Place, url: str) -> tuple[int, str]:
+    """Status and complaint; 0 where nobody answers."""
+    if isinstance(place, LocalPlace) and not place.host.prefix:
+        return _asked_here(url)
+    try:
+        status, _, said = place.check_output(("python3", "-I", "-S", "-c", _PROBE, url), 10.0).strip().partition(" ")
+        return int(status), said or f"status {status}"
+    except LabError as error:
+        return 0, str(error)
+
+
+def _asked_here(url: str) -> tuple[int, str]:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=5) as answer:
+            return answer.status, ""
+    except urllib.error.HTTPError as error:
+        return error.code, str(error)
+    except OSError as error:
+        return 0, str(error)

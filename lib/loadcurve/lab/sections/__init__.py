@@ -1,0 +1,10 @@
+"""What may stand in a study.yml: a dataclass for each section, read strictly, checked together, point by point.
+
+`read_checked` and `check_study` name all faults of a study before anything starts; `settings_of` gives the sections of
+one point; `schema` is for editors.
+"""
+
+from loadcurve.lab.sections.hosts import HostSection, TopologySection
+from loadcurve.lab.sections.study_file import StudyFile, check_study, read_checked, schema, settings_of
+
+__all__ = ["HostSection", "StudyFile", "TopologySection", "check_study", "read_checked", "schema", "settings_of"]

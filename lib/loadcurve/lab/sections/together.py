@@ -1,0 +1,102 @@
+"""Rules that hold between sections: hosts that are named are there, a balancer has a host, and so on."""
+
+from typing import TYPE_CHECKING
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.study import place_of
+
+if TYPE_CHECKING:
+    from loadcurve.lab.sections.study_file import StudyFile
+
+_KERNEL = ("nft", "ipvs")
+
+
+def check_together(settings: "StudyFile") -> None:
+    """See that the sections of a study, or of one point of it, fit each other.
+
+    Raises
+    ------
+    ValueRuleError
+        When they do not; each further fault is in its `others`.
+    """
+    checks = (_hosts, _links, _balancer, _monitors, _fault, _adaptive)
+    broken = tuple(fault for check in checks for fault in check(settings))
+    if broken:
+        broken[0].others = broken[1:]
+        raise broken[0]
+
+
+def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
+    names, roles = settings.topology.names, {name.rstrip("0123456789") for name in settings.topology.names}
+    found = []
+    for name, host in settings.hosts.items():
+        if name not in {*names, *roles}:
+            found.append(ValueRuleError(f"hosts.{name}", f"one of {', '.join(sorted({*names, *roles}))}", name))
+        elif (host.sysctls or host.congestion_control != "reno") and (
+            settings.topology.machines or settings.topology.recipe == "loopback"
+        ):
+            rule = "without settings of the kernel: the laboratory sets those of its own namespaces alone"
+            found.append(ValueRuleError(f"hosts.{name}", rule, ", ".join(host.sysctls) or host.congestion_control))
+    return found
+
+
+def _links(settings: "StudyFile") -> list[ValueRuleError]:
+    topology, found = settings.topology.topology() if not settings.topology.machines else None, []
+    for name in settings.links:
+        try:
+            if topology is None:
+                raise LabError("machines have links that the laboratory does not set")
+            topology.links(name)
+        except LabError as error:
+            found.append(ValueRuleError(f"links.{name}", f"a link of the topology ({error})", name))
+    return found
+
+
+def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
+    kind, there = settings.balancer.kind, "LB" in settings.topology.names
+    if not kind:
+        return []
+    if kind in _KERNEL and settings.topology.recipe != "client_l4_servers":
+        return [ValueRuleError("balancer", f"a program: {kind} needs the topology client_l4_servers", kind)]
+    if not there and settings.topology.names != ("local",):
+        return [ValueRuleError("balancer", "left out: this topology has no LB", kind)]
+    if settings.server.url is not None:
+        return [ValueRuleError("balancer", "left out before a server that runs already", kind)]
+    return []
+
+
+def _monitors(settings: "StudyFile") -> list[ValueRuleError]:
+    if settings.monitors.stub_status is not None and settings.server.nginx is None:
+        return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
+    if settings.monitors.counters is not None and settings.balancer.kind not in (*_KERNEL, "haproxy"):
+        rule = "left out: only nft, ipvs and haproxy count for each server"
+        return [ValueRuleError("monitors.counters", rule, settings.balancer.kind or "no balancer")]
+    return []
+
+
+def _fault(settings: "StudyFile") -> list[ValueRuleError]:
+    fault = settings.fault
+    if not fault.kind:
+        return []
+    if settings.topology.names == ("local",) or settings.topology.machines:
+        return [ValueRuleError("fault", "made in namespaces: choose a topology of them", fault.kind)]
+    if fault.host and fault.host not in settings.topology.names:
+        return [ValueRuleError("fault.host", f"one of {', '.join(settings.topology.names)}", fault.host)]
+    return []
+
+
+def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
+    found, search = [], settings.search
+    if search is not None:
+        if place_of(search.factor) in {place_of(name) for name in settings.factors}:
+            found.append(ValueRuleError("search", "for a place that is no factor of the study", search.factor))
+        threads, goal = settings.load.threads, search.goal
+        if place_of(search.factor) == ("load", "connections") and (goal.resolution % threads or goal.lowest % threads):
+            rule = f"with a lowest load and a resolution that are multiples of {threads} threads"
+            found.append(ValueRuleError("search", rule, f"{goal.lowest:g}, {goal.resolution:g}"))
+        if settings.stop is not None:
+            found.append(ValueRuleError("stop", "left out beside a search, which repeats by its own rule", "stop"))
+        if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio == 0:
+            rule = "given, with latency_s or failed_ratio: a search for capacity asks where it breaks"
+            found.append(ValueRuleError("objective", rule, "none"))
+    return found

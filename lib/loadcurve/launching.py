@@ -1,0 +1,87 @@
+"""Launch a study with eyes: what its runs show decides which one comes next, where it searches or stops.
+
+The laboratory starts processes and reads nothing; ingestion reads and starts nothing; statistics know neither.  Here
+they meet.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from loadcurve import lab
+from loadcurve.ingest.folder import read_run_folder
+from loadcurve.lab import Eyes, Measured
+from loadcurve.records import read_run
+from loadcurve.stats import summarise_merged, summarise_stopping
+from loadcurve.study import Study
+
+_ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status", "errors_other")
+
+
+def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = print) -> list[Path]:
+    """Run a study as `loadcurve.lab.launch` does, also one that searches or stops.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    folder : pathlib.Path
+        Folder of the study.
+    public : bool
+        Whether targets that the study names may be public addresses.
+    tell : callable
+        What to do with the sentence in which a search or a stop ends.
+    """
+    return lab.launch(study, folder, public=public, eyes=Eyes(measure, summarise_stopping, tell))
+
+
+def measure(run_folder: Path, quantile: float) -> Measured | None:
+    """What a finished run showed, of all its generators together; None where it did not finish.
+
+    Parameters
+    ----------
+    run_folder : pathlib.Path
+        With its `run.json`.
+    quantile : float
+        Of the latency, 0 < quantile < 1.
+
+    Raises
+    ------
+    ParseError
+        When a file of the run does not hold what its tool writes.
+    """
+    if read_run(run_folder).status != "finished":
+        return None
+    tables = read_run_folder(run_folder).tables
+    runs = tables["runs"]
+    requests, errors = runs["requests"].sum(), runs[[name for name in _ERRORS if name in runs]].sum().sum()
+    weights = runs["requests"].astype(float)
+    return Measured(
+        throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
+        latency_mean_s=_mean(runs["latency_mean_s"].astype(float).to_numpy(), weights.to_numpy()),
+        received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
+        failed_ratio=float(errors / (requests + errors)) if requests + errors else 1.0,
+        latency_s=_latency_s(tables, quantile),
+    )
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> float:
+    """Mean of the responses of all generators: each one's mean by its number of responses."""
+    return float(np.sum(values * weights) / np.sum(weights)) if np.sum(weights) else np.nan
+
+
+def _latency_s(tables: dict, quantile: float) -> float:
+    """Latency at a quantile: from the histograms of all generators, else as the only one printed it."""
+    runs, histogram, printed = tables["runs"], tables["histogram"], tables["latency"]
+    # Where a tool gives both, the one that counts the requests which a stalled server kept from being sent.
+    histogram = histogram[histogram["corrected"].eq(histogram["corrected"].max())]
+    if set(runs["generator"]) == set(histogram["generator"]) and len(histogram):
+        merged = summarise_merged(runs, histogram, [quantile])
+        (upper,) = (name for name in merged if name.startswith("latency_") and name.endswith("_upper_s"))
+        return float(merged[upper].iloc[0])
+    if len(runs) == 1:
+        same = printed[np.isclose(printed["quantile"], quantile)]
+        if len(same):
+            return float(same["latency_s"].iloc[0])
+    return np.nan
