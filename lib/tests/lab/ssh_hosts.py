@@ -123,7 +123,7 @@ def serving(host: Host, folder: Path, before: tuple[str, ...] = (), lines: str =
             time.sleep(0.01)
         yield SshHost(host, folder, process.pid)
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # unshare, where there is one, does not pass it on
         process.wait(5)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
 """Hosts by OpenSSH without a host: addresses, names of files, what a hostile host sends, offsets of clocks."""
 
 import ast
+import inspect
 import json
 import os
 import subprocess
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab import machine
-from loadcurve.lab.ssh import connection, files, parse_url
+from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.ssh import RemotePlace, connection, files, parse_url
 from loadcurve.lab.ssh.clock import Exchange, find_offset
 from loadcurve.lab.ssh.files import check_names, receive
 from loadcurve.lab.ssh.reader import Reader
@@ -173,3 +175,11 @@ def test_the_login_shell_sees_one_constant_line():
     shell = ["sh", "-c", connection._BOOTSTRAP]
     done = subprocess.run(shell, input=b"11\nprint('ok')rest", capture_output=True, check=True)
     assert done.stdout == b"ok\n"
+
+
+def test_a_remote_place_has_the_methods_of_a_place():
+    methods = {name for name in vars(Place) if not name.startswith("_")}
+    assert methods >= {"argv", "put", "start", "wait", "stop", "check_output", "fetch", "close"}
+    for kind in (RemotePlace, LocalPlace):
+        for name in methods:
+            assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Place, name)), name
