@@ -51,6 +51,7 @@ lab-test)
     need caddy caddy
     need mariadbd mariadb-server-core
     need mariadb mariadb-client-core
+    need faketime faketime
     need ipvsadm ipvsadm
     # IPVS for kernels that have none.
     need linux.uml user-mode-linux

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, with_config
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, raise_all
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # of studies and variants: they become names of folders
 _PATH = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
@@ -114,9 +114,7 @@ class Study:
     stop: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
-        if broken := tuple(self._broken_rules()):
-            broken[0].others = broken[1:]
-            raise broken[0]
+        raise_all(self._broken_rules())
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         """Every rule that no type can state and that does not hold."""
@@ -182,6 +180,12 @@ class Command:
         UTC, ISO 8601; both empty for a command that never started.
     exit_code : int or None
         None while running, or when it was ended by the laboratory.
+    folders : tuple of str
+        Made empty in the run's folder before the start, and removed at the end with all that was in them.
+    unpacked : str
+        Archive of the run's folder that was unpacked before the start; empty for none.
+    stdin : str
+        File of the run's folder with its standard input; empty for none.
     """
 
     role: str
@@ -197,6 +201,9 @@ class Command:
     started_at: str = ""
     ended_at: str = ""
     exit_code: int | None = None
+    folders: tuple[str, ...] = ()
+    unpacked: str = ""
+    stdin: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,14 @@ from loadcurve.lab.balancers.load import loaded
 from loadcurve.lab.faults import injected
 from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.guard import check_target
+from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import Place
 from loadcurve.lab.plan import Point
 from loadcurve.lab.process import Started
 from loadcurve.lab.programs import Programs
 from loadcurve.lab.ready import last_words, wait_until_it_answers
 from loadcurve.lab.sections import StudyFile
-from loadcurve.lab.service import Service
+from loadcurve.lab.service import Service, packed
 from loadcurve.lab.ssh import Connection
 from loadcurve.lab.stage import Stage, processors, sites_of, staged
 from loadcurve.lab.tools import version
@@ -192,7 +193,10 @@ class _Scene:
         """Start servers and what stands before them, each when those behind it answer."""
         fault, faulty = self.arrangement.fault, self.arrangement.faulty
         for host, argv in self.arrangement.before:
-            self.stage.work[host].check_output(argv, 10.0)
+            place, making = self.stage.work[host], self.stage.making
+            place.check_output(argv, 10.0)
+            making.note([Invocation(place.host.argv(argv))])
+        self.stage.making.keep(self.folder)
         for host, service in self.arrangement.services:
             wrap = fault.wrap if fault and fault.role == "S" and host == faulty else ()
             self._serve(host, service, "S1", "server", wrap)
@@ -272,7 +276,8 @@ class _Scene:
         argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
-            version=version(service.tool), host=host, env=dict(service.env),
+            version=version(service.tool), host=host, env=dict(service.env), folders=tuple(service.folders),
+            unpacked=packed(service, self.folder),
         )  # fmt: skip
         started, number = place.start(command), self.record.number()
         self.servers[service.name] = place, started

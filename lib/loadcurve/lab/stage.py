@@ -14,6 +14,7 @@ from loadcurve.lab.arrangement.faults import link_with, settings_with
 from loadcurve.lab.hosts import LOCAL, Host
 from loadcurve.lab.limits import Limits, Prefix, limited, throttling
 from loadcurve.lab.network import Ledger
+from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import LocalPlace, Place
 from loadcurve.lab.sections import HostSection, StudyFile
 
@@ -30,12 +31,15 @@ class Stage:
         Networks that the laboratory made.
     limits : mapping of str to Prefix
         What limits the commands of a host.
+    making : Making
+        How they were made.
     """
 
     work: Mapping[str, Place]
     watch: Mapping[str, Place]
     own: tuple[str, ...] = ()
     limits: Mapping[str, Prefix] = field(default_factory=dict)
+    making: network.Making = field(default_factory=network.Making)
 
     def facts(self) -> dict[str, Any]:
         """What of each host decides what its numbers mean: its network, its clock, what its limits did."""
@@ -79,7 +83,7 @@ def staged(
     """
     with contextlib.ExitStack() as stack:
         recipe = settings.topology.recipe
-        ledger = None
+        ledger, making = None, network.Making()
         if recipe != "loopback" or any(host.cpu_quota for host in settings.hosts.values()):
             ledger = stack.enter_context(Ledger())
         if settings.topology.machines:
@@ -87,7 +91,7 @@ def staged(
         elif recipe == "loopback":
             watch = {"local": LocalPlace(LOCAL, folder)}
         else:
-            watch = _namespaces(settings, arrangement, folder, ledger, stack)
+            watch = _namespaces(settings, arrangement, folder, ledger, stack, making)
         work, limits = dict(watch), {}
         for name, place in watch.items():
             section = section_of(settings, name)
@@ -96,10 +100,13 @@ def staged(
             bounds = Limits(section.open_files, section.cpu_quota)
             limits[name] = stack.enter_context(limited(bounds, ledger, name, "python3"))
             place.put(limits[name].files)
+            if group := limits[name].group:
+                making.note([Invocation(("mkdir", group))])
+                making.after.append(Invocation(("rmdir", group)))
             host = replace(place.host, prefix=(*limits[name].argv, *place.host.prefix))
             work[name] = LocalPlace(host, folder)
         own = (_block(arrangement),) if recipe != "loopback" else ()
-        yield Stage(work, watch, own, limits)
+        yield Stage(work, watch, own, limits, making)
 
 
 def sites_of(settings: StudyFile, block: str) -> dict[str, Site]:
@@ -159,7 +166,12 @@ def _block(arrangement: Arrangement) -> str:
 
 
 def _namespaces(
-    settings: StudyFile, arrangement: Arrangement, folder: Path, ledger: Ledger, stack: contextlib.ExitStack
+    settings: StudyFile,
+    arrangement: Arrangement,
+    folder: Path,
+    ledger: Ledger,
+    stack: contextlib.ExitStack,
+    making: network.Making,
 ) -> dict[str, Place]:
     topology = settings.topology.topology(block=_block(arrangement))
     fault, faulty = arrangement.fault, arrangement.faulty
@@ -167,7 +179,7 @@ def _namespaces(
         node.name: settings_with(fault, faulty, node.name, section_of(settings, node.name)) for node in topology.nodes
     }
     links = link_with(fault, faulty, dict(settings.links))
-    built = stack.enter_context(network.build(topology, ledger, links, hosts))
+    built = stack.enter_context(network.build(topology, ledger, links, hosts, making))
     return {name: LocalPlace(host, folder) for name, host in built.items()}
 
 

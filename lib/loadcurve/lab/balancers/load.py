@@ -49,6 +49,7 @@ def loaded(rules: Rules, place: LocalPlace) -> Iterator[Command]:
         yield Command(
             "balancer", rules.tool, argv, "", "", LIMIT_S,
             version=version(rules.tool), host=place.host.name, started_at=begun, ended_at=now(), exit_code=0,
+            stdin=rules.stdin,
         )  # fmt: skip
     finally:
         _run(place, place.argv(rules.remove, LIMIT_S))

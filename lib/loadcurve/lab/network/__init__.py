@@ -7,6 +7,7 @@ Everything is written in a `Ledger` before it is made, so that `clean` can remov
 from loadcurve.lab.network.conditions import HostSettings, LinkConditions, has_netem
 from loadcurve.lab.network.facts import network_facts
 from loadcurve.lab.network.ledger import Ledger, clean
+from loadcurve.lab.network.making import Making
 from loadcurve.lab.network.namespaces import build, find_block
 from loadcurve.lab.network.nodes import Topology
 from loadcurve.lab.network.things import Thing
@@ -17,6 +18,7 @@ __all__ = [
     "HostSettings",
     "Ledger",
     "LinkConditions",
+    "Making",
     "Thing",
     "Topology",
     "build",

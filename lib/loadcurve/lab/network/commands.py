@@ -25,12 +25,15 @@ class Invocation:
     ----------
     argv : tuple of str
         The command.
-    text : str
+    stdin : str
         Its standard input: the lines of a batch.
+    stays : bool
+        Whether it runs as long as what it makes; `run_together` runs only such as end.
     """
 
     argv: tuple[str, ...]
-    text: str = ""
+    stdin: str = ""
+    stays: bool = False
 
 
 def run_together(invocations: Iterable[Invocation], holding: int | None = None) -> list[str]:
@@ -55,10 +58,10 @@ def run_together(invocations: Iterable[Invocation], holding: int | None = None) 
         # One by one, so that those which run are ended when a later one cannot be started.
         started.extend((invocation, _start(invocation, holding)) for invocation in invocations)
         for invocation, process in started:
-            out, err = process.communicate(invocation.text, timeout=max(0.1, deadline - time.monotonic()))
+            out, err = process.communicate(invocation.stdin, timeout=max(0.1, deadline - time.monotonic()))
             printed.append(out)
             if process.returncode:
-                failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode, invocation.text)}")
+                failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode, invocation.stdin)}")
     except subprocess.TimeoutExpired as error:
         raise LabError(f"no end of {' '.join(error.cmd)} after {_LIMIT_S:g} s") from None
     finally:

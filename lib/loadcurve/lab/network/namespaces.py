@@ -23,6 +23,7 @@ from loadcurve.lab.network.conditions import (
     tc_lines,
 )
 from loadcurve.lab.network.ledger import Ledger
+from loadcurve.lab.network.making import Making
 from loadcurve.lab.network.nodes import Topology
 from loadcurve.lab.network.things import Thing
 from loadcurve.lab.network.topology import free_block
@@ -32,6 +33,8 @@ from loadcurve.lab.process import guarded
 # A delay line lives as long as its topology; this is only to end one that nobody ended.
 _LONGEST_TOPOLOGY_S = 86_400.0
 _DELAY_LINE_START_LIMIT_S = 5.0
+# As the run's folder has it, for who repeats the run by hand.
+_DELAY_LINE = "delay_line.py"
 
 
 @contextlib.contextmanager
@@ -40,6 +43,7 @@ def build(
     ledger: Ledger,
     links: Mapping[str, LinkConditions] | None = None,
     hosts: Mapping[str, HostSettings] | None = None,
+    making: Making | None = None,
 ) -> Iterator[dict[str, Host]]:
     """Build a topology, and take it down at the end with every process in it.
 
@@ -53,6 +57,8 @@ def build(
         By name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
     hosts : mapping of str to HostSettings, optional
         By name of a host.
+    making : Making, optional
+        Where it is noted how all is made.
 
     Yields
     ------
@@ -76,7 +82,9 @@ def build(
     ledger.record(*things)
     with contextlib.ExitStack() as stack:
         stack.callback(ledger.remove, *things)
-        _make(topology, ledger, conditions, settings, stack)
+        making = making or Making()
+        making.after += [Invocation(("ip", "netns", "del", space)) for space in spaces]
+        _make(topology, ledger, conditions, settings, stack, making)
         yield {
             node.name: Host(node.name, node.addresses[0], ("ip", "netns", "exec", namespace(ledger.tag, node.name)))
             for node in topology.nodes
@@ -110,13 +118,14 @@ def _make(
     links: Links,
     settings: Mapping[str, HostSettings],
     stack: contextlib.ExitStack,
+    making: Making,
 ) -> None:
     """Namespaces and veth pairs first, then delay lines, then all that lies in a namespace, at once."""
     netem = any(c.delay_s for c in links.values()) and has_netem()
     delayed = frozenset(link for link, c in links.items() if c.delay_s and not netem)
     batch = wiring.namespaces_lines(topology, ledger.tag) + wiring.veth_lines(topology, ledger.tag, delayed)
-    run(("ip", "-batch", "-"), batch, ledger.lock)
-    _start_delay_lines(topology, ledger, {link: links[link].delay_s for link in delayed}, stack)
+    run_together(making.note([Invocation(("ip", "-batch", "-"), batch)]), ledger.lock)
+    _start_delay_lines(topology, ledger, {link: links[link].delay_s for link in delayed}, stack, making)
     ipv6 = Path("/proc/sys/net/ipv6").exists()
     switch = namespace(ledger.tag, SWITCH)
     first, then = [Invocation(("ip", "-n", switch, "-batch", "-"), wiring.switch_lines(topology, links, ipv6))], []
@@ -127,8 +136,8 @@ def _make(
         first.append(Invocation((*enter, "sysctl", "-q", "-w", *wiring.sysctl_words(node, setting))))
         then += _conditions(space, {i.name: links[node.name, i.network] for i in node.interfaces}, netem)
     then += _conditions(switch, {port(*link): condition for link, condition in links.items()}, netem)
-    run_together(first, ledger.lock)
-    run_together(then, ledger.lock)
+    run_together(making.note(first), ledger.lock)
+    run_together(making.note(then), ledger.lock)
 
 
 def _conditions(space: str, devices: Mapping[str, LinkConditions], netem: bool) -> list[Invocation]:
@@ -143,7 +152,11 @@ def _conditions(space: str, devices: Mapping[str, LinkConditions], netem: bool) 
 
 
 def _start_delay_lines(
-    topology: Topology, ledger: Ledger, delays: Mapping[tuple[str, str], float], stack: contextlib.ExitStack
+    topology: Topology,
+    ledger: Ledger,
+    delays: Mapping[tuple[str, str], float],
+    stack: contextlib.ExitStack,
+    making: Making,
 ) -> None:
     """Start a delay line for each link that has one; one whose launcher dies first cannot say `ready`, and ends."""
     lines = []
@@ -151,6 +164,8 @@ def _start_delay_lines(
         (device,) = (i.name for i in topology.node(host).interfaces if i.network == network)
         ends = (namespace(ledger.tag, host), device, namespace(ledger.tag, SWITCH), port(host, network))
         argv = (sys.executable, "-I", "-S", delay_line.__file__, *ends, f"{delay_s:.6f}")
+        making.note([Invocation(("python3", "-I", "-S", _DELAY_LINE, *argv[4:]), stays=True)])
+        making.files[_DELAY_LINE] = Path(delay_line.__file__).read_text("utf-8")
         process = subprocess.Popen(
             guarded(argv, _LONGEST_TOPOLOGY_S),
             stdin=subprocess.DEVNULL,
