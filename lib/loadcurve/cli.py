@@ -32,7 +32,7 @@ app.add_typer(lab, name="lab")
 
 @app.command()
 def launch(
-    study: Annotated[str, typer.Argument(help="Name of a study, or a folder with a study.yml.")],
+    study: Annotated[str, typer.Argument(help="Name of a study or a design, or a folder with a study.yml.")],
     seconds: Seconds = None,
     repeats: Repeats = None,
     name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
@@ -41,7 +41,7 @@ def launch(
         bool, typer.Option("--public", help="Targets that the study names may be public addresses.")
     ] = False,
 ) -> None:
-    """Launch a study, or go on with one that was interrupted."""
+    """Launch a study, or go on with one that was interrupted; a design of data/designs is recorded in data/studies."""
     from loadcurve import paths
     from loadcurve.lab import describe, read_checked
     from loadcurve.launching import launch as launch_study
@@ -51,12 +51,12 @@ def launch(
     changes = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**held.load, "duration_s": seconds}
-    target = paths.root() / "data" / "studies" / name if name else folder
+    target = paths.studies() / name if name else paths.record_folder(folder)
     if plan:
         for line in describe(replace(held, **changes)):
             typer.echo(line)
         return
-    runs = launch_study(replace(held, **changes), target, public=public, tell=typer.echo)
+    runs = launch_study(replace(held, **changes), target, public=public)
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from tqdm.auto import tqdm
 
 from loadcurve import lab
 from loadcurve.ingest.folder import read_run_folder
@@ -19,7 +20,7 @@ from loadcurve.study import Study
 _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status", "errors_other")
 
 
-def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = print) -> list[Path]:
+def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = tqdm.write) -> list[Path]:
     """Run a study as `loadcurve.lab.launch` does, also one that searches or stops.
 
     Parameters
@@ -31,7 +32,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[
     public : bool
         Whether targets that the study names may be public addresses.
     tell : callable
-        What to do with the sentence in which a search or a stop ends.
+        What to do with the sentence in which a search or a stop ends; by default it is printed above the progress bar.
     """
     return lab.launch(study, folder, public=public, eyes=Eyes(measure, summarise_stopping, tell))
 

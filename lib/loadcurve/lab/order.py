@@ -61,7 +61,7 @@ class Eyes:
 
     measure: Callable[[Path, float], Measured | None]
     rule: Callable[..., pd.DataFrame]
-    tell: Callable[[str], None] = print
+    tell: Callable[[str], None]
 
 
 def points_of(study: Study, settings: StudyFile, folder: Path, eyes: Eyes | None) -> Iterator[Point]:
@@ -128,7 +128,7 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
         left = [
             point
             for point in block(study, repeat, order, begun)
-            if not isinstance(states.setdefault(_arm(point), begin(goal))[1], Result)
+            if not isinstance(states.setdefault(arm(study, point.variant, point.levels), begin(goal))[1], Result)
         ]
         if not left:
             return
@@ -137,15 +137,11 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
             measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
             if measured is None:
                 continue  # a failed run is told at the end, and made again by the next launch
-            name, value = _arm(point), getattr(measured, stop.quantity)
+            name, value = arm(study, point.variant, point.levels), getattr(measured, stop.quantity)
             states[name] = step(states[name][0], Observation(1.0, 1.0, value))
             if isinstance(states[name][1], Result):
                 eyes.tell(_said(name, stop.quantity, states[name][1]))
         begun += len(left)
-
-
-def _arm(point: Point) -> str:
-    return point.run_id.rpartition("-r")[0] or point.run_id
 
 
 def _trial(

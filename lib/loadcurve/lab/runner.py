@@ -13,7 +13,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab import machine, programs
 from loadcurve.lab.guard import check_redirect, check_target
 from loadcurve.lab.network import find_block
-from loadcurve.lab.obstacles import find_obstacles
+from loadcurve.lab.obstacles import arrangements, find_obstacles
 from loadcurve.lab.order import Eyes, most_points, points_of
 from loadcurve.lab.plan import Point
 from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
@@ -51,12 +51,10 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     """
     check_study(study)
     settings = settings_of(study)
+    _guard(study, public)
     obstacles = find_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
-    for url in dict.fromkeys(_urls(study)):
-        check_target(url, study.allow_targets, public=public)
-        check_redirect(url, study.allow_targets, public=public)
     points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
@@ -92,16 +90,18 @@ def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around
     return list(failed.values()), made
 
 
-def _urls(study: Study) -> Iterator[str]:
-    """Servers that run already, of all variants and levels."""
-    for changes in ({}, *study.variants.values(), *study.points):
-        url = settings_of(study, changes).server.url
-        if url:
-            yield url
-    for name, levels in study.factors.items():
-        for level in levels if name.startswith("server") else ():
-            if url := settings_of(study, {name: level}).server.url:
-                yield url
+def _guard(study: Study, public: bool) -> None:
+    """Check every target beyond the laboratory's own networks, and where those that run already redirect to."""
+    targets = {
+        loader.url: settings.server.url is not None
+        for settings, arrangement in arrangements(study, programs.ASSUMED)
+        if settings.topology.recipe == "loopback"
+        for loader in arrangement.loaders
+    }
+    for url, runs_already in targets.items():
+        check_target(url, study.allow_targets, public=public)
+        if runs_already:
+            check_redirect(url, study.allow_targets, public=public)
 
 
 def _block(settings: StudyFile) -> str:
