@@ -25,21 +25,38 @@ def build() -> Path:
     return root() / "build"
 
 
+def studies() -> Path:
+    """Recorded studies: what `loadcurve launch` writes."""
+    return root() / "data" / "studies"
+
+
+def designs() -> Path:
+    """Studies that are ready to be launched; nothing is recorded here."""
+    return root() / "data" / "designs"
+
+
 def study_folder(study: str | Path) -> Path:
-    """Folder of a study, from its name or its path: recorded under `data/studies`, or run here under `build/studies`.
+    """Folder of a study, from its name or its path.
+
+    A name is looked for among the recorded studies, then among those run under `build/studies`, then among the designs.
 
     Raises
     ------
     LoadcurveError
         When there is no such study; the text names those there are.
     """
-    places = [root() / "data" / "studies", build() / "studies"]
+    places = [studies(), build() / "studies", designs()]
     for candidate in [*(place / study for place in places), root() / study, Path(study)]:
         folder = candidate.parent if candidate.name == "study.yml" else candidate
         if (folder / "study.yml").is_file():
             return folder.resolve()
-    known = sorted(p.parent.name for place in places for p in place.glob("*/study.yml"))
+    known = dict.fromkeys(p.parent.name for place in places for p in sorted(place.glob("*/study.yml")))
     raise LoadcurveError(f"study must be one of {', '.join(known)}, or a folder with a study.yml, got {str(study)!r}")
+
+
+def record_folder(folder: Path) -> Path:
+    """Where the runs of a study go: beside its `study.yml`, but those of a design to the recorded studies."""
+    return studies() / folder.name if folder.resolve().parent == designs().resolve() else folder
 
 
 def shown(path: Path) -> str:

@@ -13,6 +13,8 @@ from loadcurve.study import Study
 
 # What stands around the load of a run: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
 _AROUND_S = 0.45
+# What each host adds in namespaces: its links, its monitors, their end.  Runs with two to five hosts, two processors.
+_HOST_S = 0.25
 _ROLES = {"generator": "C1", "server": "S1", "balancer": "LB"}
 
 
@@ -60,7 +62,9 @@ def _head(study: Study, settings: StudyFile) -> str:
     if not seconds:
         return f"{study.study}: {runs} runs of {settings.load.requests} requests each"
     longest = settings.search.goal.final_s if settings.search else seconds
-    total = runs * (longest + study.warm_up_s + _AROUND_S) + (runs - 1) * study.rest_s
+    hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
+    around = _AROUND_S + _HOST_S * hosts
+    total = runs * (longest + study.warm_up_s + around) + (runs - 1) * study.rest_s
     most = "at most " if settings.search or settings.stop else ""
     return f"{study.study}: {most}{runs} runs of {most and 'up to '}{longest:g} s, {most}{_duration(total)} in all"
 
