@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, with_config
 
-from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.errors import ValueRuleError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # of studies and variants: they become names of folders
 _PATH = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
@@ -114,7 +114,9 @@ class Study:
     stop: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
-        raise_all(self._broken_rules())
+        if broken := tuple(self._broken_rules()):
+            broken[0].others = broken[1:]
+            raise broken[0]
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         """Every rule that no type can state and that does not hold."""
