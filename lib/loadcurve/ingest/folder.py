@@ -13,7 +13,7 @@ from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.point import check_point, wrong
+from loadcurve.ingest.point import check_point, tables_of, wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
@@ -169,6 +169,9 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
     generators = [c for c in run.commands if c.role == "generator"]
     load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
+    for name, frame in tables_of(run, load_started).items():
+        parts.frames[name].append(_of_run(frame.assign(source="run.json"), run))
+        parts.sources[name].add(folder / "run.json")
     for command in run.commands:
         form = form_of(command.tool, command.variant)
         # What servers and balancers print is their log; a warm-up is no part of the run.

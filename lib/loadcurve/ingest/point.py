@@ -4,10 +4,12 @@ import json
 from collections.abc import Container
 from pathlib import Path
 
+import pandas as pd
+
 from loadcurve.errors import ParseError
 from loadcurve.paths import shown
 from loadcurve.records import line_of
-from loadcurve.study import SECTIONS, Run, Study, in_one_word, settled
+from loadcurve.study import SECTIONS, Run, Study, in_one_word, place_of, settled
 
 
 def check_point(run: Run, folder: Path, study: Study) -> None:
@@ -67,6 +69,31 @@ def _check_settings(run: Run, folder: Path, study: Study) -> None:
             one, other = ({k: v for k, v in (load or {}).items() if k != "duration_s"} for load in (one, other))
         if one != other:
             raise wrong(folder, "factors", f"settings of {section} to be {one} as study.yml says", str(other))
+
+
+def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
+    """What a record itself tells: levels of the factors, and what was done to the run on purpose."""
+    levels = run.factors.get("levels", {})
+    factors = [
+        {
+            "factor": ".".join(place_of(name)),
+            "level": level if isinstance(level, str) else json.dumps(level),
+            "number": float(level) if isinstance(level, int | float) and not isinstance(level, bool) else float("nan"),
+        }
+        for name, level in levels.items()
+    ]
+    events = [
+        {
+            "time": (at := pd.Timestamp(event["at"])),
+            "elapsed_s": (at - load_started).total_seconds(),
+            "host": event["host"],
+            "tool": "loadcurve",
+            "event": "fault",
+            "text": event["what"],
+        }
+        for event in run.events
+    ]
+    return {name: pd.DataFrame(rows) for name, rows in (("factors", factors), ("events", events)) if rows}
 
 
 def wrong(folder: Path, key: str, expected: str, got: str) -> ParseError:

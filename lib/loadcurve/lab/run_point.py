@@ -309,7 +309,8 @@ class _Scene:
             with injected(self.arrangement.fault, host, pids) as events:
                 yield
         finally:
-            self.record.events += [{"at": event.at, "what": event.what} for event in events]
+            on = self.arrangement.faulty
+            self.record.events += [{"at": event.at, "host": on, "what": event.what} for event in events]
 
     def _cpus(self, host: str, role: str) -> tuple[int, ...]:
         return processors(self.settings, self.arrangement.sites, host, role)

@@ -6,6 +6,7 @@ from loadcurve.schemas import host, load, results, sockets
 
 SCHEMAS: dict[str, pa.DataFrameSchema] = {
     "runs": load.RUNS,
+    "factors": load.FACTORS,
     "latency": load.LATENCY,
     "histogram": load.HISTOGRAM,
     "phases": load.PHASES,

@@ -204,8 +204,8 @@ AVERAGES = pa.DataFrameSchema(
 EVENTS = pa.DataFrameSchema(
     {
         **SAMPLE,
-        "tool": name("sar, sadf, nginx or apache."),
-        "event": name("restart or comment; of an error log, the level: warn, error, alert."),
+        "tool": name("sar, sadf, nginx or apache; loadcurve for what it did itself."),
+        "event": name("restart or comment; of an error log, the level: warn, error, alert; fault, made on purpose."),
         "cpus": count("Processors after a restart."),
         "text": name("Text of a comment, or the message of an error log."),
     },

@@ -1,8 +1,8 @@
-"""What load generators report: `runs`, `latency`, `histogram`, `phases`, `requests`."""
+"""What load generators report and were asked for: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`."""
 
 import pandera.pandas as pa
 
-from loadcurve.schemas.declare import GENERATOR, RUN, at_least_0, count, name, ratio, time, truth
+from loadcurve.schemas.declare import GENERATOR, RUN, at_least_0, count, name, number, ratio, time, truth
 
 RUNS = pa.DataFrameSchema(
     {
@@ -65,6 +65,16 @@ RUNS = pa.DataFrameSchema(
         ),
     },
     description="One row for each load generator of each run: what was asked for, and what came of it.",
+)
+
+FACTORS = pa.DataFrameSchema(
+    {
+        **RUN,
+        "factor": name("Place of the factor in the study's sections, such as load.connections."),
+        "level": name("Its level in this run, as study.yml writes it."),
+        "number": number("", "The level, where it is a number."),
+    },
+    description="Levels of each run's factors beside its variant: one row for each; none of runs made by hand.",
 )
 
 LATENCY = pa.DataFrameSchema(

@@ -282,3 +282,39 @@ def test_a_changed_digit_anywhere_in_a_folder_is_found_out(study):
         file.write_text(text, "utf-8")
     assert json.loads((study / RUN_ID / "run.json").read_text("utf-8"))
     assert len(read_runs(study).tables["runs"]) == 1
+
+
+def test_levels_and_faults_of_the_record_are_tables(study):
+    factors = {
+        **{name: value for name, value in FACTORS.items() if name != "recipe"},
+        "levels": {"connections": 64},
+        "settings": {**STUDY.sections(), "load": {**STUDY.load, "connections": 64}},
+    }
+    event = {"at": "2026-11-21T00:23:47.919828Z", "host": "S1", "what": "KILL sent to S1: 7"}
+    run = study / RUN_ID
+    write_run(replace(read_run(run), factors=factors, events=(event,)), run)
+    found = read_runs(study).tables
+    assert found["factors"][["run_id", "factor", "level", "number"]].values.tolist() == [
+        [RUN_ID, "load.connections", "64", 64.0]
+    ]
+    assert found["events"][["elapsed_s", "host", "tool", "event", "text"]].values.tolist() == [
+        [1.0, "S1", "loadcurve", "fault", "KILL sent to S1: 7"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"levels": {"connections": 65}}, "level of connections to be one of (1, 64) as study.yml says, got '65'"),
+        ({"levels": {"threads": 2}}, "level of threads to be one of [] as study.yml says, got '2'"),
+        ({"levels": 64}, "levels as study.yml names them, got '64'"),
+        ({"connections": 1}, "connections to be 64 as study.yml says, got '1'"),
+        ({"settings": {"load": {"connections": 64, "duration_s": 3}}}, "settings of topology to be {}"),
+        ({"settings": {**STUDY.sections(), "load": {"connections": 64, "duration_s": 3}}}, "settings of load to be"),
+    ],
+)
+def test_settings_are_those_of_the_study(study, changes, says):
+    settings = {**STUDY.sections(), "load": {**STUDY.load, "connections": 64}}
+    rewrite(study, factors={"levels": {"connections": 64}, "settings": settings} | changes)
+    line = line_of("factors", study / RUN_ID / "run.json")
+    assert f"{RUN_ID}/run.json:{line}: expected {says}" in refused(study)
