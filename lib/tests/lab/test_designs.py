@@ -1,0 +1,101 @@
+"""The designs of data/designs: right, fit for a machine, described, and each run once for a second."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loadcurve import paths
+from loadcurve.lab import describe, find_obstacles, programs, read_checked
+from loadcurve.lab.obstacles import arrangements, first_points
+from loadcurve.launching import launch
+from loadcurve.records import read_run, write_study
+from loadcurve.study import Study
+
+DESIGNS = Path(__file__).resolve().parents[3] / "data" / "designs"
+NAMES = sorted(folder.name for folder in DESIGNS.iterdir())
+
+
+def shortest(study: Study) -> Study:
+    """The first point of a design alone, for a second."""
+    sections = dict(first_points(study)[0].settings)
+    sections["load"] = {**sections["load"], "duration_s": 1}
+    alone = {"variants": {"only": {}}, "factors": {}, "points": (), "search": {}, "repeats": 1}
+    return replace(study, **sections, **alone, warm_up_s=0.0, rest_s=0.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_holds_a_study_and_no_run(name):
+    assert [path.name for path in (DESIGNS / name).iterdir()] == ["study.yml"]
+    study = read_checked(DESIGNS / name)
+    assert study.question.endswith("?")
+    # Enough repeats to compare, or a search, which repeats by its own rule.
+    assert study.search or study.repeats >= 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_says_which_report_it_follows(name, root):
+    head = (DESIGNS / name / "study.yml").read_text("utf-8").split("study:")[0]
+    pages = [word.rstrip(".,") for line in head.splitlines() for word in line.split() if word.startswith("handbook/")]
+    assert pages and all((root / page).is_file() for page in pages)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_point_is_arranged(name):
+    study = read_checked(DESIGNS / name)
+    for settings, arrangement in arrangements(study, programs.ASSUMED):
+        assert arrangement.services and arrangement.loaders
+        # Nothing of a design goes beyond the laboratory's own networks.
+        assert not study.allow_targets and settings.topology.recipe != "loopback"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_described_with_its_duration(name):
+    head, *rest = describe(read_checked(DESIGNS / name))
+    assert head.startswith(f"{name}: ") and head.endswith(" in all")
+    assert {line for line in rest if not line.startswith(" ")} == {
+        point.run_id for point in first_points(read_checked(DESIGNS / name))
+    }
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", NAMES)
+def test_a_point_of_each_is_run(name, tmp_path, network_tools):
+    study = shortest(read_checked(DESIGNS / name))
+    if len(obstacles := find_obstacles(study)):
+        pytest.skip("; ".join(obstacles["obstacle"]))
+    (run,) = launch(study, tmp_path / name)
+    record = read_run(run)
+    assert record.status == "finished"
+    assert record.factors["settings"]["topology"] == study.topology
+
+
+def test_a_design_is_found_by_its_name_after_what_is_recorded(checkout):
+    design = checkout / "data" / "designs" / "scale_out"
+    shutil.copytree(DESIGNS / "scale_out", design)
+    assert paths.study_folder("scale_out") == design
+    assert paths.record_folder(design) == paths.record_folder(paths.study_folder("data/designs/scale_out"))
+    recorded = checkout / "data" / "studies" / "scale_out"
+    assert paths.record_folder(design) == recorded
+    shutil.copytree(design, recorded)
+    assert paths.study_folder("scale_out") == recorded == paths.record_folder(recorded)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("named", ["tiny", "data/designs/tiny/study.yml"])
+def test_a_launched_design_is_recorded_among_the_studies(checkout, named):
+    study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1)
+    if len(obstacles := find_obstacles(study)):
+        pytest.skip("; ".join(obstacles["obstacle"]))
+    design = checkout / "data" / "designs" / "tiny"
+    design.mkdir(parents=True)
+    write_study(study, design)
+    for _ in range(2):  # the second time nothing is left to do
+        argv = (sys.executable, "-m", "loadcurve", "launch", named)
+        said = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=True)
+        assert said.stdout == "data/studies/tiny: 1 runs finished\n"
+    assert [path.name for path in design.iterdir()] == ["study.yml"]
+    assert len(list((checkout / "data" / "studies" / "tiny").glob("*/run.json"))) == 1
