@@ -64,12 +64,10 @@ def _module(name: str) -> str:
 
 @cache
 def _php() -> tuple[str, str]:
-    # Debian's names have a version in them; the newest one is the last.
-    programs = sorted(Path("/usr/sbin").glob("php-fpm*"))
-    extensions = sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
-    if not programs or not extensions:
+    program, extensions = which("php-fpm"), sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
+    if program is None or not extensions:
         raise LabError("PHP is not installed: apt-get install php-fpm php-mysql")
-    return str(programs[-1]), str(extensions[-1].parent)
+    return program, str(extensions[-1].parent)
 
 
 @cache

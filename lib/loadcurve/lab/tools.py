@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 # Daemons are outside the PATH of ordinary users on Debian.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
@@ -65,6 +66,7 @@ TOOLS = {
         Tool("apache2", "server", "-v", "apache2-bin"),
         Tool("lighttpd", "server", "-v", "lighttpd"),
         Tool("caddy", "server", "version", "caddy"),
+        Tool("php-fpm", "server of pages", "-v", "php-fpm"),
         Tool("mariadbd", "database", "--version", "mariadb-server-core"),
         Tool("haproxy", "balancer", "-v", "haproxy"),
         Tool("ipvsadm", "balancer", "--version", "ipvsadm"),
@@ -89,7 +91,13 @@ TOOLS = {
 
 def which(tool: str) -> str | None:
     """Path of a tool, also where ordinary users do not look; None when it is not installed."""
-    return shutil.which(tool, path=SEARCH_PATH)
+    return shutil.which(tool, path=SEARCH_PATH) or (_newest_php() if tool == "php-fpm" else None)
+
+
+def _newest_php() -> str | None:
+    """Debian's PHP-FPM has its version in its name; the newest one is the last."""
+    programs = sorted(Path("/usr/sbin").glob("php-fpm[0-9]*"))
+    return str(programs[-1]) if programs else None
 
 
 @cache

@@ -88,8 +88,11 @@ def apache_service(
 
 
 def _model(model: str, server: WebServer) -> list[str]:
-    """Directives of the processing model: as many threads or processes as asked, all there from the start."""
-    workers = server.workers
+    """Directives of the processing model: as many threads or processes as asked, all there from the start.
+
+    With one thread alone `event` never accepts a second connection while the first one is kept busy, so it has two.
+    """
+    workers = max(server.workers, 2) if model == "event" else server.workers
     if model == "prefork":
         limits = [f"ServerLimit {workers}", f"MaxRequestWorkers {workers}", f"StartServers {workers}"]
         return [*limits, f"MinSpareServers {workers}", f"MaxSpareServers {workers + 1}"]
@@ -98,4 +101,7 @@ def _model(model: str, server: WebServer) -> list[str]:
     processes = workers // threads
     limits = [f"ThreadLimit {threads}", f"ThreadsPerChild {threads}", f"ServerLimit {processes}"]
     limits += [f"StartServers {processes}", f"MaxRequestWorkers {workers}", f"MinSpareThreads {workers}"]
-    return [*limits, f"MaxSpareThreads {workers + threads}"]
+    # An idle connection takes no thread of `event`, but its number is limited: by default to two for each idle thread,
+    # and connections beyond would wait unheard for as long as the others are kept alive.
+    kept = [f"AsyncRequestWorkerFactor {max(2, server.connections)}"] if model == "event" else []
+    return [*limits, f"MaxSpareThreads {workers + threads}", *kept]

@@ -19,8 +19,8 @@ class WebServer:
     files : Files
         What it sends.
     workers : int
-        1–1024: threads of apache, which is how many requests it works on at once; processes of lighttpd; processors
-        that caddy may use.
+        1–1024: threads of apache, which is how many requests it works on at once (its `event` has two at least);
+        processes of lighttpd; processors that caddy may use.
     connections : int
         Largest number of concurrent connections to expect.
     access_log : bool
