@@ -1,4 +1,7 @@
-"""Nothing lost, nothing left: launchers killed at a hundred moments, interrupted twice, or on a full disk."""
+"""Nothing lost, nothing left: launchers killed at a hundred moments, interrupted twice, or on a full disk.
+
+On loopback first, then where there is more to leave: namespaces, control groups, rules, delay lines and faults.
+"""
 
 import os
 import random
@@ -8,14 +11,19 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import psutil
 import pytest
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import find_obstacles, launch, stage
+from loadcurve.lab.limits.controller import find_controller
+from loadcurve.lab.network import Ledger, clean, namespaces
+from loadcurve.lab.network.things import NAMESPACES
 from loadcurve.lab.tools import which
 from loadcurve.records import fingerprint, read_run, run_folders, write_study
+from loadcurve.study import Study
 
 pytestmark = pytest.mark.lab
 
@@ -23,6 +31,8 @@ KILLS = 100
 SEED = 20261121
 # A point takes a second of load and what is around it: the kills fall on every part of one, and between two.
 LATEST_KILL_S = 3.0
+KILLS_IN_NAMESPACES = 24
+LATEST_KILL_IN_NAMESPACES_S = 5.0  # there is more around the load, and four launchers share the machine
 
 
 @pytest.fixture
@@ -76,6 +86,26 @@ def finished(folder) -> dict:
     return {name: (run.seal, run.files) for name, run in runs.items() if run.status == "finished"}
 
 
+def check_whole(folder, runs: dict) -> None:
+    """Finished runs have all their files and no other, and are read."""
+    for name, (_, files) in runs.items():
+        assert {p.name for p in (folder / name).iterdir()} == {*files, "run.json"}
+        assert {file: fingerprint(folder / name / file) for file in files} == files
+    table = read_runs(folder).tables["runs"]
+    assert set(table[table["status"] == "finished"]["run_id"]) == set(runs)
+
+
+def wait_until(condition, limit_s=20.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def sends_load(folder) -> bool:
+    return any(command.startswith("wrk") or " wrk " in command for command in processes_in(folder))
+
+
 def test_launchers_killed_at_a_hundred_moments(study, tmp_path):
     """Four studies side by side, so that the hundred take no longer than they must."""
     folders, moments = [tmp_path / str(i) / "small" for i in range(4)], random.Random(SEED)
@@ -94,21 +124,14 @@ def test_launchers_killed_at_a_hundred_moments(study, tmp_path):
             before[folder] = after
     assert any(before.values()), "some runs finish between two kills"
     for folder in folders:
-        for name, (_, files) in before[folder].items():
-            assert {p.name for p in (folder / name).iterdir()} == {*files, "run.json"}
-            assert {file: fingerprint(folder / name / file) for file in files} == files
-        table = read_runs(folder).tables["runs"]
-        assert set(table[table["status"] == "finished"]["run_id"]) == set(before[folder])
+        check_whole(folder, before[folder])
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.05, 0.3])
 def test_interrupted_twice(study, tmp_path, pause_s):
     folder = tmp_path / "small"
     pid = forked(partial(launch, study, folder))
-    deadline = time.monotonic() + 20
-    while not any(command.startswith("wrk") or " wrk " in command for command in processes_in(folder)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: sends_load(folder))
     os.kill(pid, signal.SIGINT)
     time.sleep(pause_s)
     os.kill(pid, signal.SIGINT)
@@ -142,14 +165,13 @@ print("then", *sorted({read_run(path).status for path in run_folders(folder)}))
 """
 
 
-@pytest.mark.parametrize("left_kib", [4, 72, 80, 84, 92])
-def test_a_full_disk(study, tmp_path, left_kib):
-    """On a tmpfs of 1 MiB that only this test sees, with a few KiB left."""
+def on_a_full_disk(study, tmp_path, left_kib) -> list[str]:
+    """What `FULL_DISK` says on a tmpfs of 1 MiB that only it sees, with a few KiB left."""
     if os.geteuid() != 0 or which("unshare") is None:
         pytest.skip("a file system of its own needs root and unshare")
     disk = tmp_path / "disk"
     disk.mkdir()
-    write_study(replace(study, factors={"connections": (1, 4)}, repeats=1), tmp_path / "small")
+    write_study(study, tmp_path / "small")
     script = (
         'mount -t tmpfs -o size=1m none "$1" && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && '
         'exec "$3" -c "$4" "$1" "$5"'
@@ -164,4 +186,174 @@ def test_a_full_disk(study, tmp_path, left_kib):
     assert "No space left on device" in said[0], said
     unfinished = [line for line in said[1:-1] if " finished " not in f"{line} "]
     assert all(" failed No space left on device" in line for line in unfinished), said
+    return unfinished
+
+
+@pytest.mark.parametrize("left_kib", [4, 72, 80, 84, 92])
+def test_a_full_disk(study, tmp_path, left_kib):
+    unfinished = on_a_full_disk(replace(study, factors={"connections": (1, 4)}, repeats=1), tmp_path, left_kib)
     assert bool(unfinished) == (left_kib > 64), "with less than the reserve nothing is begun"
+
+
+@pytest.fixture
+def ledgers(tmp_path, network_tools, monkeypatch):
+    """Where launches of this test write down what they make; delay lines also where the kernel could do without."""
+    monkeypatch.setattr(stage, "Ledger", partial(Ledger, tmp_path / "ledgers"))
+    monkeypatch.setattr(namespaces, "has_netem", lambda: False)
+    return tmp_path / "ledgers"
+
+
+@pytest.fixture
+def wide_study(ledgers):
+    """All that a launch can leave: namespaces, a control group, rules, lossy links, a delay line, faults of two kinds.
+
+    One fault loads rules, the other one stops processes, which then hear no signal but the last.
+    """
+    topology = {"recipe": "client_l4_servers"}
+    study = Study(
+        "wide",
+        "What is left?",
+        topology=topology,
+        hosts={"S1": {"cpu_quota": 0.5}},
+        links={"C1": {"delay_s": 0.002}, "S2": {"loss_ratio": 0.001}},
+        balancer={"nft": {}},
+        load={"duration_s": 1, "connections": 8},
+        variants={
+            "rules": {"fault.drop_fin": True},
+            "stopped": {"fault.stop_server": True, "fault.after_s": 0.2, "fault.lasts_s": 0.4},
+        },
+        repeats=40,
+    )
+    if not (missing := find_obstacles(study)).empty:
+        pytest.skip("; ".join(missing["obstacle"]))
+    return study
+
+
+@pytest.fixture
+def of_others(network_tools):
+    """A namespace with a process, made by nobody of the laboratory; both must be there afterwards."""
+    name = f"kept{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    sleeper = subprocess.Popen(["ip", "netns", "exec", name, "sleep", "300"])
+    rules = subprocess.run(["nft", "list", "ruleset"], capture_output=True, check=True).stdout
+    yield
+    try:
+        assert sleeper.poll() is None
+        assert (NAMESPACES / name).exists()
+        assert subprocess.run(["nft", "list", "ruleset"], capture_output=True, check=True).stdout == rules
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+        subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def left_of(tags: set[str]) -> list[str]:
+    """Namespaces, control groups and processes that carry a launch's tag."""
+    controller = find_controller()
+    places = [NAMESPACES, *([controller.folder] if controller else [])]
+    found = [str(path) for place in places for path in place.iterdir() if path.name.partition("-")[0] in tags]
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or ())
+        if process.info["status"] != psutil.STATUS_ZOMBIE and any(tag in line for tag in tags):
+            found.append(line)
+    return found
+
+
+def tags_of(pid: int, ledgers: Path) -> set[str]:
+    return {path.name.partition(".")[0] for path in ledgers.glob(f"lc*.{pid}.*.ledger")}
+
+
+def test_launchers_killed_in_namespaces(wide_study, ledgers, of_others, tmp_path):
+    """Four side by side; what one has left is removed while the others go on, and none of them is disturbed."""
+    folders, moments = [tmp_path / str(i) / "wide" for i in range(4)], random.Random(SEED)
+    before, seen = {folder: {} for folder in folders}, set()
+    for _ in range(KILLS_IN_NAMESPACES // len(folders)):
+        begun = time.monotonic()
+        latest_s = LATEST_KILL_IN_NAMESPACES_S
+        running = [(moments.uniform(0, latest_s), forked(partial(launch, wide_study, each)), each) for each in folders]
+        for moment, pid, folder in sorted(running):
+            time.sleep(max(0.0, begun + moment - time.monotonic()))
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            tags = tags_of(pid, ledgers)
+            seen |= {name for sentence in clean(ledgers) for name in sentence.split()[2:3]}
+            assert left_of(tags) == []
+            assert tags_of(pid, ledgers) == set()
+            assert gone(folder), processes_in(folder)
+            after = finished(folder)
+            assert {name: after.get(name) for name in before[folder]} == before[folder], "a finished run has changed"
+            before[folder] = after
+    assert seen == {"namespace", "cgroup"}, "both were left and removed"
+    assert clean(ledgers) == ()
+    assert list(ledgers.iterdir()) == []
+    assert any(before.values()), "some runs finish between two kills"
+    for folder in folders:
+        states = {read_run(path).status for path in run_folders(folder)}
+        assert states <= {"finished", "running"}, "no launch has met what another one did"
+        check_whole(folder, before[folder])
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.05, 0.3])
+def test_interrupted_twice_in_namespaces(wide_study, ledgers, of_others, tmp_path, pause_s):
+    folder = tmp_path / "wide"
+    pid = forked(partial(launch, wide_study, folder))
+    wait_until(lambda: sends_load(folder))
+    tags = tags_of(pid, ledgers)
+    assert tags
+    os.kill(pid, signal.SIGINT)
+    time.sleep(pause_s)
+    os.kill(pid, signal.SIGINT)
+    os.waitpid(pid, 0)
+    assert left_of(tags) == []
+    assert clean(ledgers) == ()
+    assert gone(folder), processes_in(folder)
+    assert {read_run(path).status for path in run_folders(folder)} <= {"finished", "interrupted", "running"}
+
+
+def victim(folder, tool: str, words: str) -> psutil.Process:
+    """The process itself, below all that guards it, of a command that works in a run's folder."""
+    found = [process for process in psutil.process_iter(["name", "cwd"]) if process.info["name"] == tool]
+    (process,) = (p for p in found if p.info["cwd"] == str(folder) and words in " ".join(p.cmdline()))
+    return process
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "reason"),
+    [
+        ("wrk", "", "wrk on C1 ended with exit code"),
+        ("nginx", "-c S1.conf", "nginx on S1 ended during the run"),
+        ("nginx", "-c LB.conf", "nginx on LB ended during the run"),
+    ],
+)
+def test_what_dies_in_a_namespace_is_a_failed_run(ledgers, tmp_path, tool, words, reason):
+    study = Study(
+        "dies",
+        "?",
+        topology={"recipe": "client_proxy_servers"},
+        balancer={"nginx_l7": {}},
+        monitors={"ss_summary": 1},
+        load={"duration_s": 1, "connections": 4},
+        repeats=2,
+    )
+    folder = tmp_path / "dies"
+    pid = forked(partial(launch, study, folder))
+    wait_until(lambda: sends_load(folder / "r1"))
+    victim(folder / "r1", tool, words).kill()
+    os.waitpid(pid, 0)
+    first, second = (read_run(path) for path in run_folders(folder))
+    assert (first.status, second.status) == ("failed", "finished")
+    assert first.reason.startswith(reason)
+    assert gone(folder), processes_in(folder)
+    assert list(ledgers.iterdir()) == []
+    kept = finished(folder)
+    launch(study, folder)
+    assert set(finished(folder)) == {"r1", "r2"}
+    assert finished(folder)["r2"] == kept["r2"]
+
+
+@pytest.mark.usefixtures("network_tools")
+@pytest.mark.parametrize("left_kib", [4, 96])
+def test_a_full_disk_in_namespaces(tmp_path, left_kib):
+    study = Study("small", "?", topology={"recipe": "client_server"}, load={"duration_s": 1}, repeats=1)
+    unfinished = on_a_full_disk(study, tmp_path, left_kib)
+    assert bool(unfinished) == (left_kib > 64)
