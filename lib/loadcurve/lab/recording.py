@@ -1,0 +1,114 @@
+"""What is written down of a run: while it lasts, and its last word in `run.json`."""
+
+import re
+import shutil
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from loadcurve.lab.arrangement import Arrangement
+from loadcurve.lab.arrangement.site import with_role
+from loadcurve.lab.plan import Point
+from loadcurve.lab.sections import StudyFile
+from loadcurve.lab.stage import processors
+from loadcurve.records import fingerprint, write_run
+from loadcurve.study import Command, Run
+
+# A clock that is kept by NTP is slewed by at most 500 ppm (RFC 5905, 11.3); what is more was a step.
+_STEP_S, _SLEW = 0.05, 0.0005
+# What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
+_COMPLAINT = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
+
+
+@dataclass
+class Record:
+    """What is known of a run so far."""
+
+    commands: list[tuple[int, Command]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    events: list[dict[str, str]] = field(default_factory=list)
+    hosts: dict[str, Any] = field(default_factory=dict)
+    begun: int = 0
+
+    def number(self) -> int:
+        """Place of a command in the order of start: the wall clock may be set meanwhile."""
+        self.begun += 1
+        return self.begun
+
+
+def factors_of(settings: StudyFile, point: Point, arrangement: Arrangement) -> dict[str, Any]:
+    """What `run.json` says of a run's factors."""
+    load, sites = settings.load, arrangement.sites
+    pins = {
+        role: processors(settings, sites, host, role)
+        for role, host in (("S1", with_role(sites, "S")[0].name), ("C1", with_role(sites, "C")[0].name))
+    }
+    urls = list(dict.fromkeys(loader.url for loader in arrangement.loaders))
+    return {
+        "variant": point.variant,
+        "connections": load.connections,
+        "repeat": point.repeat,
+        "order": point.order,
+        "threads": load.threads,
+        "seconds": load.seconds,
+        "url": " ".join(urls),
+        "server_cpu": pins["S1"][0] if len(pins["S1"]) == 1 and arrangement.services else None,
+        "generator_cpu": pins["C1"][0] if len(pins["C1"]) == 1 else None,
+        "levels": dict(point.levels),
+        "settings": dict(point.settings),
+    }
+
+
+def named(command: Command) -> str:
+    """A tool, and its host where there are several."""
+    return command.tool if command.host == "local" else f"{command.tool} on {command.host}"
+
+
+def clock_step(clocks: tuple[float, float]) -> list[str]:
+    """Say whether the wall clock was set since it was read together with the monotonic one."""
+    lasted_s = time.monotonic() - clocks[1]
+    step_s = time.time() - clocks[0] - lasted_s
+    if abs(step_s) <= _STEP_S + _SLEW * lasted_s:
+        return []
+    return [f"the clock was set by {step_s:+.3f} s during the run: times before and after do not fit each other"]
+
+
+def closed(run: Run, record: Record, folder: Path) -> Run:
+    """Write the last word on a run: its commands in order of start, its files with their fingerprints."""
+    kept, warnings = [], list(record.warnings)
+    for _, command in sorted(record.commands, key=lambda item: item[0]):
+        streams = {}
+        for stream in ("stdout", "stderr"):
+            file = folder / getattr(command, stream)
+            if file.is_file() and file.stat().st_size == 0:
+                file.unlink()
+            if not file.is_file():
+                streams[stream] = ""
+        kept.append(replace(command, **streams))
+        if command.role == "collector" and streams.get("stdout") == "":
+            warnings.append(f"{named(command)} wrote nothing")
+    for file in dict.fromkeys(command.stderr for command in kept if command.role == "collector" and command.stderr):
+        warnings += _complaints(folder / file)
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():  # of a service that was ended before its folders were removed
+            shutil.rmtree(path)
+    files = {p.name: fingerprint(p) for p in sorted(folder.iterdir()) if not p.name.startswith("run.json")}
+    machine = {**run.machine, "hosts": record.hosts} if record.hosts else run.machine
+    run = replace(
+        run, commands=tuple(kept), files=files, machine=machine, events=tuple(record.events),
+        warnings=(*run.warnings, *warnings),
+    )  # fmt: skip
+    write_run(run, folder)
+    return run
+
+
+def _complaints(file: Path) -> list[str]:
+    """What the sampler could not take, told once for each file that lacks it."""
+    if not file.is_file():
+        return []
+    found: dict[str, list[str]] = {}
+    for line in file.read_text("utf-8", "replace").splitlines():
+        if match := _COMPLAINT.fullmatch(line):
+            found.setdefault(match[1], []).append(match[2])
+    return [f"{name} lacks {len(why)} snapshots, the first one for: {why[0]}" for name, why in found.items()]

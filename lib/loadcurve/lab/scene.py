@@ -1,0 +1,223 @@
+"""A run while it lasts: servers, monitors and generators on their hosts."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from loadcurve.lab import monitors
+from loadcurve.lab.arrangement import Arrangement
+from loadcurve.lab.arrangement.loads import Loader, loaders
+from loadcurve.lab.arrangement.site import with_role
+from loadcurve.lab.balancers.load import loaded
+from loadcurve.lab.faults import injected
+from loadcurve.lab.generators import common_instant_ns, start_at
+from loadcurve.lab.network.commands import Invocation
+from loadcurve.lab.places import Place
+from loadcurve.lab.process import Started
+from loadcurve.lab.ready import last_words, wait_until_it_answers
+from loadcurve.lab.recording import Record, named
+from loadcurve.lab.sections import StudyFile
+from loadcurve.lab.service import Service, packed
+from loadcurve.lab.stage import Stage, processors
+from loadcurve.lab.tools import version
+from loadcurve.study import Command
+
+# Servers and monitors outlast the load by what stands around it: starts, a fault's end.
+_AROUND_S = 40.0
+_PYTHON = "python3"
+
+
+@dataclass
+class Scene:
+    """A run while it lasts.
+
+    Attributes
+    ----------
+    settings, arrangement, stage
+        What is to run, where.
+    folder : pathlib.Path
+        Of the run.
+    record : Record
+        What is written down.
+    stack : contextlib.ExitStack
+        What stops everything in order, last come first gone.
+    warm_up_s : float
+        Load beforehand that is not counted.
+    servers : dict
+        Name of each service → its place, and its process.
+    """
+
+    settings: StudyFile
+    arrangement: Arrangement
+    stage: Stage
+    folder: Path
+    record: Record
+    stack: contextlib.ExitStack
+    warm_up_s: float = 0.0
+    servers: dict[str, tuple[Place, Started]] = field(default_factory=dict)
+
+    @property
+    def limit_s(self) -> float:
+        """Outer time limit of servers and monitors."""
+        return max(loader.generator.limit_s for loader in self.arrangement.loaders) + self.warm_up_s + _AROUND_S
+
+    def serve(self) -> None:
+        """Start servers and what stands before them, each when those behind it answer."""
+        fault, faulty = self.arrangement.fault, self.arrangement.faulty
+        for host, argv in self.arrangement.before:
+            place, making = self.stage.work[host], self.stage.making
+            place.check_output(argv, 10.0)
+            making.note([Invocation(place.host.argv(argv))])
+        self.stage.making.keep(self.folder)
+        for host, service in self.arrangement.services:
+            wrap = fault.wrap if fault and fault.role == "S" and host == faulty else ()
+            self._serve(host, service, "S1", "server", wrap)
+        for _, service in self.arrangement.services:
+            if service.url:
+                place, started = self.servers[service.name]
+                wait_until_it_answers(place, started, service.url, started.command.stderr)
+        balanced = self.arrangement.balanced
+        if balanced and balanced.service:
+            host, service = self.arrangement.balancer, balanced.service
+            self._serve(host, service, "LB", "balancer", ())
+            place, started = self.servers[service.name]
+            wait_until_it_answers(place, started, service.url, started.command.stderr)
+        elif balanced:
+            command = self.stack.enter_context(loaded(balanced.rules, self.stage.work[self.arrangement.balancer]))
+            self.record.commands.append((self.record.number(), command))
+
+    def watch(self) -> list[Started]:
+        """Start the monitors of every host."""
+        watching = []
+        for host, chosen in self.arrangement.monitors.items():
+            place, by_name = self.stage.watch[host], {monitor.name: monitor for monitor in chosen}
+            for watcher in monitors.watchers(chosen, host, _PYTHON):
+                place.put(watcher.files)
+                argv = place.argv(watcher.argv, self.limit_s)
+                texts = [
+                    Command(
+                        "collector", by_name[name].tool, argv, file, watcher.stderr, self.limit_s,
+                        variant=by_name[name].variant, version=version(by_name[name].tool), host=host,
+                        env=dict(watcher.env),
+                    )
+                    for name, file in watcher.outputs.items()
+                ]  # fmt: skip
+                started, number = place.start(texts[0]), self.record.number()
+                watching.append(started)
+                self.stack.callback(self._keep, number, place, started, texts)
+        return watching
+
+    def load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Place, Command]]:
+        """Start generators at one instant, make the fault before or meanwhile, and wait for their end."""
+        section, running = self.settings.fault, []
+        faulty = role == "generator" and self.arrangement.fault is not None and bool(self.arrangement.fault.begin)
+        with contextlib.ExitStack() as wrong:
+            if faulty and not section.after_s:
+                wrong.enter_context(self._fault())
+            instant_ns = common_instant_ns(len(sending)) if len(sending) > 1 else 0
+            running = [self._send(loader, role, instant_ns) for loader in sending]
+            if faulty and section.after_s:
+                _while_running(running, section.after_s)
+                wrong.enter_context(self._fault())
+            if faulty:
+                _while_running(running, section.lasts_s or float("inf"))
+        done = []
+        for number, place, started in running:
+            ended = place.wait(started)
+            self.record.commands.append((number, ended))
+            done.append((place, ended))
+        return done
+
+    def warm_up(self) -> None:
+        """Make the same load for the time of a warm-up, into files of its own."""
+        if self.warm_up_s:
+            self.load(_warm_ups(self.warm_up_s, self.settings, self.arrangement), "warm_up")
+
+    def verdict(self, done: list[tuple[Place, Command]]) -> tuple[str, str]:
+        """Whether generators and servers did their work; what the numbers are worth is the audit's business."""
+        for place, started in self.servers.values():
+            if started.process.poll() is not None:
+                code, words = started.process.returncode, last_words(place, started.command.stderr)
+                return "failed", f"{named(started.command)} ended during the run with exit code {code}{words}"
+        for place, load in done:
+            if load.exit_code == 124:
+                return "failed", f"{named(load)} was ended at its limit of {load.limit_s:g} s"
+            if load.exit_code != 0:
+                said = last_words(place, load.stderr) or last_words(place, load.stdout)
+                return "failed", f"{named(load)} ended with exit code {load.exit_code}{said}"
+        return "finished", ""
+
+    def _serve(self, host: str, service: Service, role: str, kind: str, wrap: tuple[str, ...]) -> None:
+        place, name = self.stage.work[host], f"{service.name}.{service.tool}"
+        place.put(service.files, service.folders)
+        argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
+        command = Command(
+            kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
+            version=version(service.tool), host=host, env=dict(service.env), folders=tuple(service.folders),
+            unpacked=packed(service, self.folder),
+        )  # fmt: skip
+        started, number = place.start(command), self.record.number()
+        self.servers[service.name] = place, started
+        self.stack.callback(self._keep, number, place, started, [command])
+
+    def _send(self, loader: Loader, role: str, instant_ns: int) -> tuple[int, Place, Started]:
+        place, made = self.stage.work[loader.host], loader.generator
+        if instant_ns:
+            made = start_at(made, place.instant_ns(instant_ns), loader.stem, _PYTHON)
+        place.put(made.files)
+        fault = self.arrangement.fault
+        wrap = fault.wrap if fault and fault.role == "C" and loader.host == self.arrangement.faulty else ()
+        argv = place.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
+        command = Command(
+            role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
+            version=version(made.tool), host=loader.host,
+        )  # fmt: skip
+        started, number = place.start(command), self.record.number()
+        # Where the wait below is not reached, as when someone interrupts.
+        self.stack.callback(self._end, number, place, started)
+        return number, place, started
+
+    @contextlib.contextmanager
+    def _fault(self) -> Iterator[None]:
+        """Make the fault, and write down what was done even if it cannot be undone."""
+        pids = {name: started.process.pid for name, (_, started) in self.servers.items()}
+        host, events = self.stage.watch[self.arrangement.faulty].host, []
+        try:
+            with injected(self.arrangement.fault, host, pids) as events:
+                yield
+        finally:
+            on = self.arrangement.faulty
+            self.record.events += [{"at": event.at, "host": on, "what": event.what} for event in events]
+
+    def _cpus(self, host: str, role: str) -> tuple[int, ...]:
+        return processors(self.settings, self.arrangement.sites, host, role)
+
+    def _keep(self, number: int, place: Place, started: Started, texts: list[Command]) -> None:
+        """One process as it ran, once for each text that it wrote."""
+        ended = place.stop(started)
+        times = {name: getattr(ended, name) for name in ("started_at", "ended_at", "exit_code")}
+        self.record.commands += [(number, replace(text, **times)) for text in texts]
+
+    def _end(self, number: int, place: Place, started: Started) -> None:
+        if number not in dict(self.record.commands):
+            self.record.commands.append((number, place.stop(started)))
+
+
+def _warm_ups(warm_up_s: float, settings: StudyFile, arrangement: Arrangement) -> tuple[Loader, ...]:
+    section = replace(settings.load, duration_s=warm_up_s, requests=0, each_request=False)
+    balanced, served = arrangement.balanced, arrangement.served.values()
+    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for one in served for e in one.endpoints)
+    return loaders(section, with_role(arrangement.sites, "C"), roots or (settings.server.url,), 0.0, "-warm-up")
+
+
+def _while_running(running: list[tuple[int, Place, Started]], most_s: float) -> None:
+    """Wait for a time, or until the last generator has ended."""
+    deadline = time.monotonic() + most_s
+    while time.monotonic() < deadline and any(started.process.poll() is None for _, _, started in running):
+        time.sleep(0.02)
+
+
+def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:
+    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()
