@@ -13,7 +13,7 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.generators import RULES, Load, generator
 from loadcurve.lab.process import guarded
-from loadcurve.lab.run_point import free_port
+from loadcurve.lab.stage import free_port
 from loadcurve.lab.tools import SEARCH_PATH, TOOLS, which
 
 pytestmark = pytest.mark.real

@@ -23,7 +23,7 @@ from loadcurve.lab.generators import (
     start_at,
 )
 from loadcurve.lab.process import guarded
-from loadcurve.lab.run_point import free_port
+from loadcurve.lab.stage import free_port
 from loadcurve.lab.tools import SEARCH_PATH, which
 from loadcurve.stats import summarise_merged
 
