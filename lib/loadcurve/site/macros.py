@@ -13,6 +13,7 @@ from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
+from loadcurve.site.laboratory import recipes_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
 
@@ -42,6 +43,7 @@ def define_env(env) -> None:
     macro("verdicts", verdicts_text)
     macro("columns_of", columns_markdown)
     macro("forms_table", forms_markdown)
+    macro("recipes", recipes_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
 
 

@@ -86,7 +86,8 @@ def fill_accept_queue(service: str, backlog: int) -> Fault:
 def fill_conntrack(entries: int) -> Fault:
     """Return a fault that leaves a host's connection tracking few entries: a packet that needs a new one is dropped.
 
-    Kernels let a namespace have a limit of its own or not: ask `why_not`, and take `cap_connections` instead.
+    No connection is opened any more, and those that are open go on.  Where a kernel lets no namespace have a limit of its own,
+    `cap_connections` does the same.
     """
     check_count("entries", entries, 1, 1_000_000)
     # Nothing is tracked before a rule asks for a connection's state.
@@ -95,7 +96,10 @@ def fill_conntrack(entries: int) -> Fault:
 
 
 def cap_connections(port: int, entries: int) -> Fault:
-    """Return a fault that drops what opens a connection beyond some tracked ones, as a full conntrack table does."""
+    """Return a fault that drops what opens a connection beyond some tracked ones, as a full conntrack table does.
+
+    Those beyond are never opened: their SYNs are repeated, and wrk does not say so.
+    """
     check_count("port", port, 1, 65535)
     check_count("entries", entries, 1, 1_000_000)
     rule = f"tcp dport {port} ct state new ct count over {entries} counter drop"

@@ -44,13 +44,13 @@ def nstat(interval_s: float = 1) -> Monitor:
 
 
 def proc(interval_s: float = 1, files: Iterable[str] = PROC) -> Monitor:
-    """Return snapshots of files under ``/proc``: each of `PROC`, or some of them."""
+    """Return snapshots of ``/proc``: processors, interfaces, TCP, sockets, interrupts; each file of `PROC`, or some."""
     chosen = tuple(files)
     return Monitor("proc", "proc", "", interval_s, paths=tuple(f"/proc/{name}" for name in PROC if name in chosen))
 
 
 def stub_status(endpoint: Endpoint, path: str = "/", interval_s: float = 1) -> Monitor:
-    """Return nginx's page of its connections; reading it is one connection and one request itself."""
+    """Return the page on which nginx counts its connections; reading it is one connection and one request itself."""
     return Monitor("stub-status", "nginx", "stub_status", interval_s, page=(endpoint, path))
 
 

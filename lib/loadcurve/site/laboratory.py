@@ -1,0 +1,95 @@
+"""What the laboratory offers, for its reference page: each recipe by its name in a study, said by its own docstring."""
+
+import inspect
+import re
+from dataclasses import fields
+from types import ModuleType
+
+from loadcurve.lab import monitors
+from loadcurve.lab.faults import FAULTS
+from loadcurve.lab.generators import RULES, others, wrk
+from loadcurve.lab.network.topology import TOPOLOGIES
+from loadcurve.lab.search import Capacity, NarrowMean, SaturatingSize
+from loadcurve.lab.sections import balancers, servers
+from loadcurve.lab.sections.servers import MonitorsSection, ServerSection
+from loadcurve.lab.servers import Burn, Delay, Files, Status, Text, apache, caddy, lighttpd
+
+RECIPES: dict[str, dict[str, object]] = {
+    "topologies": dict(TOPOLOGIES),
+    "servers": {
+        "nginx": servers.NginxSection,
+        "apache": apache,
+        "lighttpd": lighttpd,
+        "caddy": caddy,
+        "haproxy": servers.HaproxySection,
+        "php": servers.PhpSection,
+        "wordpress": servers.WordpressSection,
+        "url": (ServerSection, "url"),
+    },
+    "responses": {"text": Text, "files": Files, "delay": Delay, "burn": Burn, "status": Status},
+    "balancers": {
+        "nginx_l7": balancers.NginxL7Section,
+        "nginx_stream": balancers.NginxStreamSection,
+        "haproxy": balancers.HaproxyProxySection,
+        "nft": balancers.NftSection,
+        "ipvs": balancers.IpvsSection,
+    },
+    "generators": {name: getattr(wrk, name, None) or getattr(others, name) for name in RULES},
+    "monitors": {one.name: getattr(monitors, one.name, (MonitorsSection, one.name)) for one in fields(MonitorsSection)},
+    "faults": dict(FAULTS),
+    "searches": {"capacity": Capacity, "saturating_size": SaturatingSize, "stop": NarrowMean},
+}
+"""Kind → name in a study → what it is: a function, a class, a module, or an attribute of a class."""
+
+_HEADS = {"topologies": ("takes",), "generators": ("loop", "ended by"), "faults": ("looks like",)}
+_BEGINS = r"(Return a fault that|Return|Command of|Search) "
+
+
+def recipes_markdown(kind: str) -> str:
+    """Every recipe of a kind, as Markdown: its name in a study, and what its docstring says in one sentence."""
+    heads = ("name", "what it is", *_HEADS.get(kind, ()))
+    rows = [heads, ("---",) * len(heads)]
+    rows += [(f"`{name}`", *_cells(kind, name, recipe)) for name, recipe in RECIPES[kind].items()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cells(kind: str, name: str, recipe: object) -> tuple[str, ...]:
+    paragraphs = _paragraphs(recipe)
+    first = _sentence(paragraphs[0])
+    if kind == "topologies":
+        taken = [f"`{one}`" for one in inspect.signature(recipe).parameters if one != "block"]
+        return first, ", ".join(taken) or "nothing"
+    if kind == "generators":
+        return first, RULES[name].loop, " or ".join(f"`{bound}`" for bound in RULES[name].bounds)
+    if kind == "faults":
+        looks = paragraphs[1] if len(paragraphs) > 1 else ""
+        what, _, told = first.partition(": ")
+        return (first, looks) if looks else (f"{what}.", f"{told[:1].upper()}{told[1:]}")
+    return (first,)
+
+
+def _paragraphs(recipe: object) -> list[str]:
+    """Paragraphs of a docstring down to its first section, as Markdown."""
+    if isinstance(recipe, tuple):
+        owner, attribute = recipe
+        found = re.search(rf"^ *[\w, ]*\b{attribute}\b[\w, ]* ?:?.*\n((?: {{4,}}.+\n?)+)", _doc(owner), re.MULTILINE)
+        text = found[1] if found else ""
+    else:
+        text = _doc(recipe)
+    text = re.split(r"\n[A-Z][a-z]+\n-{3,}", inspect.cleandoc(text))[0]
+    text = re.sub(r"``(.+?)``", r"`\1`", text).replace("|", "\\|")
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text.strip())]
+
+
+def _doc(recipe: object) -> str:
+    return inspect.cleandoc((recipe.__doc__ if isinstance(recipe, ModuleType) else inspect.getdoc(recipe)) or "")
+
+
+def _sentence(paragraph: str) -> str:
+    """The first sentence, without how code says it and where it sends a reader of code."""
+    text = re.split(r"(?<=[.])\s", re.sub(rf"^{_BEGINS}", "", paragraph))[0]
+    text = re.split(r"; attributes? |; `\w+` as ", text)[0].rstrip(".")
+    first = re.match(r"\w*", text)[0]
+    # Names of programs stay as they are typed.
+    begin = first if any(first in names for names in RECIPES.values()) else first[:1].upper() + first[1:]
+    return f"{begin}{text[len(first) :]}."
