@@ -9,6 +9,7 @@ from typing import Any
 
 from loadcurve.lab.arrangement import Arrangement
 from loadcurve.lab.arrangement.site import with_role
+from loadcurve.lab.generators import begun_late_s
 from loadcurve.lab.plan import Point
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.stage import processors
@@ -17,6 +18,8 @@ from loadcurve.study import Command, Run
 
 # A clock that is kept by NTP is slewed by at most 500 ppm (RFC 5905, 11.3); what is more was a step.
 _STEP_S, _SLEW = 0.05, 0.0005
+# Throughputs are summed over the generators' own times, so this is by how much the sum can be wrong.
+_UNEVEN_RATIO = 0.01
 # What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
 _COMPLAINT = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
 
@@ -90,6 +93,7 @@ def closed(run: Run, record: Record, folder: Path) -> Run:
             warnings.append(f"{named(command)} wrote nothing")
     for file in dict.fromkeys(command.stderr for command in kept if command.role == "collector" and command.stderr):
         warnings += _complaints(folder / file)
+    warnings += _uneven_start(folder, run.factors["seconds"])
     for path in sorted(folder.iterdir()):
         if path.is_dir():  # of a service that was ended before its folders were removed
             shutil.rmtree(path)
@@ -101,6 +105,15 @@ def closed(run: Run, record: Record, folder: Path) -> Run:
     )  # fmt: skip
     write_run(run, folder)
     return run
+
+
+def _uneven_start(folder: Path, seconds: float) -> list[str]:
+    """Say where generators that have one instant began apart by more than a hundredth of the load."""
+    late = [begun_late_s(path.read_text("utf-8")) for path in folder.glob("*.at.json") if "-warm-up." not in path.name]
+    skew_s = max(late, default=0.0) - min(late, default=0.0)
+    if skew_s <= _UNEVEN_RATIO * seconds or not seconds:
+        return []
+    return [f"generators began {skew_s:.3f} s apart: in that time not all of the load was there"]
 
 
 def _complaints(file: Path) -> list[str]:
