@@ -3,6 +3,8 @@
 Wrong input raises one of these errors.  Weak evidence never raises: it travels with the result as warnings.
 """
 
+from collections.abc import Callable, Iterable
+
 
 class LoadcurveError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the reader."""
@@ -60,6 +62,41 @@ class ValueRuleError(LoadcurveError, ValueError):
         super().__init__(
             f"{name} must be {rule}, got {got!r}" if isinstance(got, str) else f"{name} must be {rule}, got {got}"
         )
+
+
+def check_all(*checks: Callable[[], object]) -> None:
+    """Run all checks, and raise what they found as one error: the first, with the further ones in its `others`.
+
+    Raises
+    ------
+    ValueRuleError
+        When one of them did.
+
+    Examples
+    --------
+    >>> def broken(name):
+    ...     raise ValueRuleError(name, "right", "wrong")
+    >>> try:
+    ...     check_all(lambda: broken("a"), lambda: None, lambda: broken("b"))
+    ... except ValueRuleError as error:
+    ...     print(error.name, [other.name for other in error.others])
+    a ['b']
+    """
+    broken: list[ValueRuleError] = []
+    for check in checks:
+        try:
+            check()
+        except ValueRuleError as error:
+            broken += (error, *error.others)
+    raise_all(broken)
+
+
+def raise_all(broken: Iterable[ValueRuleError]) -> None:
+    """Raise the first of some broken rules, the further ones in its `others`; nothing where there is none."""
+    first, *others = (*broken, None)
+    if first is not None:
+        first.others = tuple(others[:-1])
+        raise first
 
 
 class LabError(LoadcurveError):

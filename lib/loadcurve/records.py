@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.study import Command, Run, Study
-from loadcurve.yaml_file import Document, read_yaml
+from loadcurve.yaml_file import Document, Place, read_yaml
 
 _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -53,10 +53,19 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
     return study
 
 
-def built(kind: type, document: Document) -> tuple[Any, list[ParseError]]:
+class PlacedError(ParseError):
+    """A fault of a document that knows its place there, such as ``("load", "connections")``."""
+
+    def __init__(self, place: Place, line: int, expected: str, got: str):
+        self.place = place
+        super().__init__(line, expected, got)
+
+
+def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
     """Make a checked dataclass from a document; return it, or None and what is wrong, in order of lines."""
     if not isinstance(document.values, dict):
-        return None, [ParseError(1, f"a mapping with the keys of a {kind.__name__.lower()}", str(document.values))]
+        wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
+        return None, [PlacedError((), 1, wanted, str(document.values))]
     try:
         return _adapter(kind).validate_json(json.dumps(document.values), strict=True), []
     except ValidationError as error:
@@ -78,26 +87,27 @@ def refuse(faults: Iterable[ParseError], path: Path) -> None:
         raise LoadcurveError("\n".join(map(str, located)))
 
 
-def _faults(kind: type, error: Any, document: Document) -> Iterator[ParseError]:
+def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
     """What pydantic found, in our words."""
     place = tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ValueRuleError):
         for rule in (cause, *cause.others):
             words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
-            at = (*place, *(() if place[-1:] == words[-1:] else words))
-            yield ParseError(document.line(at), f"{'.'.join(map(str, at))} to be {rule.rule}", str(rule.got))
+            at = place if place[-1:] == words[-1:] else document.place(place, words)
+            what = ".".join(map(str, at)) if words else ": ".join(filter(None, (".".join(map(str, place)), rule.name)))
+            yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got))
         return
     name, got = ".".join(map(str, place)), error["input"]
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
-        yield ParseError(document.line(place), f"one of the keys {known}", str(place[-1]))
+        yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
     elif error["type"] in ("missing", "missing_argument"):
-        yield ParseError(document.line(place[:-1]), f"the key {name}", "none")
+        yield PlacedError(place, document.line(place[:-1]), f"the key {name}", "none")
     else:
         message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
         shown = got if isinstance(got, str) else json.dumps(got, default=str)
-        yield ParseError(document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
+        yield PlacedError(place, document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
 
 
 def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:

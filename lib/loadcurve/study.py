@@ -9,17 +9,22 @@ The laboratory writes run folders and ingestion reads them; the two meet only he
 """
 
 import copy
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import ConfigDict, with_config
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, raise_all
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")  # of studies and variants: they become names of folders
+# Of studies and variants: they become names of folders, and a leading - would become an option.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+# A point takes half a second at least, besides its load: more of them are a slip of the pen.
+_MOST_POINTS, _MOST_REPEATS = 10_000, 10_000
 _PATH = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
+_NAME_RULE = "letters, digits, _ and -, at most 64 and no - at the begin"
 SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault")
 """Parts of a study that say what is run; a factor is a place in one of them."""
 
@@ -42,16 +47,21 @@ class Study:
     Attributes
     ----------
     study : str
-        Name; the same as the folder's.  Letters, digits, ``_`` and ``-``, as in the variants' names.
+        Name; the same as the folder's.  1–64 letters, digits, ``_`` and ``-``, as in the variants' names.
     question : str
         What the study asks, in one sentence.
     topology : dict
         A recipe of hosts and networks with its numbers, or machines that are there; everything on this machine by
         loopback where there is none.
-    hosts, links : dict
-        What hosts and links are set to, by their names.
-    server, balancer : dict
-        What runs on each server host, and before the servers.
+    hosts : dict
+        What each host is set to: name of the host, such as ``S1``, or of its role, ``S`` → its settings.
+    links : dict
+        What each link does to packets: ``S1`` (that host's), ``LB.back``, or a network's name (all of it) → its
+        conditions.
+    server : dict
+        What runs on each server host; an nginx where there is none.
+    balancer : dict
+        What stands before the servers.
     load : dict
         What the generator does at each point.
     monitors : dict
@@ -69,7 +79,7 @@ class Study:
         ``grid``: every level with every other; ``one_at_a_time``: each factor's levels with the first ones of the
         others.
     repeats : int
-        How often each point is run, at least 1: so many blocks, each with every point once, in random order.
+        How often each point is run, 1–10000: so many blocks, each with every point once, in random order.
     seed : int
         Of that order.
     warm_up_s : float
@@ -114,32 +124,37 @@ class Study:
     stop: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
-        if broken := tuple(self._broken_rules()):
-            broken[0].others = broken[1:]
-            raise broken[0]
+        raise_all(self._broken_rules())
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         """Every rule that no type can state and that does not hold."""
         if not _NAME.fullmatch(self.study):
-            yield ValueRuleError("study", "a name of letters, digits, _ and -", self.study)
+            yield ValueRuleError("study", f"a name of {_NAME_RULE}", self.study)
         if not self.variants:
             yield ValueRuleError("variants", "at least one name with its settings", self.variants)
         for name in self.variants:
             if not _NAME.fullmatch(name):
-                yield ValueRuleError("variants", "named with letters, digits, _ and -", name)
+                yield ValueRuleError("variants", f"named with {_NAME_RULE}", name)
         if self.factors and self.points:
             yield ValueRuleError("points", "left out where there are factors", list(self.points))
         for name, levels in self.factors.items():
             if not levels:
                 yield ValueRuleError("factors", f"one or more levels of {name}", list(levels))
-            if any(level in levels[:at] for at, level in enumerate(levels)):
+            told = [level if isinstance(level, Hashable) else repr(level) for level in levels]
+            if len(set(told)) < len(told):
                 yield ValueRuleError("factors", f"levels of {name} that are each stated once", list(levels))
+        if len(set(map(repr, self.points))) < len(self.points):
+            yield ValueRuleError("points", "each stated once", list(self.points))
         for owner, settings in self._settings():
             for place in settings:
-                if not _PATH.fullmatch(place) or ("." in place and place.partition(".")[0] not in SECTIONS):
+                if not is_place(place):
                     yield ValueRuleError(owner, f"places such as load.connections, in {', '.join(SECTIONS)}", place)
-        if self.repeats < 1:
-            yield ValueRuleError("repeats", "at least 1", self.repeats)
+        points = len(self.points) or math.prod(len(levels) for levels in self.factors.values())
+        if points * len(self.variants) > _MOST_POINTS:
+            rule = f"of at most {_MOST_POINTS} points in all"
+            yield ValueRuleError("points" if self.points else "factors", rule, points * len(self.variants))
+        if not 1 <= self.repeats <= _MOST_REPEATS:
+            yield ValueRuleError("repeats", f"1 to {_MOST_REPEATS}", self.repeats)
         for name in ("warm_up_s", "rest_s", "limit_s"):
             if not 0 <= getattr(self, name) <= 86_400:
                 yield ValueRuleError(name, "0 to 86400 s", getattr(self, name))
@@ -231,7 +246,7 @@ class Run:
     reason : str
         Why it did not finish.
     events : tuple of dict
-        What was done to the run on purpose while it lasted, each ``at`` (UTC) and ``what``.
+        What was done to the run on purpose while it lasted, each ``at`` (UTC), ``host`` and ``what``.
     seal : str
         SHA-256 over the file's other values, so that a changed record is found out.  `write_run` computes it.
     """
@@ -247,6 +262,17 @@ class Run:
     reason: str = ""
     events: tuple[dict[str, str], ...] = ()
     seal: str = ""
+
+
+def is_place(name: str) -> bool:
+    """Whether a name may be that of a factor.
+
+    Examples
+    --------
+    >>> is_place("connections"), is_place("server.nginx.layout"), is_place("serve.nginx"), is_place("../x")
+    (True, True, False, False)
+    """
+    return bool(_PATH.fullmatch(name)) and len(name) <= 100 and ("." not in name or name.partition(".")[0] in SECTIONS)
 
 
 def place_of(name: str) -> tuple[str, ...]:

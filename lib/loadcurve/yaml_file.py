@@ -5,6 +5,7 @@ takes them for false and for a word.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,13 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from loadcurve.errors import LoadcurveError, ParseError
 
 Place = tuple[str | int, ...]
+
+# A file by hand has some KB; one of 10,000 listed points has less than this.  Aliases (*name) can make a few lines
+# hold more values than there is memory for, and a link can lead to a device that never ends.
+_MOST_BYTES = 1 << 20
+_MOST_VALUES = 200_000
+_DEEPEST = 20
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,18 @@ class Document:
             place = place[:-1]
         return self.lines.get(place, 0)
 
+    def place(self, start: Place, words: tuple[str, ...]) -> Place:
+        """Place of a dotted name below `start`: a key may have dots itself, as names of sysctls do."""
+        inner = self.values
+        for word in start:
+            inner = inner[word] if isinstance(inner, dict) and word in inner else None
+        while words:
+            known = inner if isinstance(inner, dict) else {}
+            taken = next((at for at in range(len(words), 0, -1) if ".".join(words[:at]) in known), 1)
+            key, words = ".".join(words[:taken]), words[taken:]
+            start, inner = (*start, key), known.get(key)
+        return start
+
 
 def read_yaml(path: Path) -> Document:
     """Read a file that must hold one document.
@@ -48,14 +68,11 @@ def read_yaml(path: Path) -> Document:
     Raises
     ------
     ParseError
-        When it is not UTF-8, not YAML, or has a key twice.
+        When it is not UTF-8, not YAML, has a key twice or one that is no word, or holds more than anybody writes.
     LoadcurveError
         When there is no such file.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise LoadcurveError(f"{path}:0: expected a {path.name}, got no file") from None
+    content = _content(path)
     try:
         text = content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -74,18 +91,60 @@ def read_yaml(path: Path) -> Document:
         at = getattr(error, "position", None)
         line = text[:at].count("\n") + 1 if isinstance(at, int) else 0
         raise ParseError(line, "YAML", str(getattr(error, "reason", error)), str(path)) from None
-    except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError, RecursionError) as error:
+    except RecursionError:
+        raise ParseError(0, f"values nested at most {_DEEPEST} deep", "more", str(path)) from None
+    except ParseError as error:
+        raise error.at(path) from None
+    except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
         # A date such as 2026-99-99, or a tag on another word: the library lets Python's own error through.
         raise ParseError(0, "YAML", str(error), str(path)) from None
 
 
+def _content(path: Path) -> bytes:
+    """Bytes of a regular file of usual size."""
+    try:
+        if path.exists() and not path.is_file():
+            raise LoadcurveError(f"{path}:0: expected a {path.name}, got something that is no file")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise LoadcurveError(f"{path}:0: expected a {path.name}, got no file") from None
+    except (OSError, ValueError) as error:  # a ring of links, no right to read it; NUL in its name
+        reason = getattr(error, "strerror", None) or error
+        raise LoadcurveError(f"{path}:0: expected a {path.name}, got {reason}") from None
+    if len(content) > _MOST_BYTES:
+        raise LoadcurveError(f"{path}:0: expected at most {_MOST_BYTES} bytes, got more")
+    return content
+
+
 def _note(value: Any, place: Place, lines: dict[Place, int]) -> None:
-    """Write down the line of everything below `place`."""
+    """Write down the line of everything below `place`, and see that JSON can hold it."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            lines[*place, key] = value.lc.key(key)[0] + 1
-            _note(inner, (*place, key), lines)
+            line = _line(value, key, lines.get(place, 0))
+            if not isinstance(key, str):
+                raise ParseError(line, "a key that is a word", str(key))
+            _note_one(inner, (*place, key), line, lines)
     elif isinstance(value, list):
         for at, inner in enumerate(value):
-            lines[*place, at] = value.lc.item(at)[0] + 1
-            _note(inner, (*place, at), lines)
+            _note_one(inner, (*place, at), value.lc.item(at)[0] + 1, lines)
+
+
+def _note_one(value: Any, place: Place, line: int, lines: dict[Place, int]) -> None:
+    lines[place] = line
+    if len(lines) > _MOST_VALUES:
+        raise ParseError(line, f"at most {_MOST_VALUES} values", "more")
+    if len(place) > _DEEPEST:
+        raise ParseError(line, f"values nested at most {_DEEPEST} deep", "more")
+    for text in (place[-1], value):
+        if isinstance(text, str) and _HALVES.search(text):
+            raise ParseError(line, "text of whole characters", text.encode("unicode_escape").decode())
+    _note(value, place, lines)
+
+
+def _line(mapping: Any, key: object, otherwise: int) -> int:
+    """Line of a key; one that was merged into the mapping (``<<``) has none there."""
+    try:
+        return mapping.lc.key(key)[0] + 1
+    except (KeyError, TypeError):
+        return otherwise

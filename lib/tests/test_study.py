@@ -30,7 +30,7 @@ def test_a_study_survives_its_file(tmp_path, small_study):
     [
         ("rest_s: fast", r":3: expected rest_s to be number, got 'fast'"),
         ("repeat: 3", r":3: expected one of the keys study, .*got 'repeat'"),
-        ("repeats: 0", r":3: expected repeats to be at least 1, got '0'"),
+        ("repeats: 0", r":3: expected repeats to be 1 to 10000, got '0'"),
         ("repeats: 1.5", r":3: expected repeats to be .*integer.*got '1.5'"),
         ("repeats: true", r":3: expected repeats to be integer, got 'true'"),
         ("repeats: 1\nrepeats: 2", r":4: expected YAML, got .*duplicate key"),
@@ -92,7 +92,7 @@ def test_words_and_numbers_are_those_of_yaml_1_2(tmp_path):
     assert read_study(tmp_path / "again" / "s") == study
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../a", "ä", "a/b", "a.b", "a\n"])
+@pytest.mark.parametrize("name", ["", "a b", "../a", "ä", "a/b", "a.b", "a\n", "-a", "a" * 65])
 def test_names_are_fit_for_folders(small_study, name):
     with pytest.raises(ValueRuleError, match="study must be a name of letters"):
         replace(small_study, study=name)
@@ -239,7 +239,7 @@ def test_a_command_that_never_started_has_no_times(tmp_path):
 
 
 def test_rules_are_kept_where_a_study_is_made():
-    with pytest.raises(ValueRuleError, match="repeats must be at least 1, got 0"):
+    with pytest.raises(ValueRuleError, match="repeats must be 1 to 10000, got 0"):
         Study("s", "?", repeats=0)
 
 

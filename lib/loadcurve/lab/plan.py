@@ -119,6 +119,8 @@ def named_level(place: tuple[str, ...], level: object, index: int) -> str:
     """
     if place == _CONNECTIONS and isinstance(level, int):
         return f"c{level:04d}"
-    said = f"{level:g}" if isinstance(level, float) else str(level)
+    # Two levels must not share a name, so one is shortened only where nothing is lost.
+    short = isinstance(level, float) and float(f"{level:g}") == level
+    said = f"{level:g}" if short else str(level)
     scalar = not isinstance(level, dict | list | tuple)
     return f"{place[-1]}{said}" if scalar and _SLUG.fullmatch(said) else f"{place[-1]}-{index + 1}"

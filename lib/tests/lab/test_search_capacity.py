@@ -301,7 +301,7 @@ def test_a_trial_that_is_not_judged_is_refused():
         ({"resolution": 0}, "resolution must be > 0"),
         ({"initial_s": 7}, "initial_s must be 1 <= initial_s <= final_s = 6, got 7"),
         ({"initial_s": 0.5}, "initial_s must be"),
-        ({"initial_s": 1.5}, "durations must be whole seconds"),
+        ({"initial_s": 1.5}, "initial_s must be whole seconds"),
         ({"most_trials": 0}, "most_trials must be >= 1"),
     ],
 )

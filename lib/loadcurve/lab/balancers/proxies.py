@@ -32,7 +32,7 @@ class Domains:
     pools: int = 1
 
     def __post_init__(self) -> None:
-        check_count("count", self.count, 1, MOST_DOMAINS)
+        check_count("count", self.count, 1, MOST_DOMAINS)  # before the pools, which are measured by it
         check_count("pools", self.pools, 1, self.count)
 
     def pool_of_name(self) -> dict[str, str]:

@@ -2,15 +2,18 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import urlsplit
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all, raise_all
 from loadcurve.lab.generators.rules import RULES
 
 _MOST = 1_000_000  # connections, threads and processes beyond it are a slip of the pen
 _MOST_REQUESTS = 10**12
+_FROM_1 = (("connections", _MOST), ("threads", 1024), ("processes", 1024))
+_FROM_0 = (("requests", _MOST_REQUESTS), ("rate_rps", _MOST_REQUESTS), ("body_bytes", 10**9))
 # Signs of a URL (RFC 3986) but for the fragment, quotes, and what a shell or wrk's own Lua could take for more.
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[A-Za-z0-9._~:/?@!$&()*+,;=%-]*)?")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -71,49 +74,49 @@ class Load:
     each_request: bool = False
 
     def __post_init__(self) -> None:
-        if self.tool not in RULES:
-            raise ValueRuleError("tool", f"one of {', '.join(RULES)}", self.tool)
-        check_url(self.url)
-        for name, most in (("connections", _MOST), ("threads", 1024), ("processes", 1024)):
-            _check_whole(name, getattr(self, name), 1, most)
-        for name, most in (("requests", _MOST_REQUESTS), ("rate_rps", _MOST_REQUESTS), ("body_bytes", 10**9)):
-            _check_whole(name, getattr(self, name), 0, most)
-        _check_headers(self.headers)
-        for name in ("keep_alive", "each_request"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueRuleError(name, "true or false", getattr(self, name))
-        self._check_tool()
+        check_all(
+            self._check_tool,
+            lambda: check_url(self.url),
+            *(partial(_check_whole, name, getattr(self, name), 1, most) for name, most in _FROM_1),
+            *(partial(_check_whole, name, getattr(self, name), 0, most) for name, most in _FROM_0),
+            lambda: _check_headers(self.headers),
+            lambda: _check_time("timeout_s", self.timeout_s, 1.0),
+            *(partial(_check_flag, name, getattr(self, name)) for name in ("keep_alive", "each_request")),
+        )
+        raise_all(self._broken_rules())
         if self.processes > 1:
             split(self)
 
     def _check_tool(self) -> None:
-        """See that the tool takes what is asked of it."""
+        if self.tool not in RULES:
+            raise ValueRuleError("tool", f"one of {', '.join(RULES)}", self.tool)
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        """What the tool does not take of what is asked of it."""
         tool, rules = self.tool, RULES[self.tool]
-        _check_time("timeout_s", self.timeout_s, 1.0)
         if (self.duration_s > 0) + (self.requests > 0) != 1:
-            raise ValueRuleError("duration_s, requests", "one of them over 0", (self.duration_s, self.requests))
-        bound = "duration_s" if self.duration_s else "requests"
-        if bound not in rules.bounds:
-            raise ValueRuleError(bound, f"0: {tool} is ended by {rules.bounds[0]}", getattr(self, bound))
-        if self.duration_s:
-            _check_time("duration_s", self.duration_s, rules.least_s)
-        elif self.requests < self.connections:
-            raise ValueRuleError("requests", f">= connections ({self.connections})", self.requests)
+            yield ValueRuleError("duration_s, requests", "one of them over 0", (self.duration_s, self.requests))
+        elif (bound := "duration_s" if self.duration_s else "requests") not in rules.bounds:
+            yield ValueRuleError(bound, f"0: {tool} is ended by {rules.bounds[0]}", getattr(self, bound))
+        elif self.duration_s and not _is_time(self.duration_s, rules.least_s):
+            yield _wrong_time("duration_s", self.duration_s, rules.least_s)
+        elif self.requests and self.requests < self.connections:
+            yield ValueRuleError("requests", f">= connections ({self.connections})", self.requests)
         if (rules.loop == "open") != (self.rate_rps > 0):
             needed = "over 0: the loop is open" if rules.loop == "open" else "0: the loop is closed"
-            raise ValueRuleError("rate_rps", f"{needed} in {tool}", self.rate_rps)
+            yield ValueRuleError("rate_rps", f"{needed} in {tool}", self.rate_rps)
         if self.method not in rules.methods:
-            raise ValueRuleError("method", f"one of {', '.join(rules.methods)} for {tool}", self.method)
-        if (self.method in ("POST", "PUT")) != (self.body_bytes > 0):
-            raise ValueRuleError("body_bytes", "over 0 for POST and PUT, 0 otherwise", self.body_bytes)
+            yield ValueRuleError("method", f"one of {', '.join(rules.methods)} for {tool}", self.method)
+        elif (self.method in ("POST", "PUT")) != (self.body_bytes > 0):
+            yield ValueRuleError("body_bytes", "over 0 for POST and PUT, 0 otherwise", self.body_bytes)
         if self.threads > 1 and not rules.threads:
-            raise ValueRuleError("threads", f"1: {tool} has no more", self.threads)
-        if self.processes == 1 and rules.even and self.connections % self.used_threads:
+            yield ValueRuleError("threads", f"1: {tool} has no more", self.threads)
+        elif self.processes == 1 and rules.even and self.connections % self.used_threads:
             opened = self.connections - self.connections % self.used_threads
             rule = f"a multiple of {self.used_threads} threads ({tool} would open {opened})"
-            raise ValueRuleError("connections", rule, self.connections)
+            yield ValueRuleError("connections", rule, self.connections)
         if not (self.keep_alive or rules.reconnects):
-            raise ValueRuleError("keep_alive", f"true: {tool} keeps its connections", self.keep_alive)
+            yield ValueRuleError("keep_alive", f"true: {tool} keeps its connections", self.keep_alive)
 
     @property
     def used_threads(self) -> int:
@@ -174,9 +177,22 @@ def _check_whole(name: str, value: int, least: int, most: int) -> None:
 
 
 def _check_time(name: str, value: float, least_s: float) -> None:
+    if not _is_time(value, least_s):
+        raise _wrong_time(name, value, least_s)
+
+
+def _is_time(value: float, least_s: float) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or not least_s <= value <= 86_400 or abs(value / least_s - round(value / least_s)) > 1e-6:
-        raise ValueRuleError(name, f"a multiple of {least_s:g} s, up to a day", value)
+    return number and least_s <= value <= 86_400 and abs(value / least_s - round(value / least_s)) <= 1e-6
+
+
+def _wrong_time(name: str, value: float, least_s: float) -> ValueRuleError:
+    return ValueRuleError(name, f"a multiple of {least_s:g} s, up to a day", value)
+
+
+def _check_flag(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise ValueRuleError(name, "true or false", value)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -9,11 +9,11 @@ offload), and dropping there would lose a whole burst.  So a link with loss also
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.errors import LabError, ValueRuleError, raise_all
 from loadcurve.lab.network.commands import run
 
 # The smallest datagram that IPv4 must carry whole (RFC 791) … what a TAP device takes (drivers/net/tun.c, MAX_MTU).
@@ -95,15 +95,18 @@ class LinkConditions:
     offloads: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not (_is_whole(self.mtu) and _MTU[0] <= self.mtu <= _MTU[1]):
-            raise ValueRuleError("mtu", f"a whole number of {_MTU[0]} to {_MTU[1]}", self.mtu)
+            yield ValueRuleError("mtu", f"a whole number of {_MTU[0]} to {_MTU[1]}", self.mtu)
         for name, low, high in (("rate_bps", 8000, math.inf), ("delay_s", 0, 10), ("loss_ratio", 0, 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                raise ValueRuleError(name, f"a number of {low} to {high}", value)
+                yield ValueRuleError(name, f"a number of {low} to {high}", value)
         for name, on in self.offloads.items():
             if name not in _OFFLOADS or not isinstance(on, bool):
-                raise ValueRuleError("offloads", f"on or off for {' '.join(sorted(_OFFLOADS))}", f"{name}: {on}")
+                yield ValueRuleError("offloads", f"true or false for {' '.join(sorted(_OFFLOADS))}", f"{name}: {on}")
 
 
 @dataclass(frozen=True)
@@ -123,13 +126,16 @@ class HostSettings:
     sysctls: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not (isinstance(self.congestion_control, str) and _WORD.fullmatch(self.congestion_control)):
-            raise ValueRuleError("congestion_control", "a name such as reno", self.congestion_control)
+            yield ValueRuleError("congestion_control", "a name such as reno", self.congestion_control)
         for name, value in self.sysctls.items():
             if name not in SYSCTLS:
-                raise ValueRuleError("sysctls", "settings of a network namespace that the laboratory knows", name)
-            if isinstance(value, bool) or not _NUMBERS.fullmatch(str(value)):
-                raise ValueRuleError(f"sysctl {name}", "one or more numbers", value)
+                yield ValueRuleError("sysctls", "settings of a network namespace that the laboratory knows", name)
+            elif isinstance(value, bool) or not _NUMBERS.fullmatch(str(value)):
+                yield ValueRuleError(f"sysctls.{name}", "one or more numbers", value)
 
 
 def tc_lines(device: str, link: LinkConditions, netem: bool) -> str:

@@ -25,13 +25,13 @@ that is contradicted gives way, and the search goes on from there, without short
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, raise_all
 from loadcurve.lab.search.trials import Trial
 from loadcurve.lab.search.verdict import Tally, tally, trials_to_decide
 
@@ -72,21 +72,25 @@ class Bracket:
     verb: ClassVar[str] = "keep it"  # of a trial, in warnings
 
     def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not 0 < self.lowest < np.inf:
-            raise ValueRuleError("lowest", "> 0 and finite", self.lowest)
+            yield ValueRuleError("lowest", "> 0 and finite", self.lowest)
         if not self.lowest < self.highest < np.inf:
-            raise ValueRuleError("highest", f"above the lowest load, {self.lowest:g}, and finite", self.highest)
+            yield ValueRuleError("highest", f"above the lowest load, {self.lowest:g}, and finite", self.highest)
         for name in ("width_ratio", "level"):
             if not 0 < getattr(self, name) < 1:
-                raise ValueRuleError(name, f"0 < {name} < 1", getattr(self, name))
+                yield ValueRuleError(name, f"0 < {name} < 1", getattr(self, name))
         if not 0 < self.resolution < np.inf:
-            raise ValueRuleError("resolution", "> 0 and finite", self.resolution)
+            yield ValueRuleError("resolution", "> 0 and finite", self.resolution)
         if not 1 <= self.initial_s <= self.final_s < np.inf:
-            raise ValueRuleError("initial_s", f"1 <= initial_s <= final_s = {self.final_s:g}", self.initial_s)
-        if self.initial_s % 1 or self.final_s % 1:
-            raise ValueRuleError("durations", "whole seconds, as wrk takes them", (self.initial_s, self.final_s))
+            yield ValueRuleError("initial_s", f"1 <= initial_s <= final_s = {self.final_s:g}", self.initial_s)
+        elif self.initial_s % 1 or self.final_s % 1:
+            name = "initial_s" if self.initial_s % 1 else "final_s"
+            yield ValueRuleError(name, "whole seconds, as wrk takes them", getattr(self, name))
         if not self.most_trials >= 1:
-            raise ValueRuleError("most_trials", ">= 1", self.most_trials)
+            yield ValueRuleError("most_trials", ">= 1", self.most_trials)
 
     @property
     def needed(self) -> int:

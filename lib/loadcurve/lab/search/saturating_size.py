@@ -5,6 +5,7 @@ request rate are both highest.  Here the same size is found by halving: down fro
 limit.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -54,12 +55,12 @@ class SaturatingSize(Bracket):
     ascending: ClassVar[bool] = False
     verb: ClassVar[str] = "fill it"
 
-    def __post_init__(self):
-        super().__post_init__()
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        yield from super()._broken_rules()
         if not (np.isnan(self.limit) or 0 < self.limit < np.inf):
-            raise ValueRuleError("limit", "> 0 and finite, or NaN", self.limit)
+            yield ValueRuleError("limit", "> 0 and finite, or NaN", self.limit)
         if not 0 < self.tolerance_ratio < 1:
-            raise ValueRuleError("tolerance_ratio", "0 < tolerance_ratio < 1", self.tolerance_ratio)
+            yield ValueRuleError("tolerance_ratio", "0 < tolerance_ratio < 1", self.tolerance_ratio)
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""

@@ -1,11 +1,16 @@
 """The sections `objective`, `search` and `stop`: what a run must keep, and which runs follow from it."""
 
+import inspect
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.lab import faults
 from loadcurve.lab.search import Capacity, SaturatingSize
-from loadcurve.lab.sections.section import check_one, chosen, strict
+from loadcurve.lab.sections.section import check_one, check_range, chosen, strict
+from loadcurve.lab.servers.settings import check_count
+from loadcurve.study import is_place
 
 strict(Capacity)
 strict(SaturatingSize)
@@ -19,11 +24,11 @@ class ObjectiveSection:
     Attributes
     ----------
     latency_s : float or None
-        Longest response time at `quantile`.
+        Longest response time at `quantile`, in s.
     quantile : float
-        0 to 1.
+        Between 0 and 1: 0.99 for the time that 99 % of the responses stay below.
     failed_ratio : float
-        Largest share of requests that may fail.
+        Largest share of requests that may fail, 0 or more and below 1.
     """
 
     latency_s: float | None = None
@@ -31,11 +36,11 @@ class ObjectiveSection:
     failed_ratio: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.latency_s is not None and not 0 < self.latency_s < 3600:
-            raise ValueRuleError("latency_s", "0 < latency_s < 3600", self.latency_s)
-        for name in ("quantile", "failed_ratio"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueRuleError(name, f"0 <= {name} < 1", getattr(self, name))
+        check_all(
+            lambda: check_range("latency_s", self.latency_s, "0 < latency_s < 3600", lambda s: 0 < s < 3600),
+            lambda: check_range("quantile", self.quantile, "0 < quantile < 1", lambda q: 0 < q < 1),
+            lambda: check_range("failed_ratio", self.failed_ratio, "0 <= failed_ratio < 1", lambda r: 0 <= r < 1),
+        )
 
 
 @strict
@@ -58,7 +63,11 @@ class SearchSection:
     saturating_size: SaturatingSize | None = None
 
     def __post_init__(self) -> None:
-        check_one("search", self, "capacity", "saturating_size")
+        check_all(lambda: check_one("search", self, "capacity", "saturating_size"), self._check_factor)
+
+    def _check_factor(self) -> None:
+        if not is_place(self.factor):
+            raise ValueRuleError("factor", "a place such as connections", self.factor)
 
     @property
     def goal(self) -> Capacity | SaturatingSize:
@@ -83,7 +92,7 @@ class StopSection:
     quantity : str
         Whose mean.
     most_repeats : int
-        After so many a point is left as it is.
+        After so many, 2–10000, a point is left as it is.
     """
 
     half_width_ratio: float = 0.02
@@ -91,10 +100,15 @@ class StopSection:
     most_repeats: int = 50
 
     def __post_init__(self) -> None:
-        if not 0 < self.half_width_ratio < 1:
-            raise ValueRuleError("half_width_ratio", "0 < half_width_ratio < 1", self.half_width_ratio)
-        if self.most_repeats < 2:
-            raise ValueRuleError("most_repeats", ">= 2", self.most_repeats)
+        rule = "0 < half_width_ratio < 1"
+        check_all(
+            lambda: check_range("half_width_ratio", self.half_width_ratio, rule, lambda ratio: 0 < ratio < 1),
+            lambda: check_count("most_repeats", self.most_repeats, 2, 10_000),
+        )
+
+
+def _up_to_an_hour(seconds: float) -> bool:
+    return 0 <= seconds <= 3600
 
 
 FAULTS = (
@@ -111,20 +125,35 @@ class FaultSection:
 
     Attributes
     ----------
-    narrow_ports, few_descriptors, fill_accept_queue, fill_conntrack, cap_connections : int
-        How many ports, descriptors, places in the queue, entries or connections are left.
-    lose_packets : float
-        Share of the packets that are lost in each direction.
-    delay_packets : float
-        Delay in s in each direction.
-    drop_syn, drop_fin, kill_worker, stop_server : bool
-        Whether it happens.
+    narrow_ports : int or None
+        A client has so many ephemeral ports, 1–20000.
+    few_descriptors : int or None
+        A client may have so many file descriptors, 16–1000000; with `host`, that host's servers.
+    drop_syn : bool or None
+        What opens a connection to the servers is lost.
+    drop_fin : bool or None
+        What a server says when it closes a connection is lost.
+    lose_packets : float or None
+        Share of a server's packets that is lost in each direction, over 0 and up to 1.
+    delay_packets : float or None
+        Delay of a server's packets in each direction, 0–10 s.
+    kill_worker : bool or None
+        The first worker of the server is killed; its master starts another.
+    stop_server : bool or None
+        The server stands still: connections are accepted, none is answered.
+    fill_accept_queue : int or None
+        The server stands still, and so many connections find a place in its accept queue, 1–65535.
+    fill_conntrack : int or None
+        Connection tracking of a server's host has so many entries, 1–1000000; not every kernel can.
+    cap_connections : int or None
+        A server's host takes so many connections, 1–1000000, as where connection tracking is full.
     host : str
         On which host; empty for the first one of the fault's role.
     after_s : float
-        How long after the load begins; what needs a start of its own, such as a limit, holds from the beginning.
+        How long after the load begins, 0–3600 s; what needs a start of its own, such as a limit, holds from the
+        beginning.
     lasts_s : float
-        How long; 0 for as long as the load.
+        How long, 0–3600 s; 0 for as long as the load.
     """
 
     narrow_ports: int | None = None
@@ -143,10 +172,23 @@ class FaultSection:
     lasts_s: float = 0.0
 
     def __post_init__(self) -> None:
-        check_one("fault", self, *FAULTS, least=0)
-        for name in ("after_s", "lasts_s"):
-            if not 0 <= getattr(self, name) <= 3600:
-                raise ValueRuleError(name, "0 to 3600 s", getattr(self, name))
+        check_all(
+            lambda: check_one("fault", self, *FAULTS, least=0),
+            *(partial(self._check_number, name) for name in FAULTS),
+            lambda: check_range("after_s", self.after_s, "0 to 3600 s", _up_to_an_hour),
+            lambda: check_range("lasts_s", self.lasts_s, "0 to 3600 s", _up_to_an_hour),
+        )
+
+    def _check_number(self, name: str) -> None:
+        """See that the fault takes its number, whatever its own name for it is."""
+        recipe, value = faults.FAULTS[name], getattr(self, name)
+        if value is None or value is True:
+            return
+        first = {"service": "S1", "port": 80}.get(next(iter(inspect.signature(recipe).parameters)))
+        try:
+            recipe(*((value,) if first is None else (first, value)))
+        except ValueRuleError as error:
+            raise ValueRuleError(name, error.rule, value) from None
 
     @property
     def kind(self) -> str:

@@ -1,8 +1,10 @@
 """The section `balancer`: what stands before the servers."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
+from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.balancers.proxies import Domains
 from loadcurve.lab.sections.section import check_one, chosen, strict
 from loadcurve.lab.servers.haproxy import HaproxyProcess
@@ -15,7 +17,24 @@ strict(Domains)
 @strict
 @dataclass(frozen=True)
 class NginxL7Section:
-    """An nginx that balances requests; attributes as of `Proxy` and `NginxProxy`."""
+    """An nginx that balances requests.
+
+    Attributes
+    ----------
+    scheduler : str
+        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
+        by the client's address.
+    keepalive : bool
+        Whether connections to servers are used again.
+    domains : Domains or None
+        Names it serves; none for one pool of servers, whatever the name.
+    lookup : str
+        How it finds a name.  ``blocks``: a server block for each; ``map``: a table.
+    access_log : str
+        ``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB.
+    process : Process
+        How it runs.
+    """
 
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
     keepalive: bool = True
@@ -28,7 +47,18 @@ class NginxL7Section:
 @strict
 @dataclass(frozen=True)
 class NginxStreamSection:
-    """An nginx that balances connections; attributes as of `Proxy` and `NginxProxy`."""
+    """An nginx that balances connections.
+
+    Attributes
+    ----------
+    scheduler : str
+        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
+        by the client's address.
+    access_log : str
+        ``off``; ``on``, a write for each connection; ``buffered``, a write for each 1024 KiB.
+    process : Process
+        How it runs.
+    """
 
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
     access_log: Literal["off", "on", "buffered"] = "off"
@@ -38,7 +68,22 @@ class NginxStreamSection:
 @strict
 @dataclass(frozen=True)
 class HaproxyProxySection:
-    """A haproxy that balances requests (``http``) or connections (``tcp``); attributes as of `Proxy`."""
+    """A haproxy that balances requests or connections.
+
+    Attributes
+    ----------
+    mode : str
+        ``http``: requests; ``tcp``: connections.
+    scheduler : str
+        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
+        by the client's address.
+    keepalive : bool
+        Whether connections to servers are used again; of ``http`` only.
+    domains : Domains or None
+        Names it serves, by ``http`` only; none for one pool of servers, whatever the name.
+    process : HaproxyProcess
+        How it runs.
+    """
 
     mode: Literal["http", "tcp"] = "http"
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
@@ -54,8 +99,10 @@ class NftSection:
 
     Attributes
     ----------
-    scheduler, lookup
-        As of `NftBalancer`.
+    scheduler : str
+        How it chooses a server.  ``rr``: in turn; ``random``; ``hash``: by the client's address.
+    lookup : str
+        How a packet finds its service.  ``map``: one look into a table; ``rules``: one rule after the other.
     services : int
         How many services are loaded, 1–10000; the load goes to the last one.
     """
@@ -75,8 +122,14 @@ class IpvsSection:
 
     Attributes
     ----------
-    scheduler, forward, weights
-        As of `IpvsBalancer`.
+    scheduler : str
+        How it chooses a server.  ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
+        ``sh``, ``mh``: by the client's address.
+    forward : str
+        ``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers answer by
+        themselves.
+    weights : tuple of int
+        0–65535 for each server, 0 for no new connections; empty for 1 each.
     services : int
         How many services are loaded, 1–10000; the load goes to the last one.
     """
@@ -87,7 +140,12 @@ class IpvsSection:
     services: int = 1
 
     def __post_init__(self) -> None:
-        check_count("services", self.services, 1, 10_000)
+        check_all(
+            lambda: check_count("services", self.services, 1, 10_000),
+            *(partial(check_count, "weights", weight, 0, 65_535) for weight in self.weights),
+        )
+        if self.forward == "dr" and self.services > 1:
+            raise ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
 
 
 @strict
@@ -97,10 +155,16 @@ class BalancerSection:
 
     Attributes
     ----------
-    nginx_l7, nginx_stream, haproxy
-        Programs that end the clients' connections and make their own to the servers.
-    nft, ipvs
-        Rules of the kernel, which pass on packets.
+    nginx_l7 : NginxL7Section or None
+        An nginx that ends the clients' connections and passes on requests.
+    nginx_stream : NginxStreamSection or None
+        An nginx that passes on what connections say.
+    haproxy : HaproxyProxySection or None
+        A haproxy that does the one or the other.
+    nft : NftSection or None
+        Rules of nftables: the kernel passes on packets.
+    ipvs : IpvsSection or None
+        IPVS, where the kernel has it.
     """
 
     nginx_l7: NginxL7Section | None = None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.generators.load import Load, check_url
 from loadcurve.lab.sections.section import strict
 
@@ -12,18 +12,38 @@ _USUAL_S = 5.0
 @strict
 @dataclass(frozen=True)
 class LoadSection:
-    """A load; attributes as of `Load`, and those that follow.
+    """What the generator does at each point.
 
     Attributes
     ----------
+    tool : str
+        Generator: ``wrk``, ``wrk2``, ``ab``, ``weighttp``, ``h2load`` or ``hey``.
     connections : int
-        Of all clients and processes together (N).
+        Concurrent connections of all clients and processes together (N), 1–1000000.
+    threads : int
+        Threads of each process, 1–1024; no more than it has connections.
     duration_s : float or None
-        5 s where neither it nor `requests` is named.
+        How long the load lasts, in s, up to a day; 5 s where neither it nor `requests` is named.
+    requests : int
+        How many requests of all processes together end it, instead of `duration_s`; 0 for none.
+    rate_rps : int
+        Requests per second of all processes together, for a tool of an open loop (wrk2); 0 for one of a closed loop.
+    keep_alive : bool
+        Whether a connection serves more than one request.
+    headers : dict of str to str
+        Added to each request, name and value.
+    method : str
+        Of each request: ``GET``, and what the tool takes of ``HEAD``, ``POST``, ``PUT``, ``DELETE`` and ``OPTIONS``.
+    body_bytes : int
+        Length of each request's body, for ``POST`` and ``PUT``; 0 for none.
+    timeout_s : float
+        Longest time that a response is waited for, in whole s, 1–86400.
     processes : int
-        On each client.
+        Generators that start at one instant on each client, 1–1024.
+    each_request : bool
+        Whether a line is written for each request, by a tool that can (ab, h2load); it costs the generator time.
     path : str
-        Of each request.
+        Of each request, beginning with ``/``.
     """
 
     tool: str = "wrk"
@@ -42,10 +62,16 @@ class LoadSection:
     path: str = "/"
 
     def __post_init__(self) -> None:
-        if not self.path.startswith("/"):
-            raise ValueRuleError("path", "beginning with /", self.path)
-        check_url(f"http://127.0.0.1{self.path}")
-        self.of("http://127.0.0.1/")
+        check_all(self._check_path, lambda: self._of("http://127.0.0.1/"))
+
+    def _check_path(self) -> None:
+        try:
+            if self.path.startswith("/"):
+                check_url(f"http://127.0.0.1{self.path}")
+                return
+        except ValueRuleError:
+            pass
+        raise ValueRuleError("path", "beginning with /, without spaces, quotes and fragment", self.path)
 
     @property
     def seconds(self) -> float:
@@ -54,9 +80,12 @@ class LoadSection:
 
     def of(self, root: str, clients: int = 1) -> Load:
         """The load of all clients on a server's root, a process of each counted."""
+        return self._of(f"{root.rstrip('/')}{self.path}", clients)
+
+    def _of(self, url: str, clients: int = 1) -> Load:
         return Load(
             self.tool,
-            f"{root.rstrip('/')}{self.path}",
+            url,
             self.connections,
             threads=self.threads,
             duration_s=self.seconds,

@@ -1,5 +1,6 @@
 """What all sections of a study file have in common: strict fields, and sections in which one key is chosen."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -33,3 +34,15 @@ def check_one(what: str, section: Any, *names: str, least: int = 1) -> None:
     there = [name for name in names if getattr(section, name) is not None]
     if not least <= len(there) <= 1:
         raise ValueRuleError(what, f"one of {', '.join(names)}", ", ".join(there) or "none")
+
+
+def check_range(name: str, value: float | None, rule: str, right: Callable[[float], bool]) -> None:
+    """See that a number that is there is right.
+
+    Raises
+    ------
+    ValueRuleError
+        When it is not; NaN never is.
+    """
+    if value is not None and not right(value):
+        raise ValueRuleError(name, rule, value)

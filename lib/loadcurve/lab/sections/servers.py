@@ -1,16 +1,19 @@
 """The section `server`: what runs on each server host."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all, raise_all
 from loadcurve.lab.generators.load import check_url
 from loadcurve.lab.sections.section import check_one, chosen, strict
 from loadcurve.lab.servers.haproxy import HaproxyProcess
 from loadcurve.lab.servers.nginx import Process, Serving
 from loadcurve.lab.servers.php import Page
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
-from loadcurve.lab.servers.settings import check_count
+from loadcurve.lab.servers.settings import check_count, check_program
+
+_PROGRAMS = ("nginx", "apache", "lighttpd", "caddy", "haproxy", "php", "wordpress")
 
 for _kind in (Text, Files, Delay, Burn, Status, Process, Serving, Page, HaproxyProcess):
     strict(_kind)
@@ -23,8 +26,16 @@ class ResponseSection:
 
     Attributes
     ----------
-    text, files, delay, burn, status
-        See `loadcurve.lab.servers.responses`.
+    text : Text or None
+        A body from memory, at once.
+    files : Files or None
+        Files of given sizes.
+    delay : Delay or None
+        A body after a wait on a timer.
+    burn : Burn or None
+        A body after work of the processor.
+    status : Status or None
+        Counters of nginx itself.
     """
 
     text: Text | None = None
@@ -49,10 +60,16 @@ class NginxSection:
 
     Attributes
     ----------
-    response, process, serving
-        What it answers, how it runs, how it sends.
+    response : ResponseSection
+        What it answers.
+    process : Process
+        How it runs.
+    serving : Serving
+        How it sends.
     layout : str
-        How it listens, ``A`` to ``E`` or ``reuseport``; empty for one socket.
+        How it listens.  ``A``: all workers on one address; ``B``: on all; ``C``: one worker alone; ``D``: an address
+        for each worker; ``E``: an instance for each port; ``reuseport``: a socket for each worker.  Empty for one
+        socket.
     """
 
     response: ResponseSection = field(default_factory=ResponseSection)
@@ -64,16 +81,18 @@ class NginxSection:
 @strict
 @dataclass(frozen=True)
 class WebSection:
-    """A server of files: apache, lighttpd or caddy; attributes as of `WebServer`.
+    """A server of files: apache, lighttpd or caddy.
 
     Attributes
     ----------
     files : Files
         What it sends; the first one is its root.
     workers : int
-        Threads of apache, processes of lighttpd, processors of caddy.
-    access_log, gzip : bool
-        Whether it writes a log, and compresses.
+        Threads of apache, processes of lighttpd, processors of caddy; 1–1024.
+    access_log : bool
+        Whether it writes a line for each request.
+    gzip : bool
+        Whether it compresses for clients that ask for it.
     program : str
         Its absolute path; empty for the usual name.
     """
@@ -84,11 +103,25 @@ class WebSection:
     gzip: bool = False
     program: str = ""
 
+    def __post_init__(self) -> None:
+        check_all(
+            lambda: check_count("workers", self.workers, 1, 1024),
+            lambda: self.program and check_program("program", self.program),
+        )
+
 
 @strict
 @dataclass(frozen=True)
 class HaproxySection:
-    """A haproxy that answers by itself."""
+    """A haproxy that answers by itself.
+
+    Attributes
+    ----------
+    response : Text
+        What it answers.
+    process : HaproxyProcess
+        How it runs.
+    """
 
     response: Text = field(default_factory=Text)
     process: HaproxyProcess = field(default_factory=HaproxyProcess)
@@ -114,14 +147,22 @@ class PhpSection:
     rows: int = 1000
 
     def __post_init__(self) -> None:
-        check_count("children", self.children, 1, 1000)
-        check_count("rows", self.rows, 1, 1_000_000)
+        check_all(
+            lambda: check_count("children", self.children, 1, 1000),
+            lambda: check_count("rows", self.rows, 1, 1_000_000),
+        )
 
 
 @strict
 @dataclass(frozen=True)
 class WordpressSection:
-    """WordPress' front page, by PHP-FPM and MariaDB on one host; `children` as of `PhpSection`."""
+    """WordPress' front page, by PHP-FPM and MariaDB on one host.
+
+    Attributes
+    ----------
+    children : int
+        ``pm.max_children``: how many requests it works on at once, 1–1000.
+    """
 
     children: int = 8
 
@@ -136,12 +177,25 @@ class ServerSection:
 
     Attributes
     ----------
-    nginx, apache, lighttpd, caddy, haproxy, php, wordpress
-        One of these.
-    url : str
-        Instead of one: where a server answers that runs already.
+    nginx : NginxSection or None
+        An nginx, or a program that reads its configuration.
+    apache : WebSection or None
+        Apache's httpd, which sends files.
+    lighttpd : WebSection or None
+        A lighttpd, which sends files.
+    caddy : WebSection or None
+        A caddy, which sends files.
+    haproxy : HaproxySection or None
+        A haproxy that answers by itself.
+    php : PhpSection or None
+        PHP-FPM behind an nginx, before a MariaDB.
+    wordpress : WordpressSection or None
+        WordPress, the same way.
+    url : str or None
+        Instead of one: where a server answers that runs already; its host beyond loopback is named under
+        `allow_targets`.
     port : int
-        Where it listens; 0 for a free one on loopback, 8080 elsewhere.
+        Where it listens, 1–65535; 0 for a free one on loopback, 8080 elsewhere.
     """
 
     nginx: NginxSection | None = None
@@ -155,10 +209,11 @@ class ServerSection:
     port: int = 0
 
     def __post_init__(self) -> None:
-        check_one("server", self, "nginx", "apache", "lighttpd", "caddy", "haproxy", "php", "wordpress", "url")
-        check_count("port", self.port, 0, 65_535)
-        if self.url is not None:
-            check_url(self.url)
+        check_all(
+            lambda: check_one("server", self, *_PROGRAMS, "url"),
+            lambda: check_count("port", self.port, 0, 65_535),
+            lambda: self.url is None or check_url(self.url),
+        )
 
     @property
     def program(self) -> str:
@@ -173,16 +228,24 @@ class MonitorsSection:
 
     Attributes
     ----------
-    sar, mpstat
-        The machine, in whole seconds.
-    ss_summary, ss_connections, ss_details
-        Sockets: counts, those of the servers' ports, all that the kernel knows of them.
-    nstat, proc
-        Counters of the kernel.
-    stub_status
+    sar : float or None
+        All of the machine: processors, memory, network, disks; in whole seconds.
+    mpstat : float or None
+        Each processor by itself; in whole seconds.
+    ss_summary : float or None
+        Numbers of sockets.
+    ss_connections : float or None
+        Connections of the servers' ports, with their queues.
+    ss_details : float or None
+        The same with all that the kernel knows of each: windows, round trips, retransmissions.
+    nstat : float or None
+        Counters of the kernel's network stack.
+    proc : float or None
+        Counters of the kernel as files of ``/proc`` show them.
+    stub_status : float or None
         Connections of nginx servers, from a page of their own.
-    counters
-        What the balancer counted for each server.
+    counters : float or None
+        What the balancer counted for each server: nft, ipvs and haproxy.
     """
 
     sar: float | None = None
@@ -196,8 +259,11 @@ class MonitorsSection:
     counters: float | None = None
 
     def __post_init__(self) -> None:
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         for name, value in vars(self).items():
             if value is not None and not 0.1 <= value <= 3600:
-                raise ValueRuleError(name, "0.1 to 3600 s", value)
-            if value is not None and name in ("sar", "mpstat") and value % 1:
-                raise ValueRuleError(name, "whole seconds", value)
+                yield ValueRuleError(name, "0.1 to 3600 s", value)
+            elif value is not None and name in ("sar", "mpstat") and value % 1:
+                yield ValueRuleError(name, "whole seconds", value)

@@ -1,9 +1,8 @@
 """A study file as the laboratory reads it: every section by its rules, every point checked before any is run."""
 
-import itertools
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,13 @@ from loadcurve.lab.sections.adaptive import FaultSection, ObjectiveSection, Sear
 from loadcurve.lab.sections.balancers import BalancerSection
 from loadcurve.lab.sections.hosts import HostSection, TopologySection
 from loadcurve.lab.sections.load import LoadSection
+from loadcurve.lab.sections.points import point_faults
 from loadcurve.lab.sections.section import strict
 from loadcurve.lab.sections.servers import MonitorsSection, NginxSection, ServerSection
 from loadcurve.lab.sections.together import check_together
-from loadcurve.records import built, refuse
-from loadcurve.study import MONITORS, Study, place_of, settled
-from loadcurve.yaml_file import Document, Place, read_yaml
+from loadcurve.records import PlacedError, built, refuse
+from loadcurve.study import MONITORS, Study, settled
+from loadcurve.yaml_file import Document, read_yaml
 
 
 @strict
@@ -56,14 +56,8 @@ def read_checked(path: Path) -> Study:
         When there are several faults: a line for each.
     """
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
-    _, faults = built(StudyFile, document)
-    study, _ = built(Study, document)
-    faults = faults or list(_level_faults(study, document))
-    if study is not None and study.study != document.path.parent.name:
-        faults.append(
-            ParseError(document.line(("study",)), f"the folder's name {document.path.parent.name}", study.study)
-        )
-    refuse(sorted(faults, key=lambda fault: fault.line), document.path)
+    study, faults = _faults(document)
+    refuse(faults, document.path)
     return study
 
 
@@ -77,8 +71,7 @@ def check_study(study: Study) -> None:
     """
     values = {name: value for name, value in asdict(study).items() if value or name not in ("search", "stop")}
     document = Document(json.loads(json.dumps(values)), {}, Path(study.study) / "study.yml")
-    _, faults = built(StudyFile, document)
-    refuse(faults or list(_level_faults(study, document)), document.path)
+    refuse(_faults(document)[1], document.path)
 
 
 def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
@@ -107,39 +100,37 @@ def schema() -> dict[str, Any]:
 
 
 def _document(study: Study, *changes: dict[str, Any]) -> Document:
-    head = {"study": study.study, "question": study.question, "objective": study.objective}
+    head = {name: getattr(study, name) for name in ("study", "question", "objective", "warm_up_s")}
     adaptive = {name: value for name in ("search", "stop") if (value := getattr(study, name))}
     return Document(head | adaptive | settled(study.sections(), *changes), {}, Path("study.yml"))
 
 
-def _level_faults(study: Study | None, document: Document) -> Iterator[ParseError]:
-    """What is wrong with each variant, level and point, by itself and then with the others, each named where it is."""
-    if study is None:
-        return
-    first = {name: levels[0] for name, levels in study.factors.items()}
-    alone: list[tuple[Place, tuple[dict[str, Any], ...]]] = []
-    for name, changes in study.variants.items():
-        alone.append((("variants", name), (first, changes)))
-    for factor, levels in study.factors.items():
-        alone += [(("factors", factor, at), (first, {factor: level})) for at, level in enumerate(levels)]
-    alone += [(("points", at), (point,)) for at, point in enumerate(study.points)]
-    found = [fault for place, changes in alone for fault in _faults_of(study, document, place, *changes)]
-    yield from found
-    if found or study.design != "grid":
-        return
-    for name, levels in itertools.product(study.variants, itertools.product(*study.factors.values())):
-        point = dict(zip(study.factors, levels, strict=True))
-        together = list(_faults_of(study, document, ("variants", name), point, study.variants[name]))
-        yield from together
-        if together:
-            return
+def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
+    """A study, and what is wrong with it: with its sections, with its own keys, with its points."""
+    if not isinstance(document.values, dict):
+        return None, built(Study, document)[1]
+    settings, faults = built(StudyFile, document)
+    study, own = built(Study, document)
+    # A fault in a section keeps the rules of the study itself from being looked at, and they are looked at here.
+    seen = {(fault.line, fault.expected) for fault in faults}
+    faults += [fault for fault in own if (fault.line, fault.expected) not in seen]
+    found: list[ParseError] = list(faults)
+    if study is not None:
+        found += point_faults(study, document, partial(_point_faults, study), faults, _searched(settings))
+        if study.study != document.path.parent.name:
+            line = document.line(("study",))
+            found.append(ParseError(line, f"the folder's name {document.path.parent.name}", study.study))
+    return study, sorted(found, key=lambda fault: fault.line)
 
 
-def _faults_of(study: Study, document: Document, place: Place, *changes: dict[str, Any]) -> Iterator[ParseError]:
-    _, faults = built(StudyFile, _document(study, *changes))
-    where = ".".join(map(str, place))
-    for fault in faults:
-        # The change that put the fault there, where one of its places leads to it.
-        named = next((n for n in changes[-1] if fault.expected.startswith(".".join(place_of(n)))), "")
-        line = document.line((*place, named) if named else place)
-        yield ParseError(line, f"in {where}: {fault.expected}", fault.got)
+def _point_faults(study: Study, *changes: dict[str, Any]) -> list[PlacedError]:
+    return built(StudyFile, _document(study, *changes))[1]
+
+
+def _searched(settings: StudyFile | None) -> list[dict[str, Any]]:
+    """Changes that a search makes to a point: those of its lowest and its highest load."""
+    if settings is None or settings.search is None:
+        return []
+    goal, factor = settings.search.goal, settings.search.factor
+    ends = (int(end) if float(end).is_integer() else end for end in (goal.lowest, goal.highest))
+    return [{factor: end, "load.duration_s": float(goal.final_s)} for end in ends]

@@ -1,8 +1,9 @@
 """Rules that hold between sections: hosts that are named are there, a balancer has a host, and so on."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.errors import LabError, ValueRuleError, raise_all
 from loadcurve.study import place_of
 
 if TYPE_CHECKING:
@@ -19,11 +20,8 @@ def check_together(settings: "StudyFile") -> None:
     ValueRuleError
         When they do not; each further fault is in its `others`.
     """
-    checks = (_hosts, _links, _balancer, _monitors, _fault, _adaptive)
-    broken = tuple(fault for check in checks for fault in check(settings))
-    if broken:
-        broken[0].others = broken[1:]
-        raise broken[0]
+    checks = (_hosts, _links, _layout, _balancer, _generators, _monitors, _fault, _adaptive)
+    raise_all(fault for check in checks for fault in check(settings))
 
 
 def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
@@ -52,6 +50,53 @@ def _links(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
+def _endpoints(settings: "StudyFile") -> int:
+    """How many places the servers answer at."""
+    servers = sum(name.startswith("S") for name in settings.topology.names) or 1
+    nginx = settings.server.nginx
+    return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
+
+
+def _layout(settings: "StudyFile") -> list[ValueRuleError]:
+    nginx, topology, port = settings.server.nginx, settings.topology, settings.server.port
+    if nginx is None or not nginx.layout:
+        return []
+    workers, found = nginx.process.workers, []
+    addresses = 1 if topology.machines or topology.recipe == "loopback" else topology.addresses or 1
+    local = topology.names == ("local",) or any(m.address.startswith("127.") for m in topology.machines.values())
+    if nginx.layout in ("B", "E") and local:
+        rule = "one that listens on one address: on loopback it would be open to all networks of this machine"
+        found.append(ValueRuleError("server.nginx.layout", rule, nginx.layout))
+    if nginx.layout == "D" and workers > addresses:
+        rule = f"one without an address for each of {workers} workers: there are {addresses} (topology.addresses)"
+        found.append(ValueRuleError("server.nginx.layout", rule, nginx.layout))
+    if nginx.layout == "E" and port + workers - 1 > 65_535:
+        found.append(ValueRuleError("server.port", f"at most {65_536 - workers} for {workers} instances", port))
+    return found
+
+
+def _generators(settings: "StudyFile") -> list[ValueRuleError]:
+    """See that the servers are loaded alike, and that a warm-up is a load that the tool can make."""
+    load, found = settings.load, []
+    clients = sum(name.startswith("C") for name in settings.topology.names) or 1
+    roots = 1 if settings.balancer.kind or settings.server.url is not None else _endpoints(settings)
+    try:
+        if (load.processes * clients) % roots:
+            rule = f"such that {roots} servers are loaded alike (on {clients} clients)"
+            found.append(ValueRuleError("load.processes", rule, load.processes))
+        else:
+            load.of("http://127.0.0.1/", clients)
+    except ValueRuleError as error:
+        found.append(ValueRuleError(f"load.{error.name}", error.rule, error.got))
+    try:
+        if settings.warm_up_s:
+            replace(load, duration_s=settings.warm_up_s, requests=0, each_request=False)
+    except ValueRuleError as error:
+        rule = f"0 for this load: a warm-up is one of a duration, and {error.name} must be {error.rule}"
+        found.append(ValueRuleError("warm_up_s", rule, settings.warm_up_s))
+    return found
+
+
 def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
     kind, there = settings.balancer.kind, "LB" in settings.topology.names
     if not kind:
@@ -62,6 +107,9 @@ def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
         return [ValueRuleError("balancer", "left out: this topology has no LB", kind)]
     if settings.server.url is not None:
         return [ValueRuleError("balancer", "left out before a server that runs already", kind)]
+    ipvs, servers = settings.balancer.ipvs, _endpoints(settings)
+    if ipvs is not None and ipvs.weights and len(ipvs.weights) != servers:
+        return [ValueRuleError("balancer.ipvs.weights", f"one for each of {servers} servers, or none", ipvs.weights)]
     return []
 
 

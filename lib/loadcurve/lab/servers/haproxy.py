@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
 from loadcurve.lab.service import Service
@@ -37,7 +37,7 @@ class HaproxyProcess:
     threads : int
         1–64.
     connections : int
-        Largest number of concurrent connections to expect; haproxy raises its own limit of open files to fit.
+        Largest number of concurrent connections to expect, 1–1000000; haproxy raises its own limit of open files.
     """
 
     program: str = "haproxy"
@@ -45,9 +45,11 @@ class HaproxyProcess:
     connections: int = 1024
 
     def __post_init__(self) -> None:
-        check_program("program", self.program)
-        check_count("threads", self.threads, 1, 64)
-        check_count("connections", self.connections, 1, 1_000_000)
+        check_all(
+            lambda: check_program("program", self.program),
+            lambda: check_count("threads", self.threads, 1, 64),
+            lambda: check_count("connections", self.connections, 1, 1_000_000),
+        )
 
     def service(
         self, name: str, mode: str, sections: Iterable[str], url: str, files: dict[str, str] | None = None

@@ -6,8 +6,9 @@ for all that goes with it.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from functools import partial
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.settings import (
     Endpoint,
@@ -50,9 +51,10 @@ class Process:
     workers : int
         1–256 processes.
     cpus : tuple of int
-        Processor of each worker, in their order; empty for no affinity.
+        Processor of each worker, 0–1023, in their order; empty for no affinity.
     connections : int
-        Largest number of concurrent connections to expect, of all workers.
+        Largest number of concurrent connections to expect, of all workers, 1–1000000; the laboratory makes room for
+        those of the load in any case.
     early_errors : bool
         Whether it can be told where errors go before it has read its configuration: nginx from 1.19.5 on.
     """
@@ -65,16 +67,20 @@ class Process:
     early_errors: bool = True
 
     def __post_init__(self) -> None:
-        check_program("program", self.program)
-        for module in self.modules:
-            check_path("modules", module)
-        check_count("workers", self.workers, 1, 256)
+        check_all(
+            lambda: check_program("program", self.program),
+            *(partial(check_path, "modules", module) for module in self.modules),
+            lambda: check_count("workers", self.workers, 1, 256),
+            self._check_cpus,
+            lambda: check_count("connections", self.connections, 1, 1_000_000),
+            lambda: check_flag("early_errors", self.early_errors),
+        )
+
+    def _check_cpus(self) -> None:
         if self.cpus and len(self.cpus) != self.workers:
             raise ValueRuleError("cpus", f"one for each of {self.workers} workers, or none", self.cpus)
         for cpu in self.cpus:
             check_count("cpus", cpu, 0, 1023)
-        check_count("connections", self.connections, 1, 1_000_000)
-        check_flag("early_errors", self.early_errors)
 
     @property
     def backlog(self) -> int:
@@ -113,8 +119,10 @@ class Serving:
     ----------
     access_log : str
         ``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB.
-    sendfile, tcp_nopush : bool
-        Files from the page cache to the socket without a copy; header and begin of a file in one segment.
+    sendfile : bool
+        Send files from the page cache to the socket without a copy.
+    tcp_nopush : bool
+        Send the header and the begin of a file in one segment.
     gzip : bool
         Compress for clients that ask for it.
     """

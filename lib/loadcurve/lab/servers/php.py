@@ -7,6 +7,7 @@ time, for each processor.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loadcurve.errors import check_all
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
@@ -77,10 +78,12 @@ class Page:
     body_bytes: int = 616
 
     def __post_init__(self) -> None:
-        check_count("steps", self.steps, 0, 10_000_000)
-        check_count("queries", self.queries, 1, 1000)
-        check_count("wait_ms", self.wait_ms, 0, 10_000)
-        check_count("body_bytes", self.body_bytes, 1, 1_000_000)
+        check_all(
+            lambda: check_count("steps", self.steps, 0, 10_000_000),
+            lambda: check_count("queries", self.queries, 1, 1000),
+            lambda: check_count("wait_ms", self.wait_ms, 0, 10_000),
+            lambda: check_count("body_bytes", self.body_bytes, 1, 1_000_000),
+        )
 
     def text(self, database: MariaDb) -> str:
         """PHP text of the page; it stands in a folder of the run's folder."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.servers.settings import check_count
 
 # A directive of nginx.conf must fit its 4096-byte buffer (nginx src/core/ngx_conf_file.c, NGX_CONF_BUFFER).
@@ -67,8 +67,10 @@ class Delay:
     body_bytes: int = 616
 
     def __post_init__(self) -> None:
-        check_count("delay_ms", self.delay_ms, 1, _LONGEST_DELAY_MS)
-        check_count("body_bytes", self.body_bytes, 1, LONGEST_TEXT_BYTES)
+        check_all(
+            lambda: check_count("delay_ms", self.delay_ms, 1, _LONGEST_DELAY_MS),
+            lambda: check_count("body_bytes", self.body_bytes, 1, LONGEST_TEXT_BYTES),
+        )
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,11 @@ class Burn:
     body_bytes: int = 616
 
     def __post_init__(self) -> None:
-        # Far below the ten million tries at which PCRE gives up (pcre2build(3), match limit).
-        check_count("steps", self.steps, 1, 3000)
-        check_count("body_bytes", self.body_bytes, 1, LONGEST_TEXT_BYTES)
+        check_all(
+            # Far below the ten million tries at which PCRE gives up (pcre2build(3), match limit).
+            lambda: check_count("steps", self.steps, 1, 3000),
+            lambda: check_count("body_bytes", self.body_bytes, 1, LONGEST_TEXT_BYTES),
+        )
 
 
 @dataclass(frozen=True)
