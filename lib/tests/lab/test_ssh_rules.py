@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,13 @@ def test_names_that_lead_out_of_a_folder(name, tmp_path):
     assert [path.name for path in tmp_path.rglob("*")] in (["run"], [])
 
 
-def received(folder: Path, stream: list[dict | bytes]) -> None:
+def received(folder: Path, stream: list[dict | bytes], streams: Collection[str] = ()) -> None:
     """What comes of a host that sends this."""
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryFile() as file:
         file.write(b"".join(part if isinstance(part, bytes) else json.dumps(part).encode() + b"\n" for part in stream))
         file.seek(0)
-        receive(Reader(file.fileno(), 2.0), folder, "S1")
+        receive(Reader(file.fileno(), 2.0), folder, "S1", streams)
 
 
 def test_files_come_whole(tmp_path):
@@ -85,6 +86,15 @@ def test_files_come_whole(tmp_path):
     received(tmp_path, [{"name": "logs/a b.txt", "size": 4}, b"\n\0x\n", {"name": "empty", "size": 0}, end])
     assert (tmp_path / "logs" / "a b.txt").read_bytes() == b"\n\0x\n"
     assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_a_command_may_write_the_file_of_its_own_stream(tmp_path):
+    for name, text in {"S1.a.txt": "", "S1.b.txt": "printed"}.items():
+        (tmp_path / name).write_text(text)
+    stream = [{"name": "S1.a.txt", "size": 2}, b"hi", {"name": "S1.b.txt", "size": 2}, b"hi"]
+    with pytest.raises(LabError, match=r"another S1\.b\.txt"):
+        received(tmp_path, stream, {"S1.a.txt", "S1.b.txt"})
+    assert [(tmp_path / name).read_text() for name in ("S1.a.txt", "S1.b.txt")] == ["hi", "printed"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Files on their way to a host and back: what may be named, and what may come."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
 from loadcurve.errors import LabError, ValueRuleError
@@ -30,7 +30,7 @@ def check_names(names: Iterable[str]) -> None:
             raise ValueRuleError("name of a file", "below its folder, in letters that print", name)
 
 
-def receive(reader: Reader, folder: Path, sender: str) -> None:
+def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] = ()) -> None:
     """Write the files that `far_end.send` prints into a folder.
 
     The sender is not trusted: a file comes to lie in the folder or nowhere, never in the place of another one.
@@ -43,6 +43,8 @@ def receive(reader: Reader, folder: Path, sender: str) -> None:
         Where its files go.
     sender : str
         Its name, for errors.
+    streams : collection of str
+        Files here for what commands there print; one that is empty gives way to one that the command wrote itself.
 
     Raises
     ------
@@ -64,6 +66,8 @@ def receive(reader: Reader, folder: Path, sender: str) -> None:
             check_names([name])
         except ValueRuleError as error:
             raise LabError(f"{sender}: {error}") from None
+        if name in streams and not (folder / name).stat().st_size:
+            (folder / name).unlink()
         _write(reader, folder, name, size, sender)
     raise LabError(f"{sender}: it must have fewer than {MOST_FILES} files")
 

@@ -53,13 +53,16 @@ class RemotePlace:
         Of the place's own folder, on the host.
     offset : Offset
         Its clocks, from those of this machine, measured when the place was made.
+    streams : set of str
+        Files of the run that hold what commands there print.
     """
 
     host: Host
     folder: Path
     connection: Connection
     path: str
-    offset: Offset = field(compare=False)
+    offset: Offset
+    streams: set[str] = field(default_factory=set)
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
@@ -84,6 +87,7 @@ class RemotePlace:
         number, begun = self.connection.number(), now()
         job = {"verb": "run", "folder": self.path, "argv": command.argv, "env": command.env, "number": number}
         job |= {"stop": command.tool if command.tool in ("sar", "mpstat") else "TERM", "grace_s": _GRACE_S}
+        self.streams.update((command.stdout, command.stderr))
         with (self.folder / command.stdout).open("wb") as out, (self.folder / command.stderr).open("wb") as err:
             session = self.connection.session(job, out, err)
         return _Session(replace(command, started_at=begun, host=self.host.name), session, number)
@@ -140,7 +144,7 @@ class RemotePlace:
         check_names(without)
         job = {"verb": "send", "folder": self.path, "without": without}
         with self.connection.talking(job, _FETCH_LIMIT_S) as (_, reader):
-            receive(reader, self.folder, self.host.name)
+            receive(reader, self.folder, self.host.name, self.streams)
 
     def close(self) -> None:
         """Remove the folder on the host; where the connection is lost, the host itself does."""
