@@ -1,0 +1,161 @@
+"""The wall clock is set while a run lasts, forward and backward: the run is whole, says so, and is read.
+
+This machine's own clock is never touched.  It is a faked one: `libfaketime` stands before the C library of the launcher
+and of all that it starts, and lies to them about the wall clock by what a file says; the monotonic clock is the true
+one, as it is where a real clock is set.  What the kernel itself does when its clock is set is not tested here.
+
+With such a clock Python's own sleep fails in libfaketime 0.9.10, Debian's (github.com/wolfcw/libfaketime/issues/426),
+so that the launcher and the script that waits for the common instant sleep by select(2) here.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadcurve.ingest.folder import read_runs
+from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab.generators import begun_late_s
+from loadcurve.lab.tools import which
+from loadcurve.records import read_run, run_folders, write_study
+from loadcurve.study import Study
+
+pytestmark = pytest.mark.lab
+
+# The dynamic linker puts the machine's own folder of libraries in the place of $LIB (ld.so(8)).
+LIBRARY = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+LAUNCH = """
+import select, sys, time
+from pathlib import Path
+from loadcurve.lab import launch
+from loadcurve.lab.generators import together
+from loadcurve.records import read_study
+time.sleep = lambda duration_s: select.select([], [], [], duration_s)
+together._AT = "import select" + chr(10) + together._AT.replace("time.sleep(", "select.select([], [], [], ")
+folder = Path(sys.argv[1])
+launch(read_study(folder), folder)
+"""
+
+
+@pytest.fixture
+def study():
+    if which("faketime") is None:
+        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
+    waits = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
+    monitors = {"sar": 1, "ss_summary": 0.2, "ss_connections": 0.2}
+    load = {"duration_s": 1, "connections": 4, "processes": 2}
+    study = Study("stepped", "?", server=waits, load=load, monitors=monitors, repeats=2)
+    if not (missing := find_obstacles(study)).empty:
+        pytest.skip("; ".join(missing["obstacle"]))
+    return study
+
+
+@pytest.fixture
+def clock(tmp_path):
+    """Function that sets the clock of those who believe it, by so many seconds from the true one."""
+    file = tmp_path / "clock"
+
+    def set_clock(offset_s: int) -> dict[str, str]:
+        (tmp_path / "draft").write_text(f"{offset_s:+d}\n")
+        (tmp_path / "draft").rename(file)
+        return {
+            "LD_PRELOAD": LIBRARY,
+            "FAKETIME_TIMESTAMP_FILE": str(file),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
+
+    return set_clock
+
+
+def works(folder: Path, tool: str) -> bool:
+    every = (process.info for process in psutil.process_iter(["name", "cwd"]))
+    return any(one["name"] == tool and one["cwd"] == str(folder) for one in every)
+
+
+def launched(study: Study, folder: Path, clock, steps: dict[str, tuple[str, int]]) -> None:
+    """Launch a study under the faked clock, and set it when a tool works in a run's folder."""
+    write_study(study, folder)
+    environment = {**os.environ, **clock(0)}
+    with subprocess.Popen([sys.executable, "-c", LAUNCH, str(folder)], env=environment, stderr=subprocess.PIPE) as one:
+        try:
+            for run, (tool, offset_s) in steps.items():
+                deadline = time.monotonic() + 20
+                while not works(folder / run, tool):
+                    assert one.poll() is None and time.monotonic() < deadline, f"no {tool} in {run}"
+                    time.sleep(0.005)
+                clock(offset_s)
+            _, said = one.communicate(timeout=60)
+        finally:
+            one.send_signal(signal.SIGTERM)
+    assert one.returncode == 0, said.decode()
+
+
+def test_what_believes_the_faked_clock(clock, study):
+    """The test's own tool: the wall clock of a child follows the file, its monotonic clock does not."""
+    code = "import sys, time\nfor line in sys.stdin: print(time.time(), time.monotonic(), flush=True)"
+    argv, environment = [sys.executable, "-u", "-c", code], {**os.environ, **clock(0)}
+    with subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        for offset_s in (0, 3600, -3600):
+            clock(offset_s)
+            child.stdin.write("\n")
+            child.stdin.flush()
+            wall, monotonic = map(float, child.stdout.readline().split())
+            assert abs(wall - time.time() - offset_s) < 5
+            assert abs(monotonic - time.monotonic()) < 5
+        child.stdin.close()
+
+
+@pytest.mark.parametrize("tool", ["sar", "wrk"])
+def test_a_clock_that_is_set_during_a_run(study, clock, tmp_path, tool):
+    """Forward in the first run, backward in the second one: before the load, or within it."""
+    folder = tmp_path / "stepped"
+    launched(study, folder, clock, {"r1": (tool, 7), "r2": (tool, -5)})
+    for path, step_s in zip(run_folders(folder), (7, -12), strict=True):
+        run = read_run(path)
+        assert run.status == "finished"
+        (warning,) = run.warnings
+        told = re.match(r"the clock was set by ([+-]\S+) s during the run", warning)
+        assert float(told[1]) == pytest.approx(step_s, abs=1)
+        roles = [command.role for command in run.commands]
+        assert roles == ["server", "collector", "collector", "collector", "generator", "generator"]
+        noted = [(path / f"local-{number}.at.json").read_text() for number in (1, 2)]
+        assert len({json.loads(each)["instant_ns"] for each in noted}) == 1
+        assert all(0 <= begun_late_s(each) < 3 for each in noted), "by the monotonic clock nothing was set"
+    ingested = read_runs(folder)
+    runs = ingested.tables["runs"]
+    assert runs.groupby("run_id").size().to_dict() == {"r1": 2, "r2": 2}
+    assert (runs["status"] == "finished").all() and (runs["requests"] > 0).all()
+    for table in ("sockets", "connections", "cpu"):
+        assert set(ingested.tables[table]["run_id"]) == {"r1", "r2"}, table
+    told = [warning for warning in ingested.warnings if "the clock was set by" in warning]
+    assert len(told) == 2
+
+
+def test_a_study_goes_on_by_another_clock(study, clock, tmp_path):
+    """A launcher ended after the step; the next one, by the true clock, keeps what was finished and does the rest."""
+    folder = tmp_path / "stepped"
+    write_study(study, folder)
+    environment = {**os.environ, **clock(0)}
+    with subprocess.Popen([sys.executable, "-c", LAUNCH, str(folder)], env=environment, stderr=subprocess.PIPE) as one:
+        deadline = time.monotonic() + 30
+        while not works(folder / "r2", "wrk"):
+            assert one.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        clock(-3600)
+        one.kill()
+        one.communicate()
+    first = (folder / "r1" / "run.json").read_bytes()
+    launch(study, folder)
+    assert (folder / "r1" / "run.json").read_bytes() == first
+    assert {read_run(path).status for path in run_folders(folder)} == {"finished"}
+    assert read_run(folder / "r2").warnings == ()
+    assert len(read_runs(folder).tables["runs"]) == 4
