@@ -255,7 +255,8 @@ def _complete(
         known["generator"] = generator
     if "elapsed_s" in columns and "time" in frame:
         known["elapsed_s"] = (frame["time"] - load_started).dt.total_seconds()
-    if "host" in columns and "host" not in frame:
+    if "host" in columns and (name != "hosts" or "host" not in frame):
+        # The study's name for it; a heading, such as mpstat's, has the machine's, which namespaces share.
         known["host"] = command.host
     if name == "runs":
         failed = frame["status"].eq("failed") if "status" in frame else pd.Series(False, frame.index)
