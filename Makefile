@@ -23,6 +23,7 @@ export NO_MKDOCS_2_WARNING := 1
 LIBRARY   := $(shell find lib/loadcurve -name '*.py' -not -path '*/site/*')
 SITE_CODE := $(wildcard lib/loadcurve/site/*.py)
 HANDBOOK  := $(shell find handbook -type f)
+DESIGNS   := $(wildcard data/designs/*/study.yml)
 STUDIES   := $(patsubst data/studies/%/study.yml,%,$(wildcard data/studies/*/study.yml))
 NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/[0-9]*.ipynb))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
@@ -135,7 +136,7 @@ $(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
 
 # --- figures → pages -----------------------------------------------------------------------------------------------
 
-build/site/index.html: $(EXECUTED) $(HANDBOOK) $(SITE_CODE) mkdocs.yml
+build/site/index.html: $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(SITE_CODE) mkdocs.yml
 	$(BIN)/mkdocs build --quiet --strict
 	@touch $@
 	@echo "The handbook is in build/site/index.html"

@@ -2,10 +2,12 @@
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from types import ModuleType
 
-from loadcurve.lab import monitors
+from loadcurve import paths
+from loadcurve.lab import describe, monitors, read_checked
 from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import RULES, others, wrk
 from loadcurve.lab.network.topology import TOPOLOGIES
@@ -51,6 +53,19 @@ def recipes_markdown(kind: str) -> str:
     rows = [heads, ("---",) * len(heads)]
     rows += [(f"`{name}`", *_cells(kind, name, recipe)) for name, recipe in RECIPES[kind].items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def designs_markdown(link: Callable[[str], str]) -> str:
+    """Every design, as Markdown: name, question, page of the report that it follows, and how long it takes."""
+    rows = ["| name | question | follows | takes |", "|---|---|---|---|"]
+    for file in sorted(paths.designs().glob("*/study.yml")):
+        study = read_checked(file)
+        page = re.search(r"handbook/(studies/\w+)\.md", file.read_text("utf-8"))[1]
+        title = (paths.root() / "handbook" / f"{page}.md").read_text("utf-8").split("\n# ")[1].split("\n")[0]
+        takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all")
+        follows = f'<a href="{link(f"{page}.html")}">{title}</a>'
+        rows.append(f"| `{study.study}` | {study.question} | {follows} | {takes} |")
+    return "\n".join(rows)
 
 
 def _cells(kind: str, name: str, recipe: object) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
-from loadcurve.site.laboratory import recipes_markdown
+from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
 
@@ -44,6 +44,7 @@ def define_env(env) -> None:
     macro("columns_of", columns_markdown)
     macro("forms_table", forms_markdown)
     macro("recipes", recipes_markdown)
+    macro("designs", designs_markdown, link)
     env.variables["tables"] = list(tables.SCHEMAS)
 
 

@@ -1,5 +1,6 @@
 """The designs of data/designs: right, fit for a machine, described, and each run once for a second."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import pytest
 from loadcurve import paths
 from loadcurve.lab import describe, find_obstacles, programs, read_checked
 from loadcurve.lab.obstacles import arrangements, first_points
+from loadcurve.lab.sections import check_study
 from loadcurve.launching import launch
 from loadcurve.records import read_run, write_study
 from loadcurve.study import Study
+from loadcurve.yaml_file import read_yaml
 
 DESIGNS = Path(__file__).resolve().parents[3] / "data" / "designs"
 NAMES = sorted(folder.name for folder in DESIGNS.iterdir())
@@ -82,6 +85,19 @@ def test_a_design_is_found_by_its_name_after_what_is_recorded(checkout):
     assert paths.record_folder(design) == recorded
     shutil.copytree(design, recorded)
     assert paths.study_folder("scale_out") == recorded == paths.record_folder(recorded)
+
+
+def test_the_examples_of_the_guide_are_right(root, tmp_path):
+    page = (root / "handbook" / "guides" / "run_a_study.md").read_text("utf-8")
+    whole, *parts = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    file = tmp_path / re.match(r"study: (\w+)\n", whole)[1] / "study.yml"
+    file.parent.mkdir()
+    file.write_text(whole, "utf-8")
+    study = read_checked(file)
+    assert len(parts) >= 4
+    for part in parts:
+        file.write_text(part, "utf-8")
+        check_study(replace(study, variants={"only": {}}, factors={}, **read_yaml(file).values))
 
 
 @pytest.mark.real
