@@ -54,11 +54,24 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
 
 
 class PlacedError(ParseError):
-    """A fault of a document that knows its place there, such as ``("load", "connections")``."""
+    """A fault of a document that knows its place there, such as ``("load", "connections")``.
 
-    def __init__(self, place: Place, line: int, expected: str, got: str):
-        self.place = place
+    Attributes
+    ----------
+    place : tuple
+        Where it is.
+    is_rule : bool
+        Whether a rule is broken by values that are of the right type.
+    """
+
+    def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
+        self.place, self.is_rule = place, is_rule
         super().__init__(line, expected, got)
+
+    @property
+    def key(self) -> tuple[Place, str, str]:
+        """What tells it from other faults, wherever the document has it."""
+        return self.place, self.expected, self.got
 
 
 def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
@@ -96,7 +109,7 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
             words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
             at = place if place[-1:] == words[-1:] else document.place(place, words)
             what = ".".join(map(str, at)) if words else ": ".join(filter(None, (".".join(map(str, place)), rule.name)))
-            yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got))
+            yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got), is_rule=True)
         return
     name, got = ".".join(map(str, place)), error["input"]
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):

@@ -93,9 +93,9 @@ class Study:
         decision of its author.
     objective : dict
         What a run must keep: a latency at a quantile, a share of failed requests.
-    search : dict
+    search : dict or None
         Instead of levels for one factor: search the level at which the objective breaks.
-    stop : dict
+    stop : dict or None
         Instead of a number of repeats: repeat until the mean is known well enough.
     """
 
@@ -120,8 +120,8 @@ class Study:
     limit_s: float = 0.0
     allow_targets: tuple[str, ...] = ()
     objective: Mapping = field(default_factory=dict)
-    search: Mapping = field(default_factory=dict)
-    stop: Mapping = field(default_factory=dict)
+    search: Mapping | None = None
+    stop: Mapping | None = None
 
     def __post_init__(self):
         raise_all(self._broken_rules())

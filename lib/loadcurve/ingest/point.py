@@ -24,7 +24,8 @@ def check_point(run: Run, folder: Path, study: Study) -> None:
     if not isinstance(variant, str) or variant not in study.variants:
         names = ", ".join(study.variants)
         raise wrong(folder, "factors", f"variant to be one of {names} as study.yml says", str(variant))
-    rules = {} if study.search or study.stop else {"repeat": (range(1, study.repeats + 1), f"1 to {study.repeats}")}
+    adaptive = study.search is not None or study.stop is not None
+    rules = {} if adaptive else {"repeat": (range(1, study.repeats + 1), f"1 to {study.repeats}")}
     rules |= _rules_of_levels(run, study) if "settings" in run.factors else _rules_of_recipe(study, variant)
     for name, (allowed, rule) in rules.items():
         value = run.factors.get(name)

@@ -30,8 +30,8 @@ def point_faults(
     check: Callable[..., Iterable[PlacedError]],
     known: Iterable[PlacedError] = (),
     searched: Iterable[Search] = (),
-) -> Iterator[ParseError]:
-    """Find the faults of a study's points that the study has not by itself.
+) -> tuple[list[ParseError], list[PlacedError]]:
+    """Find the faults of a study's points that the study has not by itself, and those of its own that its points have.
 
     A fault that every point with a level (a variant's setting, a listed value) has is told in the line of that level;
     one that only a combination has names the first point that has it.
@@ -45,26 +45,28 @@ def point_faults(
     check : callable
         Changes of a point → its faults.
     known : iterable of PlacedError
-        Faults that were told already.
+        Faults of the study by itself.
     searched : iterable of mapping
         Levels that a search may try.
     """
-    told = {(fault.place, fault.expected, fault.got) for fault in known}
     points = list(_points(study, tuple(searched) or ({},)))
     having: dict[Fault, dict[int, None]] = {}
     for at, point in enumerate(points):
         for fault in check(*point.changes):
-            if (key := (fault.place, fault.expected, fault.got)) not in told:
-                having.setdefault(key, {})[at] = None
+            having.setdefault(fault.key, {})[at] = None
+    kept = [fault for fault in known if having.pop(fault.key, None)]
     if not having:
-        return
+        return [], kept
     of_owner: dict[Place, set[int]] = {}
     for at, point in enumerate(points):
         for owner in point.owners:
             of_owner.setdefault(owner, set()).add(at)
-    for (place, expected, got), failing in having.items():
-        for where, line in _causes(place, set(failing), points, of_owner, document):
-            yield ParseError(line, f"in {where}: {expected}", got)
+    found = [
+        ParseError(line, f"in {where}: {expected}", got)
+        for (place, expected, got), failing in having.items()
+        for where, line in _causes(place, set(failing), points, of_owner, document)
+    ]
+    return found, kept
 
 
 def _points(study: Study, searched: tuple[Search, ...]) -> Iterator[_Point]:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from loadcurve.errors import ParseError
 from loadcurve.lab.network.conditions import LinkConditions
+from loadcurve.lab.plan import level_sets
 from loadcurve.lab.sections.adaptive import FaultSection, ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.sections.balancers import BalancerSection
 from loadcurve.lab.sections.hosts import HostSection, TopologySection
@@ -69,20 +70,19 @@ def check_study(study: Study) -> None:
     LoadcurveError
         With a line for each fault.
     """
-    values = {name: value for name, value in asdict(study).items() if value or name not in ("search", "stop")}
-    document = Document(json.loads(json.dumps(values)), {}, Path(study.study) / "study.yml")
+    document = Document(json.loads(json.dumps(asdict(study))), {}, Path(study.study) / "study.yml")
     refuse(_faults(document)[1], document.path)
 
 
 def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
-    """Sections of one point, checked: those of the study with the point's changes.
+    """Sections of one point, checked: those of the study with the point's changes; of its first point without any.
 
     Raises
     ------
     LoadcurveError
         When together they break a rule.
     """
-    document = _document(study, *changes)
+    document = _document(study, *(changes or _first(study)))
     settings, faults = built(StudyFile, document)
     refuse(faults, Path(study.study) / "study.yml")
     return settings
@@ -90,7 +90,7 @@ def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
 
 def settings_of_point(study: Study, sections: dict[str, Any]) -> StudyFile:
     """Sections of a point that has them all, checked; see `settings_of`."""
-    return settings_of(replace(study, **sections))
+    return settings_of(replace(study, **sections), {})
 
 
 def schema() -> dict[str, Any]:
@@ -99,10 +99,16 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "loadcurve study"}
 
 
+def _first(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Changes of the first point."""
+    return next(iter(study.variants.values())), next(level_sets(study))
+
+
 def _document(study: Study, *changes: dict[str, Any]) -> Document:
     head = {name: getattr(study, name) for name in ("study", "question", "objective", "warm_up_s")}
-    adaptive = {name: value for name in ("search", "stop") if (value := getattr(study, name))}
-    return Document(head | adaptive | settled(study.sections(), *changes), {}, Path("study.yml"))
+    head["factors"] = {name: [0] for name in study.factors}  # a search asks for their names
+    head |= {"search": study.search, "stop": study.stop}
+    return Document(head | settled(study.sections(), *changes), {}, Path("study.yml"))
 
 
 def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
@@ -116,7 +122,10 @@ def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
     faults += [fault for fault in own if (fault.line, fault.expected) not in seen]
     found: list[ParseError] = list(faults)
     if study is not None:
-        found += point_faults(study, document, partial(_point_faults, study), faults, _searched(settings))
+        searched = _searched(settings or built(StudyFile, _document(study, *_first(study)))[0])
+        of_points, kept = point_faults(study, document, partial(_point_faults, study), faults, searched)
+        # What a variant or a factor says differently at every point need not be right in the study by itself.
+        found = [fault for fault in faults if not fault.is_rule or fault in kept] + of_points
         if study.study != document.path.parent.name:
             line = document.line(("study",))
             found.append(ParseError(line, f"the folder's name {document.path.parent.name}", study.study))

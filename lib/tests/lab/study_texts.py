@@ -1,0 +1,32 @@
+"""Study files for tests: from a text to what `read_checked` says of it."""
+
+from pathlib import Path
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.lab.sections import read_checked
+from loadcurve.study import Study
+
+HEAD = "study: s\nquestion: '?'\n"  # so a test's own text begins in line 3
+
+
+def read(folder: Path, text: str) -> Study:
+    """The study of a text."""
+    return read_checked(written(folder, HEAD + text))
+
+
+def written(folder: Path, text: str) -> Path:
+    """Folder of a study file."""
+    made = folder / "s"
+    made.mkdir(exist_ok=True)
+    (made / "study.yml").write_text(text, "utf-8")
+    return made
+
+
+def said(folder: Path, text: str) -> list[tuple[int, str]]:
+    """Line and words of each fault, in the order of the message."""
+    try:
+        read(folder, text)
+    except LoadcurveError as error:
+        lines = [line.removeprefix(f"{folder}/s/study.yml:") for line in str(error).splitlines()]
+        return [(int(number), words) for number, _, words in (line.partition(": ") for line in lines)]
+    return []
