@@ -68,13 +68,17 @@ def named(command: Command) -> str:
     return command.tool if command.host == "local" else f"{command.tool} on {command.host}"
 
 
-def clock_step(clocks: tuple[float, float]) -> list[str]:
-    """Say whether the wall clock was set since it was read together with the monotonic one."""
-    lasted_s = time.monotonic() - clocks[1]
-    step_s = time.time() - clocks[0] - lasted_s
-    if abs(step_s) <= _STEP_S + _SLEW * lasted_s:
-        return []
-    return [f"the clock was set by {step_s:+.3f} s during the run: times before and after do not fit each other"]
+def both_clocks() -> tuple[float, float]:
+    """Wall clock and monotonic clock now, in s."""
+    return time.time(), time.monotonic()
+
+
+def clock_step(before: tuple[float, float]) -> str:
+    """Say by how much the wall clock was set since `before`, see `both_clocks`; empty where it was not."""
+    wall, monotonic = both_clocks()
+    lasted_s = monotonic - before[1]
+    step_s = wall - before[0] - lasted_s
+    return "" if abs(step_s) <= _STEP_S + _SLEW * lasted_s else f"the clock was set by {step_s:+.3f} s"
 
 
 def closed(run: Run, record: Record, folder: Path) -> Run:

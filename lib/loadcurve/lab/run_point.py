@@ -15,7 +15,7 @@ from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.guard import check_target
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
-from loadcurve.lab.recording import Record, clock_step, closed, factors_of, named
+from loadcurve.lab.recording import Record, both_clocks, clock_step, closed, factors_of, named
 from loadcurve.lab.scene import Scene
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.ssh import Connection
@@ -55,8 +55,9 @@ class Around:
 def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, around: Around) -> Run:
     """One run, from an empty folder to a `run.json` that says how it ended.
 
-    A run is finished when every generator ended as planned and the servers outlived them.  A monitor that ended early
-    or wrote nothing leaves a warning: the load was real, but something that should have watched it did not.
+    A run is finished when every generator ended as planned, the servers outlived them, and nobody set the clock
+    meanwhile.  A monitor that ended early or wrote nothing leaves a warning: the load was real, but something that
+    should have watched it did not.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -70,7 +71,7 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
     except LabError:
         shutil.rmtree(folder)  # nothing was begun
         raise
-    record, clocks = Record(), (time.time(), time.monotonic())
+    record, clocks = Record(), both_clocks()
     status, reason = "interrupted", "the launcher was interrupted"
     try:
         with reserve.told():
@@ -80,7 +81,8 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
     finally:
         if reserve.release(folder) and status != "interrupted":
             status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
-        record.warnings += clock_step(clocks)
+        if step := clock_step(clocks):
+            record.warnings.append(f"{step} during the run: times before and after do not fit each other")
         run = closed(replace(run, status=status, reason=reason), record, folder)
     return run
 
@@ -110,8 +112,11 @@ def _run(
         watching = scene.watch()
         time.sleep(_MONITOR_LEAD_S if watching else 0.0)
         scene.warm_up()
+        clocks = both_clocks()
         done = scene.load(arrangement.loaders, "generator")
         verdict = scene.verdict(done)
+        if step := clock_step(clocks):  # wrk and ab take it for the time of their load
+            verdict = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
         for started in watching:
             if started.process.poll() is not None:
                 record.warnings.append(f"{named(started.command)} ended before the load did")

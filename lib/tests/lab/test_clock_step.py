@@ -1,4 +1,4 @@
-"""The wall clock is set while a run lasts, forward and backward: the run is whole, says so, and is read.
+"""The wall clock is set while a run lasts, forward and backward: the run says so, and no false time is believed.
 
 This machine's own clock is never touched.  It is a faked one: `libfaketime` stands before the C library of the launcher
 and of all that it starts, and lies to them about the wall clock by what a file says; the monotonic clock is the true
@@ -8,13 +8,15 @@ With such a clock Python's own sleep fails in libfaketime 0.9.10, Debian's (gith
 so that the launcher and the script that waits for the common instant sleep by select(2) here.
 """
 
+import contextlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -81,22 +83,38 @@ def works(folder: Path, tool: str) -> bool:
     return any(one["name"] == tool and one["cwd"] == str(folder) for one in every)
 
 
-def launched(study: Study, folder: Path, clock, steps: dict[str, tuple[str, int]]) -> None:
-    """Launch a study under the faked clock, and set it when a tool works in a run's folder."""
-    write_study(study, folder)
+@contextlib.contextmanager
+def launcher(folder: Path, clock) -> Iterator[subprocess.Popen]:
+    """A launch under the faked clock."""
     environment = {**os.environ, **clock(0)}
     with subprocess.Popen([sys.executable, "-c", LAUNCH, str(folder)], env=environment, stderr=subprocess.PIPE) as one:
         try:
-            for run, (tool, offset_s) in steps.items():
-                deadline = time.monotonic() + 20
-                while not works(folder / run, tool):
-                    assert one.poll() is None and time.monotonic() < deadline, f"no {tool} in {run}"
-                    time.sleep(0.005)
-                clock(offset_s)
-            _, said = one.communicate(timeout=60)
+            yield one
         finally:
-            one.send_signal(signal.SIGTERM)
-    assert one.returncode == 0, said.decode()
+            one.kill()
+
+
+def wait_until_it_works(one: subprocess.Popen, folder: Path, tool: str) -> None:
+    deadline = time.monotonic() + 30
+    while not works(folder, tool):
+        assert one.poll() is None and time.monotonic() < deadline, f"no {tool} in {folder.name}"
+        time.sleep(0.005)
+
+
+def launched(study: Study, folder: Path, clock, steps: dict[str, tuple[str, int]], failing: bool = False) -> None:
+    """Launch a study under the faked clock, and set it when a tool works in a run's folder."""
+    write_study(study, folder)
+    with launcher(folder, clock) as one:
+        for run, (tool, offset_s) in steps.items():
+            wait_until_it_works(one, folder / run, tool)
+            clock(offset_s)
+        _, said = one.communicate(timeout=60)
+    assert bool(one.returncode) == failing, said.decode()
+
+
+def steps_told(sentences: Iterable[str]) -> list[float]:
+    found = (re.match(r"(?:\S+: )?the clock was set by ([+-]\S+) s", sentence) for sentence in sentences)
+    return [float(step[1]) for step in found if step]
 
 
 def test_what_believes_the_faked_clock(clock, study):
@@ -114,48 +132,59 @@ def test_what_believes_the_faked_clock(clock, study):
         child.stdin.close()
 
 
-@pytest.mark.parametrize("tool", ["sar", "wrk"])
-def test_a_clock_that_is_set_during_a_run(study, clock, tmp_path, tool):
-    """Forward in the first run, backward in the second one: before the load, or within it."""
+def test_a_clock_that_is_set_before_the_load(study, clock, tmp_path):
+    """While the server is there already and a warm-up is to come; forward in one run, backward in the other."""
     folder = tmp_path / "stepped"
-    launched(study, folder, clock, {"r1": (tool, 7), "r2": (tool, -5)})
+    launched(replace(study, warm_up_s=1.0), folder, clock, {"r1": ("nginx", 7), "r2": ("nginx", -5)})
     for path, step_s in zip(run_folders(folder), (7, -12), strict=True):
         run = read_run(path)
         assert run.status == "finished"
-        (warning,) = run.warnings
-        told = re.match(r"the clock was set by ([+-]\S+) s during the run", warning)
-        assert float(told[1]) == pytest.approx(step_s, abs=1)
+        assert [pytest.approx(step_s, abs=1)] == steps_told(run.warnings)
         roles = [command.role for command in run.commands]
-        assert roles == ["server", "collector", "collector", "collector", "generator", "generator"]
+        assert roles == ["server", *["collector"] * 3, *["warm_up"] * 2, *["generator"] * 2], "in the order of start"
+        assert (run.commands[0].started_at < run.commands[-1].started_at) == (step_s > 0), "by the wall clock"
         noted = [(path / f"local-{number}.at.json").read_text() for number in (1, 2)]
         assert len({json.loads(each)["instant_ns"] for each in noted}) == 1
         assert all(0 <= begun_late_s(each) < 3 for each in noted), "by the monotonic clock nothing was set"
     ingested = read_runs(folder)
     runs = ingested.tables["runs"]
     assert runs.groupby("run_id").size().to_dict() == {"r1": 2, "r2": 2}
-    assert (runs["status"] == "finished").all() and (runs["requests"] > 0).all()
+    assert (runs["status"] == "finished").all()
+    assert runs["throughput_rps"].between(1, 2 / 0.010).all(), "two connections to a server that waits 10 ms"
     for table in ("sockets", "connections", "cpu"):
         assert set(ingested.tables[table]["run_id"]) == {"r1", "r2"}, table
-    told = [warning for warning in ingested.warnings if "the clock was set by" in warning]
-    assert len(told) == 2
+    assert len(steps_told(ingested.warnings)) == 2
+
+
+@pytest.mark.parametrize("offset_s", [7, -5])
+def test_a_clock_that_is_set_within_the_load(study, clock, tmp_path, offset_s):
+    """wrk takes the step for time of its load: 8 s for one, or less than none.  So the run is made again."""
+    folder = tmp_path / "stepped"
+    launched(study, folder, clock, {"r1": ("wrk", offset_s)}, failing=True)
+    broken, whole = map(read_run, run_folders(folder))
+    assert (broken.status, whole.status) == ("failed", "finished")
+    assert [pytest.approx(offset_s, abs=1)] == steps_told([broken.reason]) == steps_told(broken.warnings)
+    assert "while the load ran" in broken.reason
+    assert steps_told(whole.warnings) == []
+    runs = read_runs(folder).tables["runs"].set_index("run_id")
+    assert runs.loc[["r1"], "throughput_rps"].isna().all()
+    kept = (folder / "r2" / "run.json").read_bytes()
+    launch(study, folder)
+    assert (folder / "r2" / "run.json").read_bytes() == kept
+    assert {read_run(path).status for path in run_folders(folder)} == {"finished"}
 
 
 def test_a_study_goes_on_by_another_clock(study, clock, tmp_path):
     """A launcher ended after the step; the next one, by the true clock, keeps what was finished and does the rest."""
     folder = tmp_path / "stepped"
     write_study(study, folder)
-    environment = {**os.environ, **clock(0)}
-    with subprocess.Popen([sys.executable, "-c", LAUNCH, str(folder)], env=environment, stderr=subprocess.PIPE) as one:
-        deadline = time.monotonic() + 30
-        while not works(folder / "r2", "wrk"):
-            assert one.poll() is None and time.monotonic() < deadline
-            time.sleep(0.01)
+    with launcher(folder, clock) as one:
+        wait_until_it_works(one, folder / "r2", "wrk")
         clock(-3600)
         one.kill()
-        one.communicate()
     first = (folder / "r1" / "run.json").read_bytes()
     launch(study, folder)
     assert (folder / "r1" / "run.json").read_bytes() == first
     assert {read_run(path).status for path in run_folders(folder)} == {"finished"}
-    assert read_run(folder / "r2").warnings == ()
+    assert steps_told(read_run(folder / "r2").warnings) == []
     assert len(read_runs(folder).tables["runs"]) == 4
