@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tqdm.auto import tqdm
+from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, programs
