@@ -254,7 +254,7 @@ def _complete(
     if generator is not None and "generator" in columns:
         known["generator"] = generator
     if "elapsed_s" in columns and "time" in frame:
-        known["elapsed_s"] = (frame["time"] - load_started).dt.total_seconds()
+        known["elapsed_s"] = (frame["time"] - load_started).dt.total_seconds() - _clock_offset_s(run, command.host)
     if "host" in columns and (name != "hosts" or "host" not in frame):
         # The study's name for it; a heading, such as mpstat's, has the machine's, which namespaces share.
         known["host"] = command.host
@@ -267,6 +267,12 @@ def _complete(
             **_factors(run),
         }
     return _of_run(frame.assign(**known), run)
+
+
+def _clock_offset_s(run: Run, host: str) -> float:
+    """By how much a host's clock is ahead of that of the launcher, which wrote down when commands were started."""
+    facts = run.machine.get("hosts", {}).get(host, {})
+    return facts.get("clock_offset_s", 0.0)
 
 
 def _factors(run: Run) -> dict:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00
 NGINX = Command("server", "nginx", ("nginx",), "", "", 10, **TIMES)
 WRK = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "", 10, version="4.1.0", **TIMES)
 SAR = Command("collector", "sar", ("sar",), "", "", 10, **TIMES)
+SUMMARY = "Total: 9\nTCP:   4 (estab 1, closed 3, orphaned 0, timewait 3)\n\nTransport Total IP IPv6\nTCP\t  1\t1\t0\n\n"
 # What the laboratory's reporter would have written of REPORT.
 COUNTED = {
     "wrk_reporter": 1, "url": "http://198.18.0.3/616.txt", "threads": 2, "connections": 64,
@@ -318,3 +320,21 @@ def test_settings_are_those_of_the_study(study, changes, says):
     rewrite(study, factors={"levels": {"connections": 64}, "settings": settings} | changes)
     line = line_of("factors", study / RUN_ID / "run.json")
     assert f"{RUN_ID}/run.json:{line}: expected {says}" in refused(study)
+
+
+def test_times_of_another_host_are_put_on_the_clock_of_the_launcher(study):
+    """Both hosts saw their sockets at one instant, 2 s after the load's start; the clock of one is 100 s ahead."""
+    started_at = datetime.fromisoformat(WRK.started_at)
+    commands = [NGINX]
+    for host, ahead_s in {"C1": 0.0, "S1": 100.0}.items():
+        at = (started_at + timedelta(seconds=2 + ahead_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        (study / RUN_ID / f"{host}.ss.txt").write_text(f"## {at}\n{SUMMARY}", "utf-8")
+        commands.append(replace(SAR, tool="ss", variant="summary", host=host, stdout=f"{host}.ss.txt"))
+    offset = {"ssh": "ssh://bench@server", "clock_offset_s": 100.0, "clock_offset_bound_s": 0.001}
+    files = {path.name: fingerprint(path) for path in (study / RUN_ID).iterdir() if path.name != "run.json"}
+    rewrite(study, commands=(*commands, WRK), files=files, machine={"cpus": 2, "hosts": {"C1": {}, "S1": offset}})
+    sockets = read_runs(study).tables["sockets"]
+    assert set(sockets["host"]) == {"C1", "S1"}
+    assert sockets["elapsed_s"].tolist() == pytest.approx([2.0] * len(sockets), abs=1e-6)
+    printed = sockets.groupby("host")["time"].first()
+    assert (printed["S1"] - printed["C1"]).total_seconds() == 100, "what the tool printed stays as it is"
