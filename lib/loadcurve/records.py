@@ -108,10 +108,10 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
         for rule in (cause, *cause.others):
             words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
             at = place if place[-1:] == words[-1:] else document.place(place, words)
-            what = ".".join(map(str, at)) if words else ": ".join(filter(None, (".".join(map(str, place)), rule.name)))
+            what = _dotted(at) if words else ": ".join(filter(None, (_dotted(place), rule.name)))
             yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got), is_rule=True)
         return
-    name, got = ".".join(map(str, place)), error["input"]
+    name, got = _dotted(place), error["input"]
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
         yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
@@ -121,6 +121,12 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
         message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
         shown = got if isinstance(got, str) else json.dumps(got, default=str)
         yield PlacedError(place, document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
+
+
+def _dotted(place: Place) -> str:
+    """A place in one line, whatever its keys are."""
+    name = ".".join(map(str, place))
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
 def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:

@@ -59,7 +59,7 @@ RIGHT = [
     "stop: {half_width_ratio: 0.05, quantity: latency_mean_s, most_repeats: 5}",
     "design: one_at_a_time\nfactors: {connections: [2, 4], threads: [1, 2]}",
     "points: [{connections: 2, threads: 2}, {connections: 3}]",
-    "repeats: 10000\nseed: -1\nwarm_up_s: 3\nrest_s: 0.5\nlimit_s: 30\nallow_targets: [staging.example.org, 10.1.0.0/16]",
+    "repeats: 10000\nseed: -1\nwarm_up_s: 3\nrest_s: 0.5\nlimit_s: 30\nallow_targets: [example.org, 10.1.0.0/16]",
     # What every point says differently need not be right in the study by itself.
     "load: {tool: wrk2}\nfactors: {rate_rps: [100, 200]}",
     "variants: {a: {server: {apache: {}}}}\nfactors: {server.apache.workers: [1, 2]}",
@@ -81,9 +81,9 @@ WRONG = [
     ("topology: {clients: 2}", [(3, "topology.clients to be left out: loopback takes no number, got '2'")]),
     (
         "topology:\n  recipe: several_clients\n  clients: 0\n  servers: 63\n  addresses: 255",
-        [(5, "clients to be a whole number of 1 to 62"), (6, "servers to be"), (7, "addresses to be .* 254, got '255'")],
+        [(5, "clients to be a whole number of 1 to 62"), (6, "servers to be"), (7, "addresses to be .* 254, got ")],
     ),
-    ("topology: {recipe: several_clients, clients: 40, servers: 40}", [(3, "servers to be such that the number of hosts")]),
+    ("topology: {recipe: several_clients, clients: 40, servers: 40}", [(3, "servers to be such that the number")]),
     ("topology: {machines: {C1: {ssh: '', address: 127.0.0.1}}}", [(3, "machines to be with S1 among them")]),
     (
         "topology:\n  machines:\n    C1: {ssh: http://a@b, address: localhost}\n    S1: {address: 10.0.0.1}\n    X: {}",

@@ -1,6 +1,7 @@
 """A study file as the laboratory reads it: every section by its rules, every point checked before any is run."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter
 
 from loadcurve.errors import ParseError
 from loadcurve.lab.network.conditions import LinkConditions
-from loadcurve.lab.plan import level_sets
+from loadcurve.lab.plan import level_sets, named_level
 from loadcurve.lab.sections.adaptive import FaultSection, ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.sections.balancers import BalancerSection
 from loadcurve.lab.sections.hosts import HostSection, TopologySection
@@ -20,8 +21,11 @@ from loadcurve.lab.sections.section import strict
 from loadcurve.lab.sections.servers import MonitorsSection, NginxSection, ServerSection
 from loadcurve.lab.sections.together import check_together
 from loadcurve.records import PlacedError, built, refuse
-from loadcurve.study import MONITORS, Study, settled
+from loadcurve.study import MONITORS, Study, place_of, settled
 from loadcurve.yaml_file import Document, read_yaml
+
+# 255 bytes is what Linux' file systems take; the number of the repeat and the level of a search need some of them.
+_LONGEST_NAME = 200
 
 
 @strict
@@ -126,6 +130,7 @@ def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
         of_points, kept = point_faults(study, document, partial(_point_faults, study), faults, searched)
         # What a variant or a factor says differently at every point need not be right in the study by itself.
         found = [fault for fault in faults if not fault.is_rule or fault in kept] + of_points
+        found += _long_names(study, document)
         if study.study != document.path.parent.name:
             line = document.line(("study",))
             found.append(ParseError(line, f"the folder's name {document.path.parent.name}", study.study))
@@ -134,6 +139,16 @@ def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
 
 def _point_faults(study: Study, *changes: dict[str, Any]) -> list[PlacedError]:
     return built(StudyFile, _document(study, *changes))[1]
+
+
+def _long_names(study: Study, document: Document) -> Iterator[ParseError]:
+    """Refuse more than a file system takes for the name of a run's folder."""
+    parts = [max(map(len, study.variants))]
+    for name, levels in study.factors.items():
+        parts.append(max(len(named_level(place_of(name), level, at)) for at, level in enumerate(levels)))
+    if (longest := sum(parts) + len(parts)) > _LONGEST_NAME:
+        rule = f"factors whose runs have names of at most {_LONGEST_NAME} characters"
+        yield ParseError(document.line(("factors",)), rule, f"{longest} characters")
 
 
 def _searched(settings: StudyFile | None) -> list[dict[str, Any]]:
