@@ -7,6 +7,7 @@ from loadcurve.lab import programs
 from loadcurve.lab.arrangement import Arrangement, argvs
 from loadcurve.lab.obstacles import arrangements, first_points
 from loadcurve.lab.order import most_points
+from loadcurve.lab.scene import warm_ups
 from loadcurve.lab.sections import StudyFile, check_study, settings_of
 from loadcurve.lab.stage import processors
 from loadcurve.study import Study
@@ -15,7 +16,7 @@ from loadcurve.study import Study
 _AROUND_S = 0.45
 # What each host adds in namespaces: its links, its monitors, their end.  Runs with two to five hosts, two processors.
 _HOST_S = 0.25
-_ROLES = {"generator": "C1", "server": "S1", "balancer": "LB"}
+_ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
 
 
 def describe(study: Study) -> Iterator[str]:
@@ -52,8 +53,19 @@ def describe(study: Study) -> Iterator[str]:
         yield run_id
         if arrangement.fault is not None:
             yield f"  {arrangement.faulty:<5} {'fault':<10} {arrangement.fault.name}"
-        for host, role, argv in argvs(arrangement):
-            yield f"  {host:<5} {role:<10} {shlex.join((*_pin(of_point, arrangement, host, role), *argv))}"
+        for host, role, argv in _commands(study, of_point, arrangement):
+            before = (*_pin(of_point, arrangement, host, role), *arrangement.wrap(host, role))
+            yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
+
+
+def _commands(study: Study, settings: StudyFile, made: Arrangement) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Those of an arrangement, with the warm-up's before the generators'."""
+    warm = warm_ups(study.warm_up_s, settings, made) if study.warm_up_s else ()
+    for host, role, argv in argvs(made):
+        if role == "generator":
+            yield from ((loader.host, "warm_up", loader.generator.argv) for loader in warm)
+            warm = ()
+        yield host, role, argv
 
 
 def _head(study: Study, settings: StudyFile) -> str:

@@ -92,6 +92,7 @@ def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[st
     tools = {argv[0] for _, _, argv in argvs(arrangement)} | set(_ALWAYS) | _sampled(arrangement)
     tools -= {programs.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
     tools |= set(_OF_NETWORKS) if namespaces else {"taskset"}
+    tools |= set(arrangement.fault.wrap[:1]) if arrangement.fault else set()
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
     if namespaces and os.geteuid() != 0:
         yield "network namespaces need root", "launch as root, or choose the topology loopback"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loadcurve.errors import LabError
 from loadcurve.lab import monitors
 from loadcurve.lab.arrangement import Arrangement
 from loadcurve.lab.arrangement.loads import Loader, loaders
 from loadcurve.lab.arrangement.site import with_role
 from loadcurve.lab.balancers.load import loaded
-from loadcurve.lab.faults import injected
+from loadcurve.lab.faults import injected, why_not
 from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import Place
@@ -66,14 +67,15 @@ class Scene:
     def serve(self) -> None:
         """Start servers and what stands before them, each when those behind it answer."""
         fault, faulty = self.arrangement.fault, self.arrangement.faulty
+        if fault and (reason := why_not(fault, self.stage.watch[faulty].host)):
+            raise LabError(f"fault {fault.name} on {faulty}: {reason}")
         for host, argv in self.arrangement.before:
             place, making = self.stage.work[host], self.stage.making
             place.check_output(argv, 10.0)
             making.note([Invocation(place.host.argv(argv))])
         self.stage.making.keep(self.folder)
         for host, service in self.arrangement.services:
-            wrap = fault.wrap if fault and fault.role == "S" and host == faulty else ()
-            self._serve(host, service, "S1", "server", wrap)
+            self._serve(host, service, "S1", "server")
         for _, service in self.arrangement.services:
             if service.url:
                 place, started = self.servers[service.name]
@@ -81,7 +83,7 @@ class Scene:
         balanced = self.arrangement.balanced
         if balanced and balanced.service:
             host, service = self.arrangement.balancer, balanced.service
-            self._serve(host, service, "LB", "balancer", ())
+            self._serve(host, service, "LB", "balancer")
             place, started = self.servers[service.name]
             wait_until_it_answers(place, started, service.url, started.command.stderr)
         elif balanced:
@@ -133,7 +135,7 @@ class Scene:
     def warm_up(self) -> None:
         """Make the same load for the time of a warm-up, into files of its own."""
         if self.warm_up_s:
-            self.load(_warm_ups(self.warm_up_s, self.settings, self.arrangement), "warm_up")
+            self.load(warm_ups(self.warm_up_s, self.settings, self.arrangement), "warm_up")
 
     def verdict(self, done: list[tuple[Place, Command]]) -> tuple[str, str]:
         """Whether generators and servers did their work; what the numbers are worth is the audit's business."""
@@ -149,9 +151,10 @@ class Scene:
                 return "failed", f"{named(load)} ended with exit code {load.exit_code}{said}"
         return "finished", ""
 
-    def _serve(self, host: str, service: Service, role: str, kind: str, wrap: tuple[str, ...]) -> None:
+    def _serve(self, host: str, service: Service, role: str, kind: str) -> None:
         place, name = self.stage.work[host], f"{service.name}.{service.tool}"
         place.put(service.files, service.folders)
+        wrap = self.arrangement.wrap(host, kind)
         argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
@@ -167,8 +170,7 @@ class Scene:
         if instant_ns:
             made = start_at(made, place.instant_ns(instant_ns), loader.stem, _PYTHON)
         place.put(made.files)
-        fault = self.arrangement.fault
-        wrap = fault.wrap if fault and fault.role == "C" and loader.host == self.arrangement.faulty else ()
+        wrap = self.arrangement.wrap(loader.host, role)
         argv = place.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
@@ -205,7 +207,8 @@ class Scene:
             self.record.commands.append((number, place.stop(started)))
 
 
-def _warm_ups(warm_up_s: float, settings: StudyFile, arrangement: Arrangement) -> tuple[Loader, ...]:
+def warm_ups(warm_up_s: float, settings: StudyFile, arrangement: Arrangement) -> tuple[Loader, ...]:
+    """Return the same load for the time of a warm-up, into files of their own."""
     section = replace(settings.load, duration_s=warm_up_s, requests=0, each_request=False)
     balanced, served = arrangement.balanced, arrangement.served.values()
     roots = (balanced.endpoint.url,) if balanced else tuple(e.url for one in served for e in one.endpoints)

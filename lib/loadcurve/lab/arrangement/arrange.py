@@ -57,6 +57,13 @@ class Arrangement:
     faulty: str = ""
     served: Mapping[str, Served] = field(default_factory=dict)
 
+    def wrap(self, host: str, role: str) -> tuple[str, ...]:
+        """What the fault puts before the argv of a command of this role on a host."""
+        of = {"server": "S", "balancer": "LB", "generator": "C", "warm_up": "C"}
+        if self.fault is None or host != self.faulty or of.get(role) != self.fault.role:
+            return ()
+        return self.fault.wrap
+
 
 def arrange(settings: StudyFile, sites: Mapping[str, Site], programs: Programs) -> Arrangement:
     """Return what runs for one point.

@@ -110,6 +110,9 @@ def _undo(step: Step, host: Host, services: Mapping[str, int], events: list[Even
 
 def _set(host: Host, name: str, value: str, events: list[Event]) -> None:
     run(host.argv(("sysctl", "-q", "-w", f"{name}={value}")))
+    # sysctl(8) ends with 0 also where the kernel refuses what it writes.
+    if (held := " ".join(run(host.argv(("sysctl", "-n", name))).split())) != value:
+        raise LabError(f"{name} was to be {value}, and the kernel keeps it at {held}")
     events.append(Event(now(), f"{name} = {value}"))
 
 
