@@ -1,0 +1,83 @@
+"""Each balancer by a real launch: requests pass through it, both servers answer, and its counters are in the tables."""
+
+import pytest
+from launched_runs import launched, short_study
+
+from loadcurve.lab import find_obstacles
+from loadcurve.lab.balancers import has_ipvs
+from loadcurve.lab.tools import which
+
+pytestmark = pytest.mark.lab
+
+PROXIES = {
+    "nginx_l7": {"nginx_l7": {}},
+    "nginx_l7_without_keepalive": {"nginx_l7": {"keepalive": False, "scheduler": "lc"}},
+    "nginx_l7_with_domains": {"nginx_l7": {"domains": {"count": 20}, "lookup": "map"}},
+    "nginx_stream": {"nginx_stream": {}},
+    "haproxy_http": {"haproxy": {"mode": "http"}},
+    "haproxy_tcp": {"haproxy": {"mode": "tcp"}},
+}
+RULES = {
+    "map": {"nft": {"services": 100}},
+    "rules": {"nft": {"services": 100, "lookup": "rules"}},
+}
+
+
+def servers_of(made):
+    """Connections that the balancer counted last, and how far the count went up, for each server."""
+    rows = made.of("balancer", "LB").query("kind == 'server'").sort_values("time")
+    return rows.groupby("server_address" if rows["server"].isna().all() else "server")["connections"].agg(
+        ["first", "last"]
+    )
+
+
+@pytest.mark.parametrize("name", PROXIES)
+def test_a_program(tmp_path, name):
+    counts = {"counters": 0.3} if "haproxy" in name else {}
+    made = launched(
+        tmp_path / "s", topology={"recipe": "client_proxy_servers"}, balancer=PROXIES[name],
+        monitors={"ss_connections": 0.3, "nstat": 0.3, **counts}, load={"connections": 8},
+    )  # fmt: skip
+    (balancer,) = made.commands("balancer")
+    assert balancer.host == "LB" and balancer.tool == name.partition("_")[0]
+    assert made.row["requests"] > 0 and made.row["errors_status"] == 0
+    for host in ("S1", "S2"):
+        # Its own readiness apart, which is asked from the host itself, only the balancer comes to a server.
+        counted = made.of("counters", host).query("counter == 'TcpPassiveOpens'")["value"]
+        assert counted.max() > 1, "both servers had connections of the load"
+    if counts:
+        servers = servers_of(made)
+        assert sorted(servers.index) == ["s1", "s2"]
+        assert (servers["last"] >= 4).all(), "half of the 8 connections each, as they go round"
+
+
+@pytest.mark.parametrize("lookup", RULES)
+def test_rules_of_the_kernel_with_100_services(tmp_path, lookup):
+    made = launched(
+        tmp_path / "s", topology={"recipe": "client_l4_servers", "servers": 3}, balancer=RULES[lookup],
+        monitors={"counters": 0.3}, load={"connections": 12},
+    )  # fmt: skip
+    (loaded,) = made.commands("balancer")
+    assert (loaded.tool, loaded.host) == ("nft", "LB")
+    # A hundred services side by side; the load goes to the last one.
+    assert made.run.factors["url"].endswith(":20099/")
+    text = (made.folder / "r1" / "LB.nft").read_text()
+    for port in (20000, 20099):
+        assert f" {port}" in text
+    # Round robin by connection: 12 of wrk and one with which it asks before the load, over three servers.
+    servers = servers_of(made)
+    assert len(servers) == 3 and servers["last"].sum() == 13
+    assert servers["last"].max() - servers["last"].min() == 1
+
+
+def test_ipvs(tmp_path):
+    """Here as everywhere: it runs, or one sentence says why not."""
+    sections = {
+        "topology": {"recipe": "client_l4_servers"}, "balancer": {"ipvs": {}}, "monitors": {"counters": 0.3},
+    }  # fmt: skip
+    if which("ipvsadm") and not has_ipvs():
+        lacks = find_obstacles(short_study("s", **sections))
+        assert lacks.values.tolist() == [["this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"]]
+        pytest.skip("this kernel has no IPVS")
+    made = launched(tmp_path / "s", **sections)
+    assert made.row["requests"] > 0 and len(made.of("balancer", "LB"))

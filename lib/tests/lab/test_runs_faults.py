@@ -1,0 +1,194 @@
+"""Each fault by a real launch: what was done is in run.json, and what it did is in the tables."""
+
+import pytest
+from launched_runs import DELAYS, launched, left_behind, read_folder, short_study
+
+from loadcurve.errors import LabError
+from loadcurve.lab import launch
+
+pytestmark = pytest.mark.lab
+
+SITE = {"topology": {"recipe": "client_server"}}
+ERRORS = ["errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status"]
+
+
+def events(made):
+    """What was done, in words without the numbers of processes; the same in the tables."""
+    told = [event["what"] for event in made.run.events]
+    listed = made.tables["events"]
+    listed = listed[listed["tool"] == "loadcurve"] if len(listed) else listed
+    assert sorted(listed["text"].tolist() if len(listed) else []) == sorted(told)
+    begun, ended = (getattr(made.commands("generator")[0], name) for name in ("started_at", "ended_at"))
+    assert all(begun[:10] <= event["at"][:10] <= ended[:10] for event in made.run.events)
+    return told
+
+
+def counter(made, host, name):
+    """Growth of a counter of nstat on a host."""
+    values = made.of("counters", host).query("tool == 'nstat' and counter == @name").sort_values("time")["value"]
+    return values.iloc[-1] - values.iloc[0]
+
+
+def failing(folder, **sections):
+    """A launch whose only run fails; its folder, and the launch's own words."""
+    with pytest.raises(LabError) as raised:
+        launch(short_study(folder.name, **sections), folder)
+    assert left_behind(folder) == []
+    made = read_folder(folder)
+    assert made.run.status == "failed" and made.run.reason in str(raised.value)
+    assert made.row["status"] == "failed" and made.tables["runs"]["throughput_rps"].isna().all()
+    return made
+
+
+def test_without_a_fault_nothing_fails(tmp_path):
+    made = launched(tmp_path / "s", **SITE, load={"connections": 20}, monitors={"nstat": 0.2})
+    assert events(made) == [] and made.row[ERRORS].fillna(0).eq(0).all()
+    assert counter(made, "S1", "TcpExtListenOverflows") == 0
+
+
+def test_narrow_ports(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"narrow_ports": 10}, load={"connections": 30})
+    # wrk asks once before the load, which may keep a port.
+    assert made.row["errors_connect"] in (20, 21) and made.row["connections"] == 30 and made.row["requests"] > 0
+    assert events(made) == [
+        "net.ipv4.ip_local_port_range = 40000 40009", "net.ipv4.ip_local_port_range = 32768 60999",
+    ]  # fmt: skip
+
+
+def test_few_descriptors(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"few_descriptors": 64}, load={"connections": 100})
+    (command,) = made.commands("generator")
+    assert command.argv[command.argv.index("prlimit") + 1] == "--nofile=64:64"
+    # Three streams and a few files of its own: never more than 61 connections.
+    assert 39 <= made.row["errors_connect"] <= 55 and made.row["throughput_rps"] > 0
+    assert made.row["connections"] == 100, "the heading still says so"
+
+
+def test_few_descriptors_of_the_server(tmp_path):
+    made = launched(
+        tmp_path / "s", **SITE, fault={"few_descriptors": 32, "host": "S1"}, load={"connections": 60},
+        monitors={"ss_connections": 0.2},
+    )  # fmt: skip
+    (server,) = made.commands("server")
+    assert "--nofile=32:32" in server.argv and "prlimit" not in made.commands("generator")[0].argv
+    assert "Too many open files" in (made.folder / "r1" / server.stderr).read_text()
+
+
+def test_dropped_syn(tmp_path):
+    """wrk lasts far longer than it was told; the outer limit ends it."""
+    made = failing(tmp_path / "s", **SITE, fault={"drop_syn": True}, limit_s=2.0)
+    assert made.run.reason == "wrk on C1 was ended at its limit of 2 s"
+    first, last = (event["what"] for event in made.run.events)
+    assert first == "table fault_syn loaded"
+    assert last.startswith("table fault_syn removed; tcp dport 8080") and "packets 0" not in last
+
+
+def test_dropped_fin(tmp_path):
+    made = launched(
+        tmp_path / "s", **SITE, fault={"drop_fin": True}, monitors={"ss_connections": 0.2},
+        load={"connections": 4, "keep_alive": False},
+    )  # fmt: skip
+    told = events(made)
+    assert told[0] == "table fault_fin loaded" and "packets 0" not in told[1]
+    states = made.of("connections", "S1")["state"]
+    assert (states == "FIN-WAIT-1").any() or (states == "LAST-ACK").any(), "what the server says last is not heard"
+
+
+def test_lost_packets(tmp_path):
+    made = launched(
+        tmp_path / "s", **SITE, fault={"lose_packets": 0.1}, load={"connections": 10}, monitors={"nstat": 0.2, "sar": 1}
+    )
+    assert made.row["latency_max_s"] > 0.1, "a lost segment waits for its timer, 200 ms at least"
+    assert counter(made, "S1", "TcpRetransSegs") + counter(made, "C1", "TcpRetransSegs") > 0
+    assert made.run.factors["settings"]["fault"] == {"lose_packets": 0.1}
+
+
+def test_delayed_packets(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"delay_packets": 0.02}, load={"connections": 5})
+    assert made.row["latency_mean_s"] >= 0.04 and made.row["latency_min_s"] >= 0.04, "there and back"
+    assert made.row["throughput_rps"] <= 5 / 0.04
+
+
+def test_a_killed_worker(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"kill_worker": True, "after_s": 0.3}, load={"connections": 8})
+    (told,) = events(made)
+    assert told.startswith("KILL sent to S1: ")
+    assert made.row["errors_read"] == 8 and made.row["requests"] > 100, "each connection is reset once"
+    (server,) = made.commands("server")
+    assert "exited on signal 9" in (made.folder / "r1" / server.stderr).read_text()
+
+
+def test_a_server_that_is_stopped_for_a_while(tmp_path):
+    made = launched(
+        tmp_path / "s", **SITE, server=DELAYS, fault={"stop_server": True, "after_s": 0.2, "lasts_s": 0.5}, monitors={"nstat": 0.2}
+    )  # fmt: skip
+    assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
+    assert made.row["latency_max_s"] >= 0.4, "some requests waited for the server to go on"
+    assert made.row["requests"] > 0 and made.row["errors_read"] == 0
+
+
+def test_a_server_that_is_stopped_to_the_end(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"stop_server": True}, load={"connections": 5})
+    assert made.row["requests"] == 0 and made.row["throughput_rps"] == 0
+    assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
+
+
+def test_a_full_accept_queue(tmp_path):
+    """A server that stands still for half a second accepts nobody; the kernel drops those beyond its queue."""
+    made = launched(
+        tmp_path / "s", **SITE, fault={"fill_accept_queue": 8, "lasts_s": 0.6}, load={"connections": 50},
+        monitors={"ss_connections": 0.1, "nstat": 0.1},
+    )  # fmt: skip
+    assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
+    listening = made.of("connections", "S1").query("state == 'LISTEN'")
+    assert set(listening["send_queue"]) == {8}, "of a listening socket: the backlog"
+    assert listening["receive_queue"].max() == 9, "full is more than the backlog (tcp(7), sk_acceptq_is_full)"
+    assert counter(made, "S1", "TcpExtListenOverflows") > 0 and counter(made, "S1", "TcpExtListenDrops") > 0
+    assert made.run.machine["hosts"]["S1"]["sysctls"]["net.core.somaxconn"] == "8"
+
+
+def test_capped_connections(tmp_path):
+    sections = {**SITE, "fault": {"cap_connections": 16}, "load": {"connections": 40}, "monitors": {"ss_summary": 0.2}}
+    study = short_study("s", **sections, limit_s=3.0)
+    folder = tmp_path / "s"
+    try:
+        launch(study, folder)
+    except LabError as error:
+        assert "was ended at its limit of 3 s" in str(error), "wrk may wait for connections that never come"
+    made = read_folder(folder)
+    assert made.run.events[0]["what"] == "table fault_cap loaded"
+    assert (
+        made.run.events[-1]["what"].startswith("table fault_cap removed")
+        and "packets 0" not in made.run.events[-1]["what"]
+    )
+    if made.run.status == "finished":
+        assert 0 < made.of("sockets", "S1")["established"].max() <= 17, "the others are never opened"
+
+
+def test_a_full_connection_table(tmp_path):
+    """Where the kernel gives a namespace no limit of its own, the run says so before any load."""
+    sections = {**SITE, "fault": {"fill_conntrack": 16}, "load": {"connections": 40}, "limit_s": 3.0}
+    folder = tmp_path / "s"
+    try:
+        launch(short_study("s", **sections), folder)
+    except LabError:
+        pass
+    run = read_folder(folder).run
+    assert left_behind(folder) == []
+    if run.reason.startswith("fault"):
+        wanted = "fault fill_conntrack on S1: the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own"
+        assert (run.status, run.reason, run.events) == ("failed", wanted, ())
+        assert not [c for c in run.commands if c.role == "generator"]
+        pytest.skip("the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own")
+    assert "net.netfilter.nf_conntrack_max = 16" in [event["what"] for event in run.events]
+
+
+def test_few_descriptors_of_the_balancer(tmp_path):
+    made = launched(
+        tmp_path / "s", topology={"recipe": "client_proxy_servers"}, balancer={"nginx_l7": {}},
+        fault={"few_descriptors": 32, "host": "LB"}, load={"connections": 60},
+    )  # fmt: skip
+    (balancer,) = made.commands("balancer")
+    assert "--nofile=32:32" in balancer.argv
+    assert not [c for c in made.run.commands if "prlimit" in c.argv and c.role != "balancer"]
+    assert "Too many open files" in (made.folder / "r1" / balancer.stderr).read_text()

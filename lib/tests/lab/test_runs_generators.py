@@ -1,0 +1,74 @@
+"""Each generator by a real launch, on a server of which the answer is known: X = N/R."""
+
+import pytest
+from launched_runs import DELAYS, launched, short_study
+
+from loadcurve.lab import find_obstacles
+from loadcurve.lab.tools import which
+
+pytestmark = pytest.mark.lab
+
+TOOLS = ("wrk", "ab", "h2load", "hey")
+
+
+def test_each_generator_finds_the_law(tmp_path):
+    """N/R with a delay of 10 ms and 8 connections: no generator can do more than 800 requests/s."""
+    made = launched(tmp_path / "s", server=DELAYS, load={"connections": 8}, factors={"load.tool": TOOLS}, seed=3)
+    runs = made.tables["runs"].set_index("tool")
+    assert sorted(runs.index) == sorted(TOOLS) and sorted(made.runs) == sorted(f"tool{tool}-r1" for tool in TOOLS)
+    assert (runs["latency_mean_s"] >= 0.010).all()
+    assert runs["throughput_rps"].between(8 / 0.030, 8 / 0.010).all()
+    assert (runs["throughput_rps"] * runs["latency_mean_s"]).between(6, 8.5).all(), "Little's law: it is N"
+    assert (runs["requests"] / runs["throughput_rps"]).between(0.9, 1.3).all(), "about the second that it lasted"
+    latency = made.tables["latency"]
+    assert set(latency["run_id"]) >= {"toolwrk-r1", "toolab-r1", "toolhey-r1"}
+    # nginx reads the time once for many events, so that one of its timers may end by a millisecond early.
+    assert (latency["latency_s"] >= 0.009).all()
+    # What this machine does not have is named with where to get it.
+    for tool, asked in (("weighttp", {"requests": 10}), ("wrk2", {"rate_rps": 10})):
+        if which(tool) is None:
+            lacks = find_obstacles(short_study("s", load={"tool": tool, **asked}))
+            assert f"{tool} is not installed" in lacks["obstacle"].tolist()
+            assert lacks["remedy"].str.contains(tool).any()
+
+
+@pytest.mark.parametrize("tool", ["ab", "h2load", "hey"])
+def test_a_number_of_requests_ends_it(tmp_path, tool):
+    made = launched(tmp_path / "s", load={"tool": tool, "requests": 120, "connections": 3})
+    assert made.row["requests"] == 120
+    assert made.run.factors["seconds"] == 0
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab", "hey"])
+def test_every_request_has_a_connection_of_its_own(tmp_path, tool):
+    bound = {} if tool == "wrk" else {"requests": 100}
+    made = launched(
+        tmp_path / "s", topology={"recipe": "client_server"}, monitors={"stub_status": 0.1}, server=DELAYS,
+        load={"tool": tool, "connections": 2, "keep_alive": False, **bound},
+    )  # fmt: skip
+    counted = made.of("server", "S1").sort_values("time").iloc[-1]
+    # Requests and connections grow together: those of the load, of the page, and of the readiness.
+    assert counted["accepted"] >= 0.9 * counted["requests"] > 10
+
+
+def test_requests_as_the_study_says(tmp_path):
+    """Method, body, headers and path reach the server: its log has them."""
+    made = launched(
+        tmp_path / "s", server={"nginx": {"serving": {"access_log": "on"}}},
+        load={
+            "tool": "h2load", "requests": 20, "connections": 2, "path": "/where?a=1&b=2", "method": "POST",
+            "body_bytes": 100, "headers": {"User-Agent": "loadcurve-test"},
+        },
+    )  # fmt: skip
+    log = (made.folder / "r1" / "S1.access.log").read_text().splitlines()
+    of_load = [line for line in log if "loadcurve-test" in line]
+    assert len(of_load) == 20 and all('"POST /where?a=1&b=2 HTTP/1.1" 200' in line for line in of_load)
+    assert (made.folder / "r1" / "local.h2load.body.txt").stat().st_size == 100
+    assert made.run.factors["url"].endswith("/where?a=1&b=2")
+
+
+def test_threads_of_wrk(tmp_path):
+    """Four connections and four threads; a fifth thread would have none, and is not started."""
+    made = launched(tmp_path / "s", server=DELAYS, load={"threads": 8, "connections": 4})
+    (command,) = made.commands("generator")
+    assert "-t4" in command.argv and made.row["threads"] == 4 and made.run.factors["threads"] == 8
