@@ -103,12 +103,13 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 def put(base, place, word):
     """A study with a word at a place."""
     path = place.split(".") if isinstance(place, str) else list(place)
-    filler = {"links": {}, "hosts": {}, "variants": {}, "monitors": 1, "factors": [1], "fault": True, "points": 1}
+    machine = MACHINES["topology"]["machines"]["C1"]
+    filler = {"monitors": 1, "factors": [1], "fault": True, "points": 1}
+    filler |= {"headers": "1", "sysctls": "1", "offloads": True, "machines": machine}
     value = word
     for step in reversed(path):
         if step == KEY:
-            value = {word: {"offloads": True, "machines": MACHINES["topology"]["machines"]["C1"]}.get(
-                path[-2], "1" if path[0] in ("load", "hosts") else filler.get(path[0], {}))}  # fmt: skip
+            value = {word: filler.get(path[-2], {})}
         elif step == LIST:
             value = [value]
         elif step == "points":
