@@ -17,7 +17,7 @@ TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00
 NGINX = Command("server", "nginx", ("nginx",), "", "", 10, **TIMES)
 WRK = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "", 10, version="4.1.0", **TIMES)
 SAR = Command("collector", "sar", ("sar",), "", "", 10, **TIMES)
-SUMMARY = "Total: 9\nTCP:   4 (estab 1, closed 3, orphaned 0)\n\nTransport Total IP IPv6\nTCP\t  1\t1\t0\n\n"
+SUMMARY = "Total: 9\nTCP:   4 (estab 1, closed 3, orphaned 0, timewait 3)\n\nTransport Total IP IPv6\nTCP 1 1 0\n\n"
 # What the laboratory's reporter would have written of REPORT.
 COUNTED = {
     "wrk_reporter": 1, "url": "http://198.18.0.3/616.txt", "threads": 2, "connections": 64,
