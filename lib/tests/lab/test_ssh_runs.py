@@ -1,0 +1,252 @@
+"""Whole studies with their server on a machine that only OpenSSH reaches: a real sshd in a namespace of its own.
+
+The launcher works in the namespace of the client.  Its ssh reads the files of /etc/ssh, as that of any user does; in
+this namespace's own mounts another folder lies there, with the test's key and known hosts.  So nothing of the user who
+runs the test is read, and nothing is told to the laboratory that a study could not tell.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from ssh_hosts import SshHost, have_ssh, serving
+
+from loadcurve.ingest.folder import read_runs
+from loadcurve.lab import find_obstacles
+from loadcurve.lab.hosts import Host
+from loadcurve.lab.network import TOPOLOGIES, build
+from loadcurve.lab.network.ledger import runtime_folder
+from loadcurve.records import read_run, run_folders, write_study
+from loadcurve.study import Study
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
+
+LAUNCH = """
+import sys
+from pathlib import Path
+from loadcurve.errors import LoadcurveError
+from loadcurve.lab import launch
+from loadcurve.records import read_study
+folder = Path(sys.argv[1])
+try:
+    launch(read_study(folder), folder)
+except LoadcurveError as error:
+    sys.exit(f"refused: {error}")
+"""
+IN_THE_CLIENT = 'mount --bind "$1" /etc/ssh && shift && exec "$@"'
+CLIENT_CONFIGURATION = """
+Host *
+    IdentityFile {folder}/user_key
+    IdentitiesOnly yes
+    IdentityAgent none
+    UserKnownHostsFile {folder}/known_hosts
+"""
+
+
+@dataclass
+class Machines:
+    """Two machines: the launcher's own, which is the client, and one behind an sshd.
+
+    Attributes
+    ----------
+    client : Host
+        Where the launcher works.
+    far : SshHost
+        The server.
+    ssh : Path
+        What the client's ssh is set to.
+    """
+
+    client: Host
+    far: SshHost
+    ssh: Path
+
+    def study(self, **changes) -> Study:
+        machines = {
+            "C1": {"ssh": "", "address": self.client.address},
+            "S1": {"ssh": self.far.url, "address": self.far.host.address},
+        }
+        settings = {
+            "topology": {"machines": machines},
+            "load": {"duration_s": 1, "connections": 4},
+            "monitors": {"sar": 1, "ss_summary": 0.2, "ss_connections": 0.2},
+            "repeats": 1,
+            "allow_targets": (self.far.host.address,),
+        }
+        return Study("machines", "?", **{**settings, **changes})
+
+    @contextlib.contextmanager
+    def launching(self, folder: Path) -> Iterator[subprocess.Popen]:
+        argv = ("sh", "-c", IN_THE_CLIENT, "sh", str(self.ssh), sys.executable, "-c", LAUNCH, str(folder))
+        with subprocess.Popen(self.client.argv(argv), stderr=subprocess.PIPE, text=True) as launcher:
+            try:
+                yield launcher
+            finally:
+                launcher.kill()
+
+    def launch(self, folder: Path) -> str:
+        """Launch to the end; return the reason for a refusal or a failure, empty where there is none."""
+        with self.launching(folder) as launcher:
+            _, said = launcher.communicate(timeout=60)
+        assert (launcher.returncode == 0) != ("refused: " in said), said
+        return said.partition("refused: ")[2].strip()
+
+
+@pytest.fixture
+def machines(ledger, tmp_path) -> Iterator[Machines]:
+    have_ssh()
+    with build(TOPOLOGIES["client_server"](), ledger) as hosts, serving(hosts["S1"], tmp_path / "S1") as far:
+        (settings := tmp_path / "client").mkdir()
+        (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
+        both = Machines(hosts["C1"], far, settings)
+        if not (missing := find_obstacles(both.study())).empty:
+            pytest.skip("; ".join(missing["obstacle"]))
+        yield both
+        assert far.comes_to_rest(8), (far.processes, far.left)
+    wait_until(lambda: not stale_sockets())
+
+
+def stale_sockets() -> list[str]:
+    """Control sockets of connections that are no more."""
+    sockets = [path.name for path in runtime_folder().iterdir() if ".ssh" in path.name]
+    lines = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+    return [name for name in sockets if not any(name in line for line in lines)]
+
+
+def wait_until(condition, limit_s: float = 8.0) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def logins(machines: Machines) -> int:
+    return (machines.far.folder / "sshd.log").read_text().count("Accepted publickey")
+
+
+def statuses(folder: Path) -> list[str]:
+    return [read_run(path).status for path in run_folders(folder)]
+
+
+def wait_for_load(launcher: subprocess.Popen, folder: Path) -> Path:
+    """The folder of the run whose load is sent now."""
+    found: list[Path] = []
+
+    def sent() -> bool:
+        assert launcher.poll() is None
+        every = (process.info for process in psutil.process_iter(["name", "cwd"]) if process.info["name"] == "wrk")
+        found[:] = [Path(one["cwd"]) for one in every if (one["cwd"] or "").startswith(str(folder))]
+        return bool(found)
+
+    wait_until(sent, 30)
+    return found[0]
+
+
+def test_a_study_with_its_server_by_ssh(machines, tmp_path):
+    folder = tmp_path / "machines"
+    write_study(machines.study(factors={"connections": (2, 4)}), folder)
+    assert machines.launch(folder) == ""
+    assert logins(machines) == 1, "once for a whole launch"
+    assert statuses(folder) == ["finished"] * 2
+    for path in run_folders(folder):
+        run = read_run(path)
+        ran = {(command.host, command.tool, command.role) for command in run.commands}
+        assert ran == {
+            ("S1", "nginx", "server"),
+            ("C1", "wrk", "generator"),
+            *((host, tool, "collector") for host in ("C1", "S1") for tool in ("sar", "ss")),
+        }
+        there = run.machine["hosts"]["S1"]
+        assert there["ssh"] == machines.far.url
+        assert abs(there["clock_offset_s"]) <= there["clock_offset_bound_s"] < 1, "it is the clock of this machine"
+        assert set(run.files) == {file.name for file in path.iterdir()} - {"run.json"}
+        assert {"S1.conf", "S1.sar.txt", "S1.ss.summary.txt"} <= set(run.files), "what was made there is here"
+        assert str(tmp_path) not in (path / "run.json").read_text().replace(str(machines.far.folder), "")
+    tables = read_runs(folder).tables
+    assert tables["runs"]["connections"].tolist() == [2, 4]
+    assert (tables["runs"]["requests"] > 0).all()
+    for name in ("cpu", "sockets", "connections"):
+        assert {"C1", "S1"} == set(tables[name]["host"]), name
+    kept = [(path / "run.json").read_bytes() for path in run_folders(folder)]
+    assert machines.launch(folder) == ""
+    assert [(path / "run.json").read_bytes() for path in run_folders(folder)] == kept
+
+
+def test_a_target_that_is_not_allowed_is_refused_before_any_login(machines, tmp_path):
+    folder = tmp_path / "machines"
+    write_study(machines.study(allow_targets=()), folder)
+    address = machines.far.host.address
+    said = machines.launch(folder)
+    assert said.startswith(f"target must be loopback, got {address}: ")
+    assert f"name '{address}' under allow_targets" in said
+    assert "Connection" not in (machines.far.folder / "sshd.log").read_text()
+    assert run_folders(folder) == []
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.2, 0.5, 0.8, 1.1, 1.4])
+def test_a_killed_launcher_leaves_nothing_on_the_machine(machines, tmp_path, pause_s):
+    folder = tmp_path / "machines"
+    write_study(machines.study(), folder)
+    with machines.launching(folder) as launcher:
+        wait_until(lambda: machines.far.processes)
+        time.sleep(pause_s)
+        launcher.kill()
+    assert machines.far.comes_to_rest(8), (machines.far.processes, machines.far.left)
+
+
+def test_a_launch_goes_on_where_a_killed_one_stopped(machines, tmp_path):
+    folder = tmp_path / "machines"
+    write_study(machines.study(factors={"connections": (2, 4)}), folder)
+    with machines.launching(folder) as launcher:
+        first = wait_for_load(launcher, folder)
+        while (second := wait_for_load(launcher, folder)) == first:
+            pass
+        launcher.kill()
+    assert machines.far.comes_to_rest(8), (machines.far.processes, machines.far.left)
+    assert read_run(first).status == "finished"
+    assert read_run(second).status == "running"
+    kept = (first / "run.json").read_bytes()
+    assert machines.launch(folder) == ""
+    assert (first / "run.json").read_bytes() == kept
+    assert statuses(folder) == ["finished"] * 2
+
+
+def test_a_lost_connection_is_a_failed_run(machines, tmp_path):
+    folder = tmp_path / "machines"
+    write_study(machines.study(), folder)
+    with machines.launching(folder) as launcher:
+        run = wait_for_load(launcher, folder)
+        for pid in machines.far.sessions():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _, said = launcher.communicate(timeout=60)
+    assert "1 of 1 runs failed" in said
+    broken = read_run(run)
+    assert broken.status == "failed"
+    assert "connection lost" in broken.reason
+    assert machines.far.comes_to_rest(8), (machines.far.processes, machines.far.left)
+    assert read_runs(folder).tables["runs"]["throughput_rps"].isna().all()
+    assert machines.launch(folder) == ""
+    assert statuses(folder) == ["finished"]
+
+
+def test_what_dies_on_the_machine_is_a_failed_run(machines, tmp_path):
+    folder = tmp_path / "machines"
+    write_study(machines.study(), folder)
+    with machines.launching(folder) as launcher:
+        run = wait_for_load(launcher, folder)
+        for pid, words in machines.far.processes.items():
+            if words.startswith("nginx: master"):
+                os.kill(pid, signal.SIGKILL)
+        launcher.communicate(timeout=60)
+    broken = read_run(run)
+    assert broken.status == "failed"
+    assert broken.reason.startswith("nginx on S1 ended during the run")
