@@ -24,6 +24,7 @@ from loadcurve.lab import find_obstacles
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.network import TOPOLOGIES, build
 from loadcurve.lab.network.ledger import runtime_folder
+from loadcurve.lab.tools import which
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 
@@ -100,11 +101,12 @@ class Machines:
         return said.partition("refused: ")[2].strip()
 
 
-@pytest.fixture
-def machines(ledger, tmp_path) -> Iterator[Machines]:
+@contextlib.contextmanager
+def two_machines(ledger, folder: Path, lines: str = "") -> Iterator[Machines]:
+    """Both machines; further lines for the sshd's configuration."""
     have_ssh()
-    with build(TOPOLOGIES["client_server"](), ledger) as hosts, serving(hosts["S1"], tmp_path / "S1") as far:
-        (settings := tmp_path / "client").mkdir()
+    with build(TOPOLOGIES["client_server"](), ledger) as hosts, serving(hosts["S1"], folder / "S1", lines=lines) as far:
+        (settings := folder / "client").mkdir()
         (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
         both = Machines(hosts["C1"], far, settings)
         if not (missing := find_obstacles(both.study())).empty:
@@ -112,6 +114,12 @@ def machines(ledger, tmp_path) -> Iterator[Machines]:
         yield both
         assert far.comes_to_rest(8), (far.processes, far.left)
     wait_until(lambda: not stale_sockets())
+
+
+@pytest.fixture
+def machines(ledger, tmp_path) -> Iterator[Machines]:
+    with two_machines(ledger, tmp_path) as both:
+        yield both
 
 
 def stale_sockets() -> list[str]:
@@ -178,6 +186,27 @@ def test_a_study_with_its_server_by_ssh(machines, tmp_path):
     kept = [(path / "run.json").read_bytes() for path in run_folders(folder)]
     assert machines.launch(folder) == ""
     assert [(path / "run.json").read_bytes() for path in run_folders(folder)] == kept
+
+
+def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
+    """They are faked, see `test_clock_step`: what sshd starts there believes to be a thousand seconds ahead."""
+    if which("faketime") is None:
+        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
+    faked = "'LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1' FAKETIME=+1000"
+    folder = tmp_path / "machines"
+    with two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines:
+        write_study(machines.study(), folder)
+        assert machines.launch(folder) == ""
+    (path,) = run_folders(folder)
+    run = read_run(path)
+    assert run.status == "finished"
+    assert run.warnings == ()
+    assert run.machine["hosts"]["S1"]["clock_offset_s"] == pytest.approx(1000, abs=1)
+    tables = read_runs(folder).tables
+    for name in ("sockets", "connections", "cpu"):
+        printed = tables[name].groupby("host")["time"].min()
+        assert (printed["S1"] - printed["C1"]).total_seconds() > 900, name
+        assert tables[name]["elapsed_s"].between(-30, 30).all(), name
 
 
 def test_a_target_that_is_not_allowed_is_refused_before_any_login(machines, tmp_path):
