@@ -4,8 +4,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,7 +19,6 @@ from loadcurve.errors import LabError
 from loadcurve.lab import ssh
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.network import TOPOLOGIES, build
-from loadcurve.lab.network.ledger import runtime_folder
 from loadcurve.lab.ssh import connection
 from loadcurve.study import Command
 
@@ -54,8 +55,13 @@ def run_deaf(place, stem: str = "x"):
     return running
 
 
-def control_sockets() -> list[str]:
-    return [path.name for path in runtime_folder().iterdir() if ".ssh" in path.name]
+@pytest.fixture
+def runtime(monkeypatch):
+    """A folder for control sockets that no other launcher uses; their paths must be short."""
+    with tempfile.TemporaryDirectory(prefix="lc-", dir="/tmp") as folder:
+        monkeypatch.setattr(connection, "runtime_folder", lambda: Path(folder))
+        yield Path(folder)
+        assert list(Path(folder).iterdir()) == []
 
 
 LAUNCHER = """
@@ -63,9 +69,11 @@ import json, sys, time
 from pathlib import Path
 from loadcurve.lab import ssh
 from loadcurve.lab.hosts import Host
+from loadcurve.lab.ssh import connection
 from loadcurve.study import Command
 
-url, options, prefix, folder, deaf = json.loads(sys.argv[1])
+url, options, prefix, folder, deaf, runtime = json.loads(sys.argv[1])
+connection.runtime_folder = lambda: Path(runtime)
 with ssh.connected(url, options=tuple(options), prefix=tuple(prefix)) as connection:
     place = ssh.open_place(connection, Host("S1", "10.0.0.1"), Path(folder))
     place.put({"x": "1"}, ["logs"])
@@ -79,10 +87,9 @@ with ssh.connected(url, options=tuple(options), prefix=tuple(prefix)) as connect
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_nothing_is_left_of_a_killed_launcher(far, hosts, tmp_path, number):
-    before = control_sockets()
+def test_nothing_is_left_of_a_killed_launcher(far, hosts, tmp_path, runtime, number):
     (run := tmp_path / "run").mkdir()
-    setting = json.dumps([far.url, far.options, hosts["C1"].prefix, str(run), DEAF])
+    setting = json.dumps([far.url, far.options, hosts["C1"].prefix, str(run), DEAF, str(runtime)])
     argv = [sys.executable, "-c", LAUNCHER, setting]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as launcher:
         assert launcher.stdout.readline() == b"ready\n"
@@ -92,14 +99,13 @@ def test_nothing_is_left_of_a_killed_launcher(far, hosts, tmp_path, number):
         launcher.wait(8)
     assert far.comes_to_rest(8), (far.processes, far.left)
     assert not psutil.wait_procs(clients, 2)[1]
-    assert control_sockets() == before
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_killed_at_any_moment(far, hosts, tmp_path, seed):
+def test_killed_at_any_moment(far, hosts, tmp_path, runtime, seed):
     """Also while it logs in, makes folders and sends files."""
     (run := tmp_path / "run").mkdir()
-    setting = json.dumps([far.url, far.options, hosts["C1"].prefix, str(run), DEAF])
+    setting = json.dumps([far.url, far.options, hosts["C1"].prefix, str(run), DEAF, str(runtime)])
     with subprocess.Popen([sys.executable, "-c", LAUNCHER, setting], stdout=subprocess.DEVNULL) as launcher:
         while not far.processes:
             time.sleep(0.005)
@@ -184,11 +190,10 @@ def refusal(far: SshHost, client: Host, options: tuple[str, ...] | None = None, 
     ):
         pass
     (line,) = str(said.value).splitlines()
-    assert control_sockets() == []
     return line.removeprefix(url or far.url)
 
 
-def test_logins_that_are_refused(far, hosts, tmp_path):
+def test_logins_that_are_refused(far, hosts, tmp_path, runtime):
     client, known = hosts["C1"], far.folder / "known_hosts"
     right = known.read_text()
     make_key(tmp_path / "other_key")
@@ -217,7 +222,7 @@ def test_logins_that_are_refused(far, hosts, tmp_path):
         ("""echo '{"base": "/", "keeper": 1, "python": [3, 8]}'""", "python3 must be 3.9 or newer there, got 3.8"),
     ],
 )
-def test_hosts_that_will_not_do(hosts, tmp_path, monkeypatch, command, why):
+def test_hosts_that_will_not_do(hosts, tmp_path, monkeypatch, runtime, command, why):
     monkeypatch.setattr(connection, "_LOGIN_LIMIT_S", 1.5)
     monkeypatch.setattr(connection, "_END_LIMIT_S", 0.5)
     with serving(hosts["S1"], tmp_path / "S1", lines=f"ForceCommand {command}\n") as far:
@@ -227,14 +232,17 @@ def test_hosts_that_will_not_do(hosts, tmp_path, monkeypatch, command, why):
 def test_a_host_with_too_few_sessions(hosts, tmp_path):
     with serving(hosts["S1"], tmp_path / "S1", lines="MaxSessions 1\n") as far:
         with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected:
-            with pytest.raises(LabError, match="Session open refused by peer .MaxSessions of its sshd"):
-                ssh.open_place(connected, Host("S1", "10.0.0.1"), Path(tmp_path))
+            place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+            refused = Command("generator", "true", place.argv(("true",), 3), "x.out", "x.err", 3)
+            for use in (lambda: place.check_output(("true",), 3), lambda: place.wait(place.start(refused))):
+                with pytest.raises(LabError, match="Session open refused by peer .MaxSessions of its sshd"):
+                    use()
             accepted = (far.folder / "sshd.log").read_text().count("Accepted publickey")
             assert accepted == 1, "there is one connection, and no second one beside it"
         assert far.comes_to_rest(), (far.processes, far.left)
 
 
-def test_an_error_of_the_launcher_leaves_nothing(far, hosts, tmp_path):
+def test_an_error_of_the_launcher_leaves_nothing(far, hosts, tmp_path, runtime):
     with (
         pytest.raises(KeyboardInterrupt),
         ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected,
@@ -242,4 +250,21 @@ def test_an_error_of_the_launcher_leaves_nothing(far, hosts, tmp_path):
         run_deaf(ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path))
         raise KeyboardInterrupt
     assert far.comes_to_rest(), (far.processes, far.left)
-    assert control_sockets() == []
+
+
+def test_a_socket_that_nobody_listens_to_goes(far, hosts, runtime):
+    old, new = runtime / "lc000000.ssh", runtime / "lc000001.ssh.abcdefgh"
+    for path in (old, new):
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(path))
+    os.utime(old, (0, 0))
+    with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix):
+        with socket.socket(socket.AF_UNIX) as living, pytest.raises(LabError):
+            living.bind(str(old))
+            living.listen()
+            os.utime(old, (0, 0))
+            with ssh.connected("ssh://root@127.0.0.1:1"):
+                pass
+        assert old.exists() and new.exists(), "one is listened to, and one may soon be"
+        old.unlink()
+    new.unlink()

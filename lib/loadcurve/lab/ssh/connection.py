@@ -14,9 +14,11 @@ import json
 import os
 import secrets
 import shlex
+import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -62,12 +64,14 @@ class Connection:
         self._control, self._master, self._words, self._prefix = control, master, words, prefix
         self._host = parse_url(url).host
         self._numbers, self._base, self._keeper, self._greeted = 0, "", 0, 0
+        self._answers, self._in_step = Reader(master.stdout.fileno(), _LOGIN_LIMIT_S), False
+        self._lock = threading.RLock()  # one question at a time, and no word of `_speaking` within it
 
     def greet(self) -> None:
         """Start the keeper; see `connected` for what is raised."""
-        _send(self._master, _FAR_END, {"verb": "keep", "silence_s": _SILENCE_S})
+        _send(self._master, {"verb": "keep", "silence_s": _SILENCE_S})
         try:
-            line = Reader(self._master.stdout.fileno(), _LOGIN_LIMIT_S).line()
+            line = self._answers.line()
         except EOFError:
             raise self._refusal() from None
         except (TimeoutError, ValueError) as error:
@@ -81,7 +85,7 @@ class Connection:
             raise LabError(f"{self.url}: its login shell must be quiet, got {printed!r} before a command") from None
         if python < _OLDEST_PYTHON:
             raise LabError(f"{self.url}: python3 must be 3.9 or newer there, got {'.'.join(map(str, python))}")
-        self._base, self._keeper = base, keeper
+        self._base, self._keeper, self._in_step = base, keeper, True
         self._greeted = len(_text(self._words))  # a banner, a warning: no reason for what happens later
 
     def number(self) -> int:
@@ -93,22 +97,41 @@ class Connection:
         """Path on the host of a folder with a number, to be made there."""
         return f"{self._base}/{number}"
 
-    def ask(self, job: dict[str, Any], limit_s: float = _ANSWER_LIMIT_S, program: str = _FAR_END) -> dict[str, Any]:
-        """Return a program's answer on the host, one line of JSON.
+    def say(self, line: bytes = b"") -> None:
+        """Send the keeper a line; an empty one only tells that the launcher is there."""
+        with self._lock:
+            self._master.stdin.write(line + b"\n")
+            self._master.stdin.flush()
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the keeper's answer to a job.
 
         Raises
         ------
         LabError
-            When it fails or is late, or the connection is lost; with the last words that came.
+            When it cannot do it, its answer is late, or the connection is lost.
         """
-        with self.talking(job, limit_s, program) as (_, reader):
-            answer = json.loads(reader.line(_MOST_BYTES))
-            if not isinstance(answer, dict):
-                raise ValueError(f"no answer to {job.get('verb')}")
-            return answer
+        with self._lock:
+            if not self._in_step:
+                raise LabError(self.lost() or f"{self.url}: its answers are out of step; launch again")
+            self._in_step = False  # until the whole answer is here, whatever comes between
+            try:
+                self.say(json.dumps({"base": self._base, **job}).encode("ascii"))
+                self._answers.allow(_ANSWER_LIMIT_S)
+                answer = json.loads(self._answers.line(_MOST_BYTES))
+                if not isinstance(answer, dict):
+                    raise ValueError("no answer")
+            except (BrokenPipeError, EOFError):
+                raise LabError(self.lost(patience_s=2.0) or f"{self.url}: connection lost") from None
+            except (TimeoutError, ValueError) as error:
+                raise LabError(f"{self.url}: {error}") from None
+            self._in_step = True
+        if "error" in answer:
+            raise LabError(f"{self.url}: {shown(str(answer['error']))}")
+        return answer
 
     def output(self, job: dict[str, Any], limit_s: float) -> str:
-        """Return all that a program prints; errors as of `ask`, also for an exit code other than 0."""
+        """Return all that a program prints; errors as of `talking`, also for an exit code other than 0."""
         with self.talking(job, limit_s) as (session, reader):
             text = reader.rest(_MOST_BYTES).decode("utf-8", "replace")
             end(session)
@@ -117,12 +140,16 @@ class Connection:
             return text
 
     @contextlib.contextmanager
-    def talking(
-        self, job: dict[str, Any], limit_s: float, program: str = _FAR_END
-    ) -> Iterator[tuple[subprocess.Popen, Reader]]:
-        """Talk with a program on the host: a session, and what it prints; errors as of `ask`."""
+    def talking(self, job: dict[str, Any], limit_s: float) -> Iterator[tuple[subprocess.Popen, Reader]]:
+        """Start a job in a session of its own, and read what it prints.
+
+        Raises
+        ------
+        LabError
+            When it fails or is late, or the connection is lost; with the last words that came.
+        """
         with tempfile.TemporaryFile() as words:
-            session = self.session(job, subprocess.PIPE, words, program)
+            session = self.session(job, subprocess.PIPE, words)
             try:
                 yield session, Reader(session.stdout.fileno(), limit_s)
             except (TimeoutError, EOFError, BrokenPipeError, ValueError) as error:
@@ -132,17 +159,15 @@ class Connection:
             finally:
                 end(session)
 
-    def session(
-        self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes], program: str = _FAR_END
-    ) -> subprocess.Popen:
-        """Start a program on the host; its standard input stays open, and to close it asks the program to end."""
+    def session(self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes]) -> subprocess.Popen:
+        """Start a job in a session of its own; its standard input stays open, and to close it asks the job to end."""
         argv = (
             *("setpriv", "--pdeathsig", "TERM", *self._prefix, "ssh", "-F", "none", "-T", "-S", str(self._control)),
             # Without the master there would be a login of its own.
             *("-o", "BatchMode=yes", "-o", "ProxyCommand=false", "-o", "LogLevel=ERROR", "--", self._host, _BOOTSTRAP),
         )
         started = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, start_new_session=True)
-        _send(started, program, {"base": self._base, "keeper": self._keeper, **job})
+        _send(started, {"base": self._base, "keeper": self._keeper, **job})
         return started
 
     def lost(self, patience_s: float = 0.0) -> str:
@@ -197,6 +222,7 @@ def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...
     if which("ssh") is None:
         raise LabError("not installed: ssh (apt-get install --no-install-recommends openssh-client)")
     control = runtime_folder() / f"lc{secrets.token_hex(3)}.ssh"
+    _sweep(control.parent)
     argv = ["setpriv", "--pdeathsig", "TERM", *prefix, "ssh", "-T", "-S", str(control)]
     argv += [word for option in _FIRM for word in ("-o", option)]
     argv += [*options, *(word for option in _DEFAULT for word in ("-o", option)), *address.words, _BOOTSTRAP]
@@ -208,8 +234,20 @@ def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...
         stack.callback(end, master, _END_LIMIT_S)
         connection = Connection(url, control, master, words, prefix)
         connection.greet()
-        stack.enter_context(_speaking(master))
+        stack.enter_context(_speaking(connection))
         yield connection
+
+
+def _sweep(folder: Path) -> None:
+    """Remove sockets that nobody listens to: a master that was killed before it heeded signals left them."""
+    for path in folder.glob("lc*.ssh*"):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            if time.time() - path.stat().st_mtime < _LOGIN_LIMIT_S:
+                continue  # of a master that is about to listen
+            try:
+                probe.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink()
 
 
 def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
@@ -227,15 +265,14 @@ def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
 
 
 @contextlib.contextmanager
-def _speaking(master: subprocess.Popen) -> Iterator[None]:
+def _speaking(connection: Connection) -> Iterator[None]:
     """Say a word to the keeper now and then."""
     over = threading.Event()
 
     def speak() -> None:
         with contextlib.suppress(OSError, ValueError):  # the connection is lost: whoever uses it is told
             while not over.wait(_WORD_EVERY_S):
-                master.stdin.write(b"\n")
-                master.stdin.flush()
+                connection.say()
 
     thread = threading.Thread(target=speak, daemon=True)
     thread.start()
@@ -246,8 +283,8 @@ def _speaking(master: subprocess.Popen) -> Iterator[None]:
         thread.join()
 
 
-def _send(session: subprocess.Popen, program: str, job: dict[str, Any]) -> None:
-    code = program.encode("utf-8")
+def _send(session: subprocess.Popen, job: dict[str, Any]) -> None:
+    code = _FAR_END.encode("utf-8")
     with contextlib.suppress(BrokenPipeError):  # its end says why
         session.stdin.write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))
         session.stdin.flush()

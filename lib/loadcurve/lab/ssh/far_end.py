@@ -1,11 +1,10 @@
 """What works on a host for the laboratory: sent along with each request, run by ``python3 -I -S``, leaves nothing.
 
-The first line of standard input is the job, as JSON; `verb` names one of the functions below.  The text after it, if
-any, and the end of standard input mean what the verb says.
-
-A host has one keeper for as long as the launcher's connection lasts, and a process for each command.  All of them hold
-a shared lock on the keeper's folder, and the last one to end removes it.  A command is stopped when its standard input
-ends or the keeper does: that is how the launcher asks for it, and what its death or a broken network comes to.
+The first line of standard input is the job, as JSON; its `verb` is `keep`, `run` or `send`.  A host has one keeper for
+as long as the launcher's connection lasts, which also answers what needs no process of its own, and one process for
+each command.  All of them hold a shared lock on the keeper's folder, and the last one to end removes it.  A command is
+stopped when its standard input ends or the keeper does: that is how the launcher asks for it, and what its death or a
+broken network comes to.
 
 It imports nothing but the standard library, Python 3.9 or newer.
 """
@@ -32,19 +31,34 @@ _PART = 65536
 
 
 def keep(job):
-    """Hold a folder on the host until standard input ends, or says nothing for `silence_s`; any word will do."""
+    """Hold a folder until standard input ends or says nothing for `silence_s`; answer each job that comes meanwhile."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _end)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    base = tempfile.mkdtemp(prefix="loadcurve-")
+    base, heard = tempfile.mkdtemp(prefix="loadcurve-"), b""
     lock = _share(base)
     try:
         Path(base, "ends").mkdir()
         _say({"base": base, "keeper": os.getpid(), "python": list(sys.version_info[:2])})
-        while select.select([0], [], [], job["silence_s"])[0] and os.read(0, 4096):
-            pass
+        while select.select([0], [], [], job["silence_s"])[0]:
+            part = os.read(0, _PART)
+            if not part:
+                break
+            heard += part
+            if b"\n" in part:
+                *lines, heard = heard.split(b"\n")
+                for line in filter(None, lines):  # an empty one only breaks the silence
+                    _answer(json.loads(line))
     finally:
         _leave(base, lock)
+
+
+def _answer(job):
+    verbs = {each.__name__: each for each in (begin, clock, put, remove, end_of, facts)}
+    try:
+        answer = verbs[job["verb"]](job) or {}
+    except OSError as error:
+        answer = {"error": str(error)}
+    _say(answer)
 
 
 def _end(number, _frame):
@@ -54,11 +68,13 @@ def _end(number, _frame):
 
 
 def begin(job):
-    """Make the folder of a run, then tell the monotonic and the wall clock, in ns, for each line that comes."""
+    """Make the folder of a run."""
     Path(job["folder"]).mkdir(0o700)
-    _say({})
-    while sys.stdin.buffer.readline():
-        os.write(1, b"%d %d\n" % (time.monotonic_ns(), time.time_ns()))
+
+
+def clock(_):
+    """Tell the monotonic and the wall clock, in ns."""
+    return {"ns": [time.monotonic_ns(), time.time_ns()]}
 
 
 def put(job):
@@ -69,7 +85,26 @@ def put(job):
         path = Path(job["folder"], name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    _say({})
+
+
+def remove(job):
+    """Remove the folder of a run."""
+    shutil.rmtree(job["folder"])
+
+
+def facts(job):
+    """Tell what `facts` of a program does."""
+    program = {"__name__": "facts"}
+    exec(job["program"], program)
+    return program["facts"]()
+
+
+def end_of(job):
+    """Tell the exit code that `run` noted, if it did."""
+    try:
+        return {"code": int(Path(job["base"], "ends", str(job["number"])).read_text("ascii"))}
+    except FileNotFoundError:
+        return {}
 
 
 def send(job):
@@ -89,12 +124,6 @@ def send(job):
                             raise OSError(f"{path.name} became shorter while it was read")
                         left -= out.write(part)
     _say({"name": "", "size": 0})
-
-
-def remove(job):
-    """Remove the folder of a run."""
-    shutil.rmtree(job["folder"])
-    _say({})
 
 
 def run(job):
@@ -128,14 +157,6 @@ def run(job):
     if kept:
         Path(job["base"], "ends", str(job["number"])).write_text(str(code), "ascii")
     return 255 if not kept else code if code >= 0 else 128 - code
-
-
-def end_of(job):
-    """Tell the exit code that `run` noted, if it did."""
-    try:
-        _say({"code": int(Path(job["base"], "ends", str(job["number"])).read_text("ascii"))})
-    except FileNotFoundError:
-        _say({})
 
 
 def _become(job, out, err):
@@ -251,10 +272,10 @@ def _say(answer):
 def main():
     """Do one job; what the system refuses is told in one line."""
     job = json.loads(sys.stdin.buffer.readline())
-    verbs = {each.__name__: each for each in (keep, begin, put, send, remove, run, end_of)}
+    verbs = {each.__name__: each for each in (keep, send, run)}
     lock, code = None, 0
     try:
-        lock = _share(job["base"]) if "base" in job else None
+        lock = _share(job["base"]) if job["verb"] != "keep" else None
         code = verbs[job["verb"]](job) or 0
     except OSError as error:
         os.write(2, f"{error}\n".encode("utf-8", "replace"))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine
@@ -15,7 +15,6 @@ from loadcurve.lab.process import Started, guarded, now
 from loadcurve.lab.ssh.clock import Exchange, Offset, find_offset
 from loadcurve.lab.ssh.connection import Connection, end
 from loadcurve.lab.ssh.files import check_names, receive
-from loadcurve.lab.ssh.reader import Reader
 from loadcurve.lab.ssh.words import last_words
 from loadcurve.study import Command
 
@@ -80,7 +79,8 @@ class RemotePlace:
         """
         folders = tuple(folders)
         check_names((*files, *folders))
-        self.connection.ask({"verb": "put", "folder": self.path, "files": dict(files), "folders": folders})
+        if files or folders:
+            self.connection.ask({"verb": "put", "folder": self.path, "files": dict(files), "folders": folders})
 
     def start(self, command: Command) -> Started:
         """Start a command whose argv is from `argv`; what it prints is written here as it comes."""
@@ -124,7 +124,7 @@ class RemotePlace:
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host, see `machine.facts`, with its wall clock's offset and its URL."""
-        there = self.connection.ask({}, program=_FACTS)
+        there = self.connection.ask({"verb": "facts", "program": _FACTS})
         return {
             **{name: there.get(name, "not known") for name in machine.facts()},
             "ssh": self.connection.url,
@@ -185,15 +185,11 @@ def open_place(connection: Connection, host: Host, folder: Path) -> RemotePlace:
         When the host cannot, or the connection is lost.
     """
     path = connection.folder(connection.number())
-    with connection.talking({"verb": "begin", "folder": path}, _WORD_S) as (session, reader):
-        reader.line()
-        exchanges = [_exchange(session.stdin, reader) for _ in range(_EXCHANGES)]
-    return RemotePlace(host, folder, connection, path, find_offset(exchanges))
+    connection.ask({"verb": "begin", "folder": path})
+    return RemotePlace(host, folder, connection, path, find_offset(_exchange(connection) for _ in range(_EXCHANGES)))
 
 
-def _exchange(to: IO[bytes], reader: Reader) -> Exchange:
+def _exchange(connection: Connection) -> Exchange:
     asked = (time.monotonic_ns(), time.time_ns())
-    to.write(b"\n")
-    to.flush()
-    monotonic, wall = reader.line().split()
+    monotonic, wall = connection.ask({"verb": "clock"})["ns"]
     return Exchange(asked, (int(monotonic), int(wall)), (time.monotonic_ns(), time.time_ns()))

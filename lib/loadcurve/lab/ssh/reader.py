@@ -23,6 +23,10 @@ class Reader:
         self._descriptor, self._held = descriptor, b""
         self._ready = select.poll()  # unlike select.select, it takes any descriptor
         self._ready.register(descriptor, select.POLLIN)
+        self.allow(limit_s)
+
+    def allow(self, limit_s: float) -> None:
+        """Give so many s, from now, for what is still to be read."""
         self._deadline = time.monotonic() + limit_s
 
     def line(self, most: int = _PART) -> bytes:
