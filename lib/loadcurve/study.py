@@ -20,10 +20,10 @@ from pydantic import ConfigDict, with_config
 from loadcurve.errors import ValueRuleError, raise_all
 
 # Of studies and variants: they become names of folders, and a leading - would become an option.
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 # A point takes half a second at least, besides its load: more of them are a slip of the pen.
 _MOST_POINTS, _MOST_REPEATS = 10_000, 10_000
-_PATH = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
+PLACE = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
 _NAME_RULE = "letters, digits, _ and -, at most 64 and no - at the begin"
 SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault")
 """Parts of a study that say what is run; a factor is a place in one of them."""
@@ -83,11 +83,11 @@ class Study:
     seed : int
         Of that order.
     warm_up_s : float
-        Load before each run that is not counted, whole seconds; 0 for none.
+        Load before each run that is not counted, in whole s, 0–86400; 0 for none.
     rest_s : float
-        Pause between runs, in s.
+        Pause between runs, 0–86400 s.
     limit_s : float
-        Outer time limit of a generator; 0 for one that follows from the load.
+        Outer time limit of a generator, 0–86400 s; 0 for one that follows from the load.
     allow_targets : tuple of str
         Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each one is a
         decision of its author.
@@ -128,12 +128,12 @@ class Study:
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         """Every rule that no type can state and that does not hold."""
-        if not _NAME.fullmatch(self.study):
+        if not NAME.fullmatch(self.study):
             yield ValueRuleError("study", f"a name of {_NAME_RULE}", self.study)
         if not self.variants:
             yield ValueRuleError("variants", "at least one name with its settings", self.variants)
         for name in self.variants:
-            if not _NAME.fullmatch(name):
+            if not NAME.fullmatch(name):
                 yield ValueRuleError("variants", f"named with {_NAME_RULE}", name)
         if self.factors and self.points:
             yield ValueRuleError("points", "left out where there are factors", list(self.points))
@@ -272,7 +272,7 @@ def is_place(name: str) -> bool:
     >>> is_place("connections"), is_place("server.nginx.layout"), is_place("serve.nginx"), is_place("../x")
     (True, True, False, False)
     """
-    return bool(_PATH.fullmatch(name)) and len(name) <= 100 and ("." not in name or name.partition(".")[0] in SECTIONS)
+    return bool(PLACE.fullmatch(name)) and len(name) <= 100 and ("." not in name or name.partition(".")[0] in SECTIONS)
 
 
 def place_of(name: str) -> tuple[str, ...]:

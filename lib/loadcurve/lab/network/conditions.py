@@ -18,7 +18,7 @@ from loadcurve.lab.network.commands import run
 
 # The smallest datagram that IPv4 must carry whole (RFC 791) … what a TAP device takes (drivers/net/tun.c, MAX_MTU).
 _MTU = (68, 65521)
-_OFFLOADS = frozenset({"tso", "gso", "gro", "lro", "sg", "rx", "tx"})
+OFFLOADS = frozenset({"tso", "gso", "gro", "lro", "sg", "rx", "tx"})
 # tc-tbf(8), PARAMETERS, latency: how long a packet may wait for its tokens.
 _TBF_LATENCY_MS = 50
 # netem drops what is above its limit (tc-netem(8): 1000 packets); this holds 10 Gbit/s for 100 ms in full frames.
@@ -79,7 +79,7 @@ class LinkConditions:
     mtu : int
         Largest packet in bytes, 68–65521.
     rate_bps : float
-        Bits per second in each direction, frames with their Ethernet header, at least 8000; infinite for no limit.
+        Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit where it is not there.
     delay_s : float
         In each direction, 0–10 s.
     loss_ratio : float
@@ -105,8 +105,8 @@ class LinkConditions:
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
                 yield ValueRuleError(name, f"a number of {low} to {high}", value)
         for name, on in self.offloads.items():
-            if name not in _OFFLOADS or not isinstance(on, bool):
-                yield ValueRuleError("offloads", f"true or false for {' '.join(sorted(_OFFLOADS))}", f"{name}: {on}")
+            if name not in OFFLOADS or not isinstance(on, bool):
+                yield ValueRuleError("offloads", f"true or false for {' '.join(sorted(OFFLOADS))}", f"{name}: {on}")
 
 
 @dataclass(frozen=True)

@@ -45,14 +45,18 @@ class Bracket:
 
     Attributes
     ----------
-    lowest, highest : float
-        No load outside is tried; 0 < lowest < highest.
+    lowest : float
+        No load below is tried; > 0.
+    highest : float
+        No load above is tried.
     width_ratio : float
         Wanted (upper − lower) / upper, 0 < width < 1; neighbouring loads will do.
     resolution : float
         Least difference of two loads, > 0: 1 for connections.
-    initial_s, final_s : float
-        Duration of the shortest trials and of those that decide; 1 <= initial <= final.
+    initial_s : float
+        Duration of the shortest trials, in whole s, >= 1.
+    final_s : float
+        Duration of the trials that decide, in whole s, >= 1 and no shorter.
     level : float
         Confidence of each end by itself, 0 < level < 1: at a load where half of the trials or more would say
         otherwise, it is decided wrongly with a probability of at most 1 − level.

@@ -28,15 +28,15 @@ class SaturatingSize(Bracket):
     ``value`` the bandwidth that at least half of the trials at ``upper`` reached.  ``lower`` is 0 where every size
     fills it, ``upper`` infinite where none does.
 
+    The other attributes are those of `Bracket`.
+
     Attributes
     ----------
     limit : float
-        What is to be filled, in the unit of the observations, > 0.  NaN where it is not known: then it is the mean of
-        trials at the largest size, as many as decide a load.
+        What is to be filled, in the unit of the observations (bytes/s in a study), > 0.  NaN where it is not known:
+        then it is the mean of trials at the largest size, as many as decide a load.
     tolerance_ratio : float
         A trial fills the limit from (1 − tolerance) times it on, 0 < tolerance < 1; above the scatter of trials.
-    lowest, highest, width_ratio, resolution, initial_s, final_s, level, most_trials
-        As of `Bracket`.
 
     Examples
     --------

@@ -5,6 +5,7 @@ one point; `schema` is for editors.
 """
 
 from loadcurve.lab.sections.hosts import HostSection, TopologySection
-from loadcurve.lab.sections.study_file import StudyFile, check_study, read_checked, schema, settings_of
+from loadcurve.lab.sections.schema import schema
+from loadcurve.lab.sections.study_file import StudyFile, check_study, read_checked, settings_of
 
 __all__ = ["HostSection", "StudyFile", "TopologySection", "check_study", "read_checked", "schema", "settings_of"]

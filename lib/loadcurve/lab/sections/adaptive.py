@@ -24,7 +24,7 @@ class ObjectiveSection:
     Attributes
     ----------
     latency_s : float or None
-        Longest response time at `quantile`, in s.
+        Longest response time at `quantile`, in s: 0 < latency_s < 3600.
     quantile : float
         Between 0 and 1: 0.99 for the time that 99 % of the responses stay below.
     failed_ratio : float
@@ -88,7 +88,7 @@ class StopSection:
     Attributes
     ----------
     half_width_ratio : float
-        Wanted half width of the interval of the mean: 0.02 for ± 2 %.
+        Wanted half width of the interval of the mean, between 0 and 1: 0.02 for ± 2 %.
     quantity : str
         Whose mean.
     most_repeats : int

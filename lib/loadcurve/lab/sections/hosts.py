@@ -22,7 +22,7 @@ strict(LinkConditions)
 
 # As many as `loadcurve.lab.network.topology` has room for, of each role and of each host.
 _MOST_HOSTS, _MOST_ADDRESSES = 62, 254
-_MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
+MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
 # sysctl(8) takes words; in YAML a number is none, and people write one.
 Numbers = Annotated[
     str,
@@ -88,7 +88,7 @@ class TopologySection:
         if self.recipe != "loopback" or self._numbers:
             yield ValueRuleError("machines", "alone, without a recipe and its numbers", ", ".join(self.machines))
         for name in self.machines:
-            if not _MACHINE.fullmatch(name):
+            if not MACHINE.fullmatch(name):
                 yield ValueRuleError("machines", "named C1, C2 …, S1, S2 … and LB", name)
         for role in ("C1", "S1"):
             if role not in self.machines:

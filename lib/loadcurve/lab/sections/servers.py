@@ -13,7 +13,7 @@ from loadcurve.lab.servers.php import Page
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.settings import check_count, check_program
 
-_PROGRAMS = ("nginx", "apache", "lighttpd", "caddy", "haproxy", "php", "wordpress")
+PROGRAMS = ("nginx", "apache", "lighttpd", "caddy", "haproxy", "php", "wordpress")
 
 for _kind in (Text, Files, Delay, Burn, Status, Process, Serving, Page, HaproxyProcess):
     strict(_kind)
@@ -210,7 +210,7 @@ class ServerSection:
 
     def __post_init__(self) -> None:
         check_all(
-            lambda: check_one("server", self, *_PROGRAMS, "url"),
+            lambda: check_one("server", self, *PROGRAMS, "url"),
             lambda: check_count("port", self.port, 0, 65_535),
             lambda: self.url is None or check_url(self.url),
         )
@@ -224,14 +224,14 @@ class ServerSection:
 @strict
 @dataclass(frozen=True)
 class MonitorsSection:
-    """What watches each host, each with its interval in s; a key that is not there is not run.
+    """What watches each host, each with its interval, 0.1–3600 s; a key that is not there is not run.
 
     Attributes
     ----------
     sar : float or None
-        All of the machine: processors, memory, network, disks; in whole seconds.
+        All of the machine: processors, memory, network, disks; in whole s, 1–3600.
     mpstat : float or None
-        Each processor by itself; in whole seconds.
+        Each processor by itself; in whole s, 1–3600.
     ss_summary : float or None
         Numbers of sockets.
     ss_connections : float or None

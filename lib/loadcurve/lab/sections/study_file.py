@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from loadcurve.errors import ParseError
 from loadcurve.lab.network.conditions import LinkConditions
 from loadcurve.lab.plan import level_sets, named_level
@@ -95,12 +93,6 @@ def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
 def settings_of_point(study: Study, sections: dict[str, Any]) -> StudyFile:
     """Sections of a point that has them all, checked; see `settings_of`."""
     return settings_of(replace(study, **sections), {})
-
-
-def schema() -> dict[str, Any]:
-    """JSON schema of study files, by which an editor completes them."""
-    made = TypeAdapter(StudyFile).json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "loadcurve study"}
 
 
 def _first(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
