@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from loadcurve import lab
 from loadcurve.ingest.folder import read_run_folder
@@ -34,7 +34,12 @@ def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[
     tell : callable
         What to do with the sentence in which a search or a stop ends; by default it is printed above the progress bar.
     """
-    return lab.launch(study, folder, public=public, eyes=Eyes(measure, summarise_stopping, tell))
+    return lab.launch(study, folder, public=public, eyes=eyes(tell))
+
+
+def eyes(tell: Callable[[str], None] = tqdm.write) -> Eyes:
+    """What a study that searches or stops sees its runs with; `tell` as of `launch`."""
+    return Eyes(measure, summarise_stopping, tell)
 
 
 def measure(run_folder: Path, quantile: float) -> Measured | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from loadcurve import paths
 from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.lab.order import Eyes
 from loadcurve.lab.runner import launch
 from loadcurve.lab.sections import read_checked
 from loadcurve.records import read_run, read_study, run_folders
@@ -31,7 +32,9 @@ class Measurement:
     reason: str
 
 
-def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) -> Measurement:
+def measure_here(
+    study: str | Path, *, name: str, seconds: float, repeats: int, eyes: Eyes | None = None
+) -> Measurement:
     """Launch a study under another name with other seconds and repeats; never fail because this machine cannot.
 
     Parameters
@@ -44,6 +47,8 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
         Load at each point, in s, at least 1.
     repeats : int
         Repeats of each point, at least 1.
+    eyes : Eyes, optional
+        What a study that searches or stops sees its runs with; see `loadcurve.launching`.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def measure_here(study: str | Path, *, name: str, seconds: float, repeats: int) 
     if folder.exists() and not _holds(folder, short):
         shutil.rmtree(folder)  # other settings, or not whole; under build/, where everything can be made again
     try:
-        launch(short, folder)
+        launch(short, folder, eyes=eyes)
         reason = ""
     except LabError as error:
         reason = str(error)

@@ -44,7 +44,7 @@ RECIPES: dict[str, dict[str, object]] = {
 """Kind → name in a study → what it is: a function, a class, a module, or an attribute of a class."""
 
 _HEADS = {"topologies": ("takes",), "generators": ("loop", "ended by"), "faults": ("looks like",)}
-_BEGINS = r"(Return a fault that|Return|Command of|Search) "
+_BEGINS = r"(Return a fault that|Return|Command of|Search|Instead of one:) "
 
 
 def recipes_markdown(kind: str) -> str:
@@ -57,14 +57,14 @@ def recipes_markdown(kind: str) -> str:
 
 def designs_markdown(link: Callable[[str], str]) -> str:
     """Every design, as Markdown: name, question, page of the report that it follows, and how long it takes."""
-    rows = ["| name | question | follows | takes |", "|---|---|---|---|"]
+    rows = ["| name | question, and the report that it follows | takes |", "|---|---|---|"]
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
         page = re.search(r"handbook/(studies/\w+)\.md", file.read_text("utf-8"))[1]
         title = (paths.root() / "handbook" / f"{page}.md").read_text("utf-8").split("\n# ")[1].split("\n")[0]
         takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all")
         follows = f'<a href="{link(f"{page}.html")}">{title}</a>'
-        rows.append(f"| `{study.study}` | {study.question} | {follows} | {takes} |")
+        rows.append(f"| `{study.study}` | {study.question} {follows} | {takes} |")
     return "\n".join(rows)
 
 
@@ -103,7 +103,7 @@ def _doc(recipe: object) -> str:
 def _sentence(paragraph: str) -> str:
     """The first sentence, without how code says it and where it sends a reader of code."""
     text = re.split(r"(?<=[.])\s", re.sub(rf"^{_BEGINS}", "", paragraph))[0]
-    text = re.split(r"; attributes? |; `\w+` as ", text)[0].rstrip(".")
+    text = re.split(r"; (?:attributes|parameters|`\w+`) (?:as|and those) ", text)[0].rstrip(".")
     first = re.match(r"\w*", text)[0]
     # Names of programs stay as they are typed.
     begin = first if any(first in names for names in RECIPES.values()) else first[:1].upper() + first[1:]

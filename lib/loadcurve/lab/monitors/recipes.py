@@ -44,7 +44,7 @@ def nstat(interval_s: float = 1) -> Monitor:
 
 
 def proc(interval_s: float = 1, files: Iterable[str] = PROC) -> Monitor:
-    """Return snapshots of ``/proc``: processors, interfaces, TCP, sockets, interrupts; each file of `PROC`, or some."""
+    """Return snapshots of files in ``/proc``: processors, interfaces, TCP, sockets, interrupts."""
     chosen = tuple(files)
     return Monitor("proc", "proc", "", interval_s, paths=tuple(f"/proc/{name}" for name in PROC if name in chosen))
 
