@@ -1,4 +1,4 @@
-"""What works on a host for the laboratory: sent along with each request, run by ``python3 -I -S``, leaves nothing.
+"""What works on a host for the laboratory: sent along with each session, run by ``python3 -I -S``, leaves nothing.
 
 The first line of standard input is the job, as JSON; its `verb` is `keep`, `run` or `send`.  A host has one keeper for
 as long as the launcher's connection lasts, which also answers what needs no process of its own, and one process for
