@@ -8,6 +8,8 @@ from latex2mathml.converter import convert
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
+from loadcurve.site.study_file import SCHEMA, schema_text
+
 BUILD = Path("build")
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -16,13 +18,14 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
 @event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
-    """Add the executed notebooks and the figures' data from `build/` to the site."""
+    """Add the executed notebooks and the figures' data from `build/` to the site, and the schema of study files."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         figures = sorted((root / BUILD / "figures" / notebook.stem).glob("*.csv"))
         for made in [root / BUILD / "notebooks" / notebook.name, *figures]:
             name = made.relative_to(root / BUILD).as_posix()
             files.append(File(name, str(root / BUILD), config.site_dir, config.use_directory_urls))
+    files.append(File.generated(config, SCHEMA, content=schema_text()))
     return files
 
 

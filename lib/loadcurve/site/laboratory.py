@@ -43,44 +43,40 @@ RECIPES: dict[str, dict[str, object]] = {
 }
 """Kind → name in a study → what it is: a function, a class, a module, or an attribute of a class."""
 
-_HEADS = {"topologies": ("takes",), "generators": ("loop", "ended by"), "faults": ("looks like",)}
 _BEGINS = r"(Return a fault that|Return|Command of|Search|Instead of one:) "
 
 
 def recipes_markdown(kind: str) -> str:
-    """Every recipe of a kind, as Markdown: its name in a study, and what its docstring says in one sentence."""
-    heads = ("name", "what it is", *_HEADS.get(kind, ()))
-    rows = [heads, ("---",) * len(heads)]
-    rows += [(f"`{name}`", *_cells(kind, name, recipe)) for name, recipe in RECIPES[kind].items()]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    """Every recipe of a kind, as Markdown: its name in a study, and what its docstring says in a sentence or two."""
+    rows = [f"| `{name}` | {_said(kind, name, recipe)} |" for name, recipe in RECIPES[kind].items()]
+    return "\n".join(["| name | what it is |", "|---|---|", *rows])
 
 
 def designs_markdown(link: Callable[[str], str]) -> str:
     """Every design, as Markdown: name, question, page of the report that it follows, and how long it takes."""
-    rows = ["| name | question, and the report that it follows | takes |", "|---|---|---|"]
+    rows = ["| name | question |", "|---|---|"]
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
         page = re.search(r"handbook/(studies/\w+)\.md", file.read_text("utf-8"))[1]
         title = (paths.root() / "handbook" / f"{page}.md").read_text("utf-8").split("\n# ")[1].split("\n")[0]
         takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all")
-        follows = f'<a href="{link(f"{page}.html")}">{title}</a>'
-        rows.append(f"| `{study.study}` | {study.question} {follows} | {takes} |")
+        follows = f'After <a href="{link(f"{page}.html")}">{title}</a>; {takes}.'
+        rows.append(f"| `{study.study}` | {study.question}<br>{follows} |")
     return "\n".join(rows)
 
 
-def _cells(kind: str, name: str, recipe: object) -> tuple[str, ...]:
+def _said(kind: str, name: str, recipe: object) -> str:
     paragraphs = _paragraphs(recipe)
     first = _sentence(paragraphs[0])
     if kind == "topologies":
         taken = [f"`{one}`" for one in inspect.signature(recipe).parameters if one != "block"]
-        return first, ", ".join(taken) or "nothing"
+        return f"{first} Takes {', '.join(taken)}." if taken else first
     if kind == "generators":
-        return first, RULES[name].loop, " or ".join(f"`{bound}`" for bound in RULES[name].bounds)
-    if kind == "faults":
-        looks = paragraphs[1] if len(paragraphs) > 1 else ""
-        what, _, told = first.partition(": ")
-        return (first, looks) if looks else (f"{what}.", f"{told[:1].upper()}{told[1:]}")
-    return (first,)
+        bounds = " or ".join(f"`{bound}`" for bound in RULES[name].bounds)
+        return f"{first}<br>{RULES[name].loop.capitalize()} loop, ended by {bounds}."
+    if kind == "faults" and len(paragraphs) > 1:
+        return f"{first}<br>{paragraphs[1]}"
+    return first
 
 
 def _paragraphs(recipe: object) -> list[str]:

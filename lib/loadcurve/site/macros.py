@@ -14,6 +14,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
+from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
 
@@ -45,6 +46,8 @@ def define_env(env) -> None:
     macro("forms_table", forms_markdown)
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)
+    macro("keys_of", keys_markdown)
+    macro("sysctls", sysctls_markdown)
     env.variables["tables"] = list(tables.SCHEMAS)
 
 

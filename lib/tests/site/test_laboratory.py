@@ -8,7 +8,7 @@ import pytest
 
 from loadcurve.lab.generators import RULES
 from loadcurve.lab.sections import adaptive, balancers, hosts, servers
-from loadcurve.site.laboratory import RECIPES, recipes_markdown
+from loadcurve.site.laboratory import RECIPES, designs_markdown, recipes_markdown
 
 PROGRAMS = {one.name for one in fields(servers.ServerSection)} - {"port"}
 NAMES = {
@@ -30,10 +30,17 @@ def test_each_kind_has_its_table_on_the_page(root):
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_each_name_that_a_study_may_use_is_there_with_a_sentence(kind):
-    heads, _, *rows = [line.strip("| ").split(" | ") for line in recipes_markdown(kind).splitlines()]
-    assert {row[0].strip("`") for row in rows} == NAMES[kind]
-    for row in rows:
-        assert len(row) == len(heads)
-        # Whole sentences, of words and not of reStructuredText, nor a stub of a docstring.
-        assert all(len(cell) > 3 for cell in row)
-        assert re.search(r"\w+ .*[\w`)]\.$", row[1]) and "``" not in row[1]
+    _, _, *rows = [line.strip("| ").split(" | ") for line in recipes_markdown(kind).splitlines()]
+    assert {name.strip("`") for name, _ in rows} == NAMES[kind]
+    for _, said in rows:
+        # A sentence of words, not of reStructuredText, and no stub of a docstring.
+        assert re.fullmatch(r"[`\w]+.* .*[\w`)]\.", said) and "``" not in said
+
+
+def test_each_design_stands_in_the_guide(root):
+    said = designs_markdown(lambda target: f"../{target}")
+    designs = sorted((root / "data" / "designs").iterdir())
+    assert re.findall(r"^\| `(\w+)` \| .+\?<br>.+ (?:s|min)\. \|$", said, re.MULTILINE) == [one.name for one in designs]
+    for page in re.findall(r'href="\.\./(.+?)\.html"', said):
+        assert (root / "handbook" / f"{page}.md").is_file()
+    assert "{{ designs() }}" in (root / "handbook" / "guides" / "run_a_study.md").read_text("utf-8")
