@@ -59,7 +59,7 @@ def designs_markdown(link: Callable[[str], str]) -> str:
         study = read_checked(file)
         page = re.search(r"handbook/(studies/\w+)\.md", file.read_text("utf-8"))[1]
         title = (paths.root() / "handbook" / f"{page}.md").read_text("utf-8").split("\n# ")[1].split("\n")[0]
-        takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all")
+        takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all").replace(" ", "\u00a0")
         follows = f'After <a href="{link(f"{page}.html")}">{title}</a>; {takes}.'
         rows.append(f"| `{study.study}` | {study.question}<br>{follows} |")
     return "\n".join(rows)
