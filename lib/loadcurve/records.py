@@ -3,6 +3,7 @@
 What is wrong stops with one line that says where; what a run recorded cannot be changed unnoticed.
 """
 
+import copy
 import hashlib
 import json
 import re
@@ -25,6 +26,7 @@ _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 STATUSES = ("running", "finished", "failed", "interrupted")
+_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
 ROLES = ("server", "balancer", "collector", "warm_up", "generator")
 
 
@@ -82,8 +84,31 @@ def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
     try:
         return _adapter(kind).validate_json(json.dumps(document.values), strict=True), []
     except ValidationError as error:
-        found = [fault for one in error.errors() for fault in _faults(kind, one, document)]
-        return None, sorted(found, key=lambda fault: fault.line)
+        errors = error.errors()
+    found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
+    unknown = [_place(one) for one in errors if one["type"] in _UNKNOWN]
+    if unknown:
+        # A key that nobody knows keeps the rules of its section from being looked at, and changes none of them.  But
+        # what the section as a whole lacks may be the very key that is misspelt.
+        kept, around = replace(document, values=_without(document.values, unknown)), {place[:-1] for place in unknown}
+        others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
+        found = {fault.key: fault for fault in others} | found
+    return None, sorted(found.values(), key=lambda fault: fault.line)
+
+
+def _without(values: Any, places: Iterable[Place]) -> Any:
+    """Values without those at some places."""
+    values = copy.deepcopy(values)
+    for *path, key in places:
+        inner = values
+        for word in path:
+            inner = inner[word]
+        inner.pop(key)
+    return values
+
+
+def _place(error: Any) -> Place:
+    return tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
 
 
 @cache
@@ -102,7 +127,7 @@ def refuse(faults: Iterable[ParseError], path: Path) -> None:
 
 def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
     """What pydantic found, in our words."""
-    place = tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
+    place = _place(error)
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ValueRuleError):
         for rule in (cause, *cause.others):
@@ -112,7 +137,7 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
             yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got), is_rule=True)
         return
     name, got = _dotted(place), error["input"]
-    if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+    if error["type"] in _UNKNOWN:
         known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
         yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
     elif error["type"] in ("missing", "missing_argument"):

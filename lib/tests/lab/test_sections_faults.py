@@ -26,7 +26,8 @@ RIGHT = [
     "topology: {recipe: client_server}\nhosts: {S: {sysctls: {net.core.somaxconn: 128}}, C1: {cpus: [0, 1]}}",
     "topology: {recipe: client_server}\nhosts: {S1: {congestion_control: bbr}}",
     "topology: {recipe: client_server}\nhosts: {S1: {sysctls: {net.ipv4.ip_local_port_range: 1024 65000}}}",
-    "topology: {recipe: client_server}\nlinks: {S1: {rate_bps: 1e8, delay_s: 0.01, loss_ratio: 0.001, mtu: 9000}}",
+    "topology: {recipe: client_server}\nlinks: {S1: {rate_bps: 1e8, delay_s: 0.01, loss_ratio: 0.001}}",
+    "topology: {recipe: client_server}\nlinks: {lan: {mtu: 9000}}",
     "topology: {recipe: client_server}\nlinks: {lan: {offloads: {tso: false, gro: true}}}",
     KERNEL + "balancer: {nft: {}}\nlinks: {LB.back: {delay_s: 0.001}}",
     "server: {nginx: {response: {delay: {delay_ms: 10}}, serving: {access_log: off, gzip: true}}}",
@@ -240,6 +241,14 @@ def test_faults_of_all_sections_are_told_at_once(tmp_path):
     found = said(tmp_path, text)
     assert [line for line, _ in found] == [3, 6, 7, 9, 10, 11, 12]
     assert "one of the keys response, process, serving, layout, got 'respnse'" in found[2][1]
+
+
+def test_a_key_that_nobody_knows_hides_no_rule(tmp_path):
+    """Not those of its own section, nor those of the study, nor those of its points."""
+    text = "load: {conections: 8, threads: 0}\nrepeat: 3\nrepeats: 0\n"
+    assert [line for line, _ in said(tmp_path, text)] == [3, 3, 4, 5]
+    text = "factors:\n  connections: [1, 0]\n  thread: [1]\n"
+    assert [line for line, _ in said(tmp_path, text)] == [4, 5]
 
 
 def test_rules_of_the_study_are_told_beside_faults_of_points(tmp_path):

@@ -85,7 +85,8 @@ class LinkConditions:
     loss_ratio : float
         Share of IPv4 packets lost at random in each direction, 0–1; it has a resolution of a millionth.
     offloads : mapping of str to bool
-        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, on or off at both ends; the kernel's own otherwise.
+        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's own
+        otherwise.
     """
 
     mtu: int = 1500

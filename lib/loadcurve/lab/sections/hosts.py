@@ -152,7 +152,7 @@ class HostSection:
     congestion_control : str
         Of TCP: ``reno`` unless the study asks about another one, such as ``cubic`` or ``bbr``.
     sysctls : dict of str to str
-        Settings of its namespace, such as ``net.core.somaxconn: 128``: those that the kernel has for each one.
+        Settings of its namespace, such as ``net.core.somaxconn: 128``, of those that the kernel has for each one.
     """
 
     cpus: tuple[int, ...] = ()

@@ -1,0 +1,131 @@
+"""The keys of a study file, for its reference page and for editors: made from what the laboratory itself reads."""
+
+import json
+import re
+import types
+import typing
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+import yaml
+
+from loadcurve.lab.network.conditions import SYSCTLS
+from loadcurve.lab.sections import StudyFile, schema
+from loadcurve.lab.sections.schema import Key, keys, meaning
+
+SCHEMA = "reference/study.schema.json"
+"""Where the site has the schema."""
+
+_WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "any"}
+_MANY = {str: "texts", int: "whole numbers", float: "numbers"}
+
+
+def schema_text() -> str:
+    """The JSON schema of study files, as a file."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def keys_markdown(path: str = "") -> str:
+    """The keys of a section and of what stands in it, as Markdown: key, type, default, meaning; the study's without."""
+    shown = _first_paths()
+    if not path:
+        return _table(StudyFile, "", shown)
+    section = next(key.section for key in keys(StudyFile) if key.name == path)
+    return "\n\n".join(_parts(section, path, shown))
+
+
+def sysctls_markdown() -> str:
+    """The settings of a namespace that a study may name."""
+    return ", ".join(f"`{name}`" for name in sorted(SYSCTLS))
+
+
+def _parts(section: type, path: str, shown: dict[type, str]) -> Iterator[str]:
+    for kind, at in shown.items():
+        if at == path and kind is section:
+            yield _table(kind, path, shown)
+        elif at.startswith(f"{path}."):
+            yield f"### {_shown(at)}\n\n{meaning(kind)}\n\n{_table(kind, at, shown)}"
+
+
+def _first_paths() -> dict[type, str]:
+    """Where each section stands first, in the order of the file."""
+    found: dict[type, str] = {}
+
+    def visit(section: type, path: str) -> None:
+        for key in keys(section):
+            inner = key.section
+            if inner is not None and inner not in found:
+                found[inner] = at = ".".join(filter(None, (path, key.name, "NAME" * _is_named(key.hint))))
+                visit(inner, at if path or not _is_named(key.hint) else key.name)
+
+    visit(StudyFile, "")
+    return {kind: at.removesuffix(".NAME") if at.count(".") == 1 else at for kind, at in found.items()}
+
+
+def _shown(path: str) -> str:
+    return path.replace("NAME", "…")
+
+
+def _table(section: type, path: str, shown: dict[type, str]) -> str:
+    if not fields(section):
+        return "It has no keys: write `{}`."
+    head = ("| key | type | default | meaning |", "|---|---|---|---|")
+    rows = (f"| `{key.name}` | {_type(key, shown)} | {_default(key)} | {key.meaning} |" for key in keys(section))
+    return "\n".join((*head, *rows))
+
+
+def _type(key: Key, shown: dict[type, str]) -> str:
+    if key.section is not None:
+        at = shown[key.section]
+        link = f"[{_shown(at)}](#{re.sub(r'[^a-z0-9_]', '', at.lower().replace('name', ''))})"
+        return f"names, each with {link}" if _is_named(key.hint) else link
+    return _words(key.hint)
+
+
+def _words(hint: Any) -> str:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return _words(inner[0])
+    if origin is typing.Literal:
+        return ", ".join("`true`" if word is True else f"`{word}`" if word else "empty" for word in inner)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_words(one) for one in inner if one is not type(None))
+    if origin is tuple:
+        return f"list of {_MANY.get(inner[0], 'mappings')}"
+    if origin is not None and issubclass(origin, typing.Mapping):
+        return "mapping"
+    return _WORDS[hint]
+
+
+def _is_named(hint: Any) -> bool:
+    """Whether names lead to sections, instead of one section standing there."""
+    return typing.get_origin(hint) is dict
+
+
+def _default(key: Key) -> str:
+    if key.needed:
+        return "needed"
+    value = _plain(key.default)
+    if value in (None, "", {}, [], ()) or value == float("inf") or value != value:
+        return "—"
+    return f"`{value}`" if isinstance(value, str) else f"`{_flow(value)}`"
+
+
+def _flow(value: Any) -> str:
+    """A value as a study file has it, in one line."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000).removesuffix("\n...\n").strip()
+
+
+def _plain(value: Any) -> Any:
+    """A section as what a file would have to say for it."""
+    if not is_dataclass(value):
+        return list(value) if isinstance(value, tuple) else value
+    said = {}
+    for one in fields(value):
+        usual = one.default if one.default_factory is MISSING else one.default_factory()
+        if (here := getattr(value, one.name)) != usual:
+            said[one.name] = _plain(here)
+    return said

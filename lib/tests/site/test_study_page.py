@@ -1,0 +1,93 @@
+"""The page of study.yml has every key, its examples are right, and editors find the schema."""
+
+import json
+import re
+
+import pytest
+from conftest import ROOT
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.lab.sections import StudyFile, read_checked, schema
+from loadcurve.lab.sections.schema import keys, sections
+from loadcurve.site.study_file import SCHEMA, keys_markdown, schema_text, sysctls_markdown
+
+PAGE = (ROOT / "handbook" / "reference" / "study_file.md").read_text("utf-8")
+SECTIONS = [key.name for key in keys(StudyFile) if key.section is not None]
+EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def read(folder, text):
+    made = folder / "s"
+    made.mkdir(exist_ok=True)
+    head = "" if text.startswith("study:") else "study: s\nquestion: '?'\n"
+    (made / "study.yml").write_text(head + text, "utf-8")
+    return read_checked(made)
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_examples_are_right(tmp_path, text):
+    assert read(tmp_path, text).study == "s"
+
+
+def test_each_section_has_an_example_and_its_keys():
+    parts = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)}
+    assert set(SECTIONS) <= set(parts)
+    for name in SECTIONS:
+        assert f'keys_of("{name}")' in parts[name]
+        assert re.search(rf"^{name}:", parts[name], re.MULTILINE), name
+
+
+def test_every_key_of_every_section_stands_on_the_page():
+    shown = "\n".join(keys_markdown(name) for name in ["", *SECTIONS])
+    for section in sections().values():
+        for key in keys(section):
+            assert f"| `{key.name}` | " in shown
+            assert key.meaning in shown
+    assert shown.count("| key | type |") == sum(bool(keys(section)) for section in sections().values())
+    assert "``" not in shown and "None" not in shown and "nan" not in shown.replace("nanosecond", "")
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    assert all(line.count(" | ") == 3 or line.startswith("|---") for line in rows)
+    assert "`net.core.somaxconn`" in sysctls_markdown()
+
+
+def test_links_between_tables_lead_to_headings():
+    shown = PAGE + "\n".join(keys_markdown(name) for name in ["", *SECTIONS])
+    headings = {re.sub(r"[^a-z0-9_]", "", line.lower()) for line in re.findall(r"^##+ (\S+)$", shown, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#(\w+)\)", shown)) <= headings
+
+
+def test_defaults_and_types_are_those_of_the_sections():
+    assert "| `server` | [server](#server) | `{nginx: {}}` |" in keys_markdown()
+    assert "| `timeout_s` | number | `4` |" in keys_markdown("load")
+    assert "| `scheduler` | `rr`, `wrr`, `wlc`, `sh`, `mh` | `rr` |" in keys_markdown("balancer")
+    assert "| `files` | [server.nginx.response.files](#servernginxresponsefiles) | `{sizes_bytes: [616]}` |" in (
+        keys_markdown("server")
+    )
+    assert "| `question` | text | needed |" in keys_markdown()
+
+
+def test_what_the_page_says_of_faults_is_said(tmp_path):
+    with pytest.raises(LoadcurveError) as caught:
+        read(tmp_path, "load:\n  tool: wrk\nfactors:\n  connections: [1, 2, 4, 0]\n  thread: [1]\n")
+    first, second = (line.removeprefix(f"{tmp_path}/s/") for line in str(caught.value).splitlines())
+    quoted = re.search(r"^study.yml:5: (.*)$", PAGE, re.MULTILINE)[1]
+    assert first == f"study.yml:6: {quoted}"
+    assert re.match(r"study.yml:7: expected in factors.thread.0: one of the keys tool, .*, path, got 'thread'", second)
+
+
+def test_a_recorded_study_names_the_schema_that_make_writes():
+    for study in sorted((ROOT / "data").glob("*/*/study.yml")):
+        found = re.search(r"^# yaml-language-server: \$schema=(\S+)$", study.read_text("utf-8"), re.MULTILINE)
+        if found:
+            assert (study.parent / found[1]).resolve() == ROOT / "build" / "site" / SCHEMA
+    first = (ROOT / "data" / "studies" / "connections_on_loopback" / "study.yml").read_text("utf-8").splitlines()[0]
+    assert first in PAGE
+
+
+def test_the_schema_is_json_as_a_file():
+    assert json.loads(schema_text()) == schema()
+
+
+@pytest.mark.site
+def test_the_schema_is_on_the_site():
+    assert json.loads((ROOT / "build" / "site" / SCHEMA).read_text("utf-8")) == schema()
