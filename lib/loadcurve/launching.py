@@ -17,6 +17,7 @@ from loadcurve.records import read_run
 from loadcurve.stats import summarise_merged, summarise_stopping
 from loadcurve.study import Study
 
+_TABLES = ("runs", "latency", "histogram")
 _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status", "errors_other")
 
 
@@ -59,7 +60,7 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
     """
     if read_run(run_folder).status != "finished":
         return None
-    tables = read_run_folder(run_folder).tables
+    tables = read_run_folder(run_folder, _TABLES).tables
     runs = tables["runs"]
     requests, errors = runs["requests"].sum(), runs[[name for name in _ERRORS if name in runs]].sum().sum()
     weights = runs["requests"].astype(float)

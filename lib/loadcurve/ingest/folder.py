@@ -1,6 +1,7 @@
 """A study's run folders into tables: parsers know the text, `run.json` knows the rest."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,8 +83,15 @@ def read_runs(folder: Path) -> Ingested:
     return _ingested(parts, folder)
 
 
-def read_run_folder(folder: Path) -> Ingested:
+def read_run_folder(folder: Path, names: Iterable[str] = RAW) -> Ingested:
     """Read one finished run of a study's folder.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the run.
+    names : iterable of str
+        Tables that are wanted: to check all of them takes longer than to read the run.
 
     Raises
     ------
@@ -94,18 +102,18 @@ def read_run_folder(folder: Path) -> Ingested:
     run = _read_run(folder, study)
     check_point(run, folder, study)
     _read_finished(run, folder, parts)
-    return _ingested(parts, folder.parent)
+    return _ingested(parts, folder.parent, names)
 
 
-def _ingested(parts: _Parts, folder: Path) -> Ingested:
+def _ingested(parts: _Parts, folder: Path, names: Iterable[str] = RAW) -> Ingested:
     checked = {
         name: tables.check(
             name, pd.concat(frames, ignore_index=True) if (frames := parts.frames[name]) else pd.DataFrame()
         )
-        for name in RAW
+        for name in names
     }
     everywhere = {folder / "study.yml"}
-    sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in RAW}
+    sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in checked}
     return Ingested(checked, sources, tuple(parts.warnings))
 
 

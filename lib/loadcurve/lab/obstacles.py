@@ -25,6 +25,7 @@ _PACKAGE = {
     "setpriv": "util-linux",
     "taskset": "util-linux",
     "prlimit": "util-linux",
+    "unshare": "util-linux",
     "timeout": "coreutils",
     "python3": "python3",
     "sysctl": "procps",
@@ -89,7 +90,8 @@ def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[st
             yield "ssh is not installed", f"apt-get install {_PACKAGE['ssh']}"
         return  # what runs elsewhere is asked for there, by its start
     namespaces = settings.topology.recipe != "loopback"
-    tools = {argv[0] for _, _, argv in argvs(arrangement)} | set(_ALWAYS) | _sampled(arrangement)
+    tools = {tool for _, _, argv in argvs(arrangement) for tool in _programs(argv)}
+    tools |= set(_ALWAYS) | _sampled(arrangement)
     tools -= {programs.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
     tools |= set(_OF_NETWORKS) if namespaces else {"taskset"}
     tools |= set(arrangement.fault.wrap[:1]) if arrangement.fault else set()
@@ -126,6 +128,13 @@ def _sampled(arrangement: Arrangement) -> set[str]:
     """Programs that the sampler starts."""
     every = (monitor for chosen in arrangement.monitors.values() for monitor in chosen)
     return {monitor.argv[0] for monitor in every if monitor.argv}
+
+
+def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The program of a command, and what it is started by, where that is another one."""
+    if argv[0] != "unshare":
+        return argv[:1]
+    return ("unshare", next(word for word in argv[1:] if not word.startswith("-")))
 
 
 def _remedy(tool: str) -> str:

@@ -1,8 +1,10 @@
 """Wait until services answer, asked from their own host."""
 
+import socket
 import time
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab.places import LocalPlace, Place
@@ -12,6 +14,7 @@ from loadcurve.lab.process import Started
 # first; the rest is room for a busy machine.
 START_LIMIT_S = 30.0
 _PAUSE_S = 0.02
+_PROBE_S = 2.0
 # Straight to the server: a proxy of the environment would take the request elsewhere.
 _PROBE = """\
 import sys, urllib.error, urllib.request
@@ -23,6 +26,23 @@ except urllib.error.HTTPError as error:
 except OSError as error:
     print(0, error)
 """
+
+
+def check_nobody_listens(place: Place, url: str) -> None:
+    """See that a port of this machine is free: whoever listens there would be asked instead, and be loaded.
+
+    Raises
+    ------
+    LabError
+        When somebody does.
+    """
+    if not isinstance(place, LocalPlace) or "netns" in place.host.prefix:
+        return  # nobody else is there
+    parts = urlsplit(url)
+    with socket.socket() as probe:
+        probe.settimeout(_PROBE_S)
+        if probe.connect_ex((parts.hostname, parts.port)) == 0:
+            raise LabError(f"{parts.netloc} is taken: another program listens there already")
 
 
 def wait_until_it_answers(place: Place, started: Started, url: str, words: str) -> None:

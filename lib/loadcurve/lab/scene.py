@@ -17,7 +17,7 @@ from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import Place
 from loadcurve.lab.process import Started
-from loadcurve.lab.ready import last_words, wait_until_it_answers
+from loadcurve.lab.ready import check_nobody_listens, last_words, wait_until_it_answers
 from loadcurve.lab.recording import Record, named
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.service import Service, packed
@@ -153,6 +153,8 @@ class Scene:
 
     def _serve(self, host: str, service: Service, role: str, kind: str) -> None:
         place, name = self.stage.work[host], f"{service.name}.{service.tool}"
+        if service.url:
+            check_nobody_listens(place, service.url)
         place.put(service.files, service.folders)
         wrap = self.arrangement.wrap(host, kind)
         argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)

@@ -16,6 +16,7 @@ Links = Mapping[tuple[str, str], LinkConditions]
 SWITCH = "net"
 # A TAP device drops what its reader has not fetched; this holds a burst of all connections of a large level.
 _TAP_QUEUE_PACKETS = 10_000
+_LEAST_IPV6_MTU = 1280
 
 
 def namespace(tag: str, host: str) -> str:
@@ -116,7 +117,8 @@ def sysctl_words(node: Node, settings: HostSettings) -> tuple[str, ...]:
 
 def _up(device: str, mtu: int, ipv6: bool) -> list[str]:
     # No address of its own, so no router solicitation and no multicast report is counted among a study's packets.
-    quiet = [f"link set dev {device} addrgenmode none"] if ipv6 else []
+    # A device with a smaller MTU than IPv6 needs (RFC 8200, section 5) has no IPv6, and refuses to hear of it.
+    quiet = [f"link set dev {device} addrgenmode none"] if ipv6 and mtu >= _LEAST_IPV6_MTU else []
     return [*quiet, f"link set dev {device} mtu {mtu} txqueuelen {_TAP_QUEUE_PACKETS} up"]
 
 

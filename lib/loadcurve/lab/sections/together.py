@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.lab.network.wiring import resolve
 from loadcurve.study import place_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ def _links(settings: "StudyFile") -> list[ValueRuleError]:
             topology.links(name)
         except LabError as error:
             found.append(ValueRuleError(f"links.{name}", f"a link of the topology ({error})", name))
+    if topology is not None and not found:
+        try:
+            resolve(topology, settings.links)
+        except LabError as error:
+            found.append(
+                ValueRuleError("links", f"set so that they fit each other ({error})", ", ".join(settings.links))
+            )
     return found
 
 
