@@ -155,10 +155,9 @@ def tool_argv(command: Command) -> tuple[str, ...]:
 
 def left_behind(folder: Path) -> list[str]:
     """Processes that still work in a study's folder, and namespaces of its runs."""
-    found = []
-    for process in psutil.process_iter(["name", "cwd", "status"]):
-        if (process.info["cwd"] or "").startswith(f"{folder}/") and process.info["status"] != psutil.STATUS_ZOMBIE:
-            found.append(process.info["name"])
+    processes = [p.info for p in psutil.process_iter(["name", "cwd", "status"])]
+    alive = [facts for facts in processes if facts["status"] != psutil.STATUS_ZOMBIE]
+    found = [facts["name"] for facts in alive if (facts["cwd"] or "").startswith(f"{folder}/")]
     argvs = [c.argv for path in run_folders(folder) for c in read_run(path).commands if "netns" in c.argv]
     made = {argv[argv.index("exec") + 1] for argv in argvs}
     listed = subprocess.run(("ip", "netns", "list"), capture_output=True, text=True, check=True).stdout if made else ""

@@ -98,7 +98,8 @@ def test_apache_serves_every_connection_with_few_threads(tmp_path):
 def test_php_with_its_database(tmp_path):
     page = {"body_bytes": 321, "queries": 2, "wait_ms": 10, "steps": 10}
     made = launched(
-        tmp_path / "s", server={"php": {"children": 2, "page": page}}, load={"tool": "ab", "requests": 40, "connections": 4}
+        tmp_path / "s", server={"php": {"children": 2, "page": page}},
+        load={"tool": "ab", "requests": 40, "connections": 4},
     )  # fmt: skip
     assert [c.tool for c in made.commands("server")] == ["mariadbd", "php-fpm", "nginx"]
     assert made.row["received_body_bytes"] == 40 * 321 and made.row["errors_status"] == 0

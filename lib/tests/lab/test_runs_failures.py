@@ -1,0 +1,198 @@
+"""What goes wrong by itself, by real launches: the run says why, and nothing is left."""
+
+import contextlib
+import socket
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
+
+from loadcurve.errors import LabError
+from loadcurve.lab import find_obstacles, launch, obstacles, programs
+from loadcurve.lab.monitors import sampler
+from loadcurve.records import read_run, run_folders
+
+pytestmark = pytest.mark.lab
+
+SITE = {"topology": {"recipe": "client_server"}}
+
+
+def refused(folder, **sections):
+    """A launch whose run fails; the run."""
+    with pytest.raises(LabError, match="1 of 1 runs failed: r1 ") as raised:
+        launch(short_study(folder.name, **sections), folder)
+    assert left_behind(folder) == []
+    made = read_folder(folder)
+    assert made.run.status == "failed" and made.run.reason in str(raised.value)
+    # It keeps its row, with its status and without numbers, and a warning names it.
+    assert made.row["status"] == "failed" and made.tables["runs"]["throughput_rps"].isna().all()
+    assert any(made.run.reason in warning for warning in made.warnings)
+    return made
+
+
+@contextlib.contextmanager
+def killing(folder, name, *words, after_s=0.5):
+    """Kill a process of a run, the first of this name and these words, when it has run for a while."""
+
+    def hunt():
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            for process in psutil.process_iter(["name", "cwd", "cmdline"]):
+                facts = process.info
+                here = (facts["cwd"] or "").startswith(f"{folder}/")
+                if here and facts["name"] == name and set(words) <= set(facts["cmdline"] or ()):
+                    time.sleep(after_s)
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        process.kill()
+                    return
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=hunt, daemon=True)
+    thread.start()
+    yield
+    thread.join(20)
+
+
+def test_a_port_that_is_taken(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        made = refused(tmp_path / "s", server={"nginx": {}, "port": port})
+    assert made.run.reason == f"127.0.0.1:{port} is taken: another program listens there already"
+    assert not made.run.commands, "it would have been loaded itself"
+
+
+def test_a_server_without_files_enough(tmp_path):
+    made = refused(
+        tmp_path / "s", server={"haproxy": {"process": {"connections": 3000}}}, hosts={"local": {"open_files": 100}}
+    )
+    assert made.run.reason.startswith("the private haproxy did not answer") and "100" in made.run.reason
+    assert not made.commands("generator")
+
+
+def test_a_server_that_cannot_read_its_configuration(tmp_path):
+    """A module that is no module: the last words of nginx are the reason."""
+    made = refused(tmp_path / "s", **SITE, server={"nginx": {"process": {"modules": ["/etc/hostname"]}}})
+    assert made.run.reason.startswith("the private nginx did not answer (") and "/etc/hostname" in made.run.reason
+    (server,) = made.commands("server")
+    assert server.exit_code == 1 and server.stderr in made.run.files
+
+
+def test_a_generator_that_is_killed(tmp_path):
+    """One of two: the run failed, though the other one ended well, and its files are kept."""
+    folder = tmp_path / "s"
+    with killing(folder, "wrk"):
+        made = refused(folder, **SITE, load={"processes": 2, "connections": 4})
+    assert made.run.reason.startswith("wrk on C1 ended with exit code")
+    assert sorted(c.exit_code == 0 for c in made.commands("generator")) == [False, True]
+
+
+def test_a_run_past_its_limit(tmp_path):
+    made = refused(tmp_path / "s", **SITE, load={"duration_s": 4.0}, limit_s=1.0)
+    assert made.run.reason == "wrk on C1 was ended at its limit of 1 s"
+    assert [c.exit_code for c in made.commands("generator")] == [124]
+
+
+def test_a_server_that_dies(tmp_path):
+    folder = tmp_path / "s"
+    with killing(folder, "nginx"):
+        made = refused(folder, **SITE, monitors={"ss_summary": 0.2})
+    assert made.run.reason.startswith("nginx on S1 ended during the run with exit code")
+    # What the monitors saw of it is kept, as it is.
+    assert (folder / "r1" / "S1.ss.summary.txt").stat().st_size > 0
+
+
+def test_a_monitor_that_dies_leaves_a_warning(tmp_path):
+    folder = tmp_path / "s"
+    with killing(folder, "python3", "S1.sampler.py"):
+        launch(short_study("s", **SITE, server=DELAYS, load={"duration_s": 2.0}, monitors={"ss_summary": 0.2}), folder)
+    made = read_folder(folder)
+    assert made.run.warnings == ("ss on S1 ended before the load did",)
+    assert any("ss on S1 ended before the load did" in warning for warning in made.warnings)
+    check_whole(made)
+    assert len(made.of("sockets", "C1")) > len(made.of("sockets", "S1")) > 0
+    assert Path(sampler.__file__).read_text() == (folder / "r1" / "S1.sampler.py").read_text()
+
+
+def test_only_the_failed_run_is_made_again(tmp_path):
+    folder = tmp_path / "s"
+    study = short_study("s", **SITE, factors={"connections": (2, 4)})
+    with killing(folder, "wrk"), pytest.raises(LabError, match="1 of 2 runs failed: .* launch again to repeat them"):
+        launch(study, folder)
+    kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder) if read_run(p).status == "finished"}
+    assert len(kept) == 1
+    launch(study, folder)
+    assert all((path / "run.json").read_bytes() == was for path, was in kept.items())
+    check_whole(read_folder(folder))
+
+
+NEEDS = {
+    "h2load": ({"load": {"tool": "h2load"}}, "apt-get install nghttp2-client"),
+    "ab": ({"load": {"tool": "ab"}}, "apt-get install apache2-utils"),
+    "hey": ({"load": {"tool": "hey"}}, "apt-get install hey"),
+    "lighttpd": ({"server": {"lighttpd": {}}}, "apt-get install lighttpd"),
+    "caddy": ({"server": {"caddy": {}}}, "apt-get install caddy"),
+    "apache2": ({"server": {"apache": {}}}, "apt-get install apache2-bin"),
+    "mariadbd": ({"server": {"php": {}}}, "apt-get install mariadb-server-core"),
+    "haproxy": (
+        {"topology": {"recipe": "client_proxy_servers"}, "balancer": {"haproxy": {}}},
+        "apt-get install haproxy",
+    ),
+    "nft": ({"topology": {"recipe": "client_l4_servers"}, "balancer": {"nft": {}}}, "apt-get install nftables"),
+    "ipvsadm": ({"topology": {"recipe": "client_l4_servers"}, "balancer": {"ipvs": {}}}, "apt-get install ipvsadm"),
+    "mpstat": ({"monitors": {"mpstat": 1.0}}, "apt-get install sysstat"),
+    "nstat": ({"monitors": {"nstat": 1.0}}, "apt-get install iproute2"),
+    "prlimit": ({**SITE, "fault": {"few_descriptors": 64}}, "apt-get install util-linux"),
+    "tc": (SITE, "apt-get install iproute2"),
+    "ethtool": (SITE, "apt-get install ethtool"),
+}
+
+
+@pytest.mark.parametrize("tool", NEEDS)
+def test_a_tool_that_is_missing_is_named_with_its_package(tmp_path, monkeypatch, tool):
+    sections, remedy = NEEDS[tool]
+    which = obstacles.which
+    monkeypatch.setattr(obstacles, "which", lambda name: None if name == tool else which(name))
+    study = short_study("s", **sections)
+    lacks = find_obstacles(study)
+    assert [f"{tool} is not installed", remedy] in lacks.values.tolist()
+    with pytest.raises(LabError, match=f"{tool} is not installed: {remedy}"):
+        launch(study, tmp_path / "s")
+    assert not (tmp_path / "s").exists(), "nothing was begun"
+
+
+@pytest.mark.parametrize(
+    ("sections", "package"),
+    [
+        ({"server": DELAYS}, "libnginx-mod-http-echo"),
+        ({"topology": {"recipe": "client_proxy_servers"}, "balancer": {"nginx_stream": {}}}, "libnginx-mod-stream"),
+        ({"server": {"wordpress": {}}}, "php-fpm php-mysql"),
+    ],
+)
+def test_a_module_that_is_missing_is_named_with_its_package(monkeypatch, sections, package):
+    def lacking(*words):
+        raise LabError(f"it is not here: apt-get install {package}")
+
+    known = programs.here()
+    bare = programs.Programs(lacking, lacking, known.nginx_takes_early_errors, known.is_root)
+    monkeypatch.setattr(programs, "here", lambda: bare)
+    lacks = find_obstacles(short_study("s", **sections))
+    assert f"apt-get install {package}" in lacks["remedy"].tolist()
+
+
+def test_networks_need_root(tmp_path, monkeypatch):
+    monkeypatch.setattr(obstacles.os, "geteuid", lambda: 1000)
+    with pytest.raises(LabError, match="network namespaces need root: launch as root, or choose the topology loopback"):
+        launch(short_study("s", **SITE), tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    assert find_obstacles(short_study("s")).empty, "loopback does not"
+
+
+def test_links_that_do_not_fit_each_other_are_refused_before_anything_is_made(tmp_path):
+    with pytest.raises(Exception, match="links of network lan must have one MTU, got 900, 1500"):
+        launch(short_study("s", **SITE, links={"S1": {"mtu": 900}}), tmp_path / "s")
+    assert not (tmp_path / "s").exists()

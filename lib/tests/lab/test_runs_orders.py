@@ -1,0 +1,205 @@
+"""Which runs are made, by real launches: designs, points, blocks, searches and stops, and how each goes on."""
+
+import os
+import re
+import shutil
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from launched_runs import check_whole, launched, left_behind, read_folder, short_study
+
+from loadcurve.lab import find_obstacles
+from loadcurve.launching import launch
+from loadcurve.records import read_run, run_folders
+
+pytestmark = pytest.mark.lab
+
+# A fraction of a second for each run: ten requests end it.
+BRIEF = {"tool": "ab", "requests": 10, "connections": 1}
+DELAYED = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
+
+
+def levels(made):
+    """Levels of each run in the order in which they were run."""
+    ordered = sorted(made.runs.values(), key=lambda run: run.factors["order"])
+    assert [run.factors["order"] for run in ordered] == list(range(len(ordered)))
+    begun = [min(c.started_at for c in run.commands) for run in ordered]
+    assert begun == sorted(begun), "they ran in this order"
+    return [(run.factors["variant"], *run.factors["levels"].values(), run.factors["repeat"]) for run in ordered]
+
+
+def test_a_grid_in_seeded_blocks(tmp_path):
+    sections = {
+        "load": BRIEF, "variants": {"a": {}, "b": {"server.nginx.response": {"text": {"body_bytes": 7}}}},
+        "factors": {"connections": (1, 2)}, "repeats": 2,
+    }  # fmt: skip
+    made = launched(tmp_path / "s", **sections, seed=1)
+    every = {(variant, n) for variant in "ab" for n in (1, 2)}
+    ran = levels(made)
+    for repeat, block in ((1, ran[:4]), (2, ran[4:])):
+        assert {one[:2] for one in block} == every and {one[2] for one in block} == {repeat}
+    assert made.tables["runs"].groupby("variant")["repeat"].apply(sorted).to_dict() == {
+        "a": [1, 1, 2, 2],
+        "b": [1, 1, 2, 2],
+    }
+    held = made.tables["factors"]
+    assert set(held["factor"]) == {"load.connections"} and sorted(held["number"]) == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
+def test_one_factor_at_a_time(tmp_path):
+    made = launched(
+        tmp_path / "s", load={**BRIEF, "requests": 30}, design="one_at_a_time",
+        factors={"connections": (1, 2, 3), "server.nginx.process.workers": (1, 2)},
+    )  # fmt: skip
+    assert {one[1:3] for one in levels(made)} == {(1, 1), (2, 1), (3, 1), (1, 2)}
+    assert sorted(made.runs) == ["c0001-workers1-r1", "c0001-workers2-r1", "c0002-workers1-r1", "c0003-workers1-r1"]
+    for run in made.runs.values():
+        workers = run.factors["settings"]["server"]["nginx"]["process"]["workers"]
+        text = (made.folder / run.run_id / "S1.conf").read_text()
+        assert f"worker_processes {workers};" in text
+
+
+def test_points_that_are_listed(tmp_path):
+    made = launched(
+        tmp_path / "s", load=BRIEF,
+        points=(
+            {"connections": 1, "load.headers": {"X-A": "1"}}, {"connections": 3}, {"server.nginx.layout": "reuseport"},
+        ),
+        server={"nginx": {"serving": {"access_log": "on"}}},
+    )  # fmt: skip
+    assert sorted(made.runs) == ["p01-r1", "p02-r1", "p03-r1"]
+    assert made.runs["p02-r1"].factors["connections"] == 3
+    (argv,) = (c.argv for c in made.runs["p01-r1"].commands if c.role == "generator")
+    assert "X-A: 1" in argv
+    assert "reuseport" in (made.folder / "p03-r1" / "S1.conf").read_text()
+
+
+# Five ephemeral ports, none of which a closed connection keeps; wrk asks once before the load, which may take one.  So
+# four connections to a server are always had, and six never.
+FIVE_PORTS = {
+    "topology": {"recipe": "client_server"},
+    "hosts": {"C1": {"sysctls": {"net.ipv4.ip_local_port_range": "40000 40004", "net.ipv4.tcp_max_tw_buckets": "0"}}},
+    # No response takes so long: what breaks it is a single failed connection.
+    "objective": {"latency_s": 10.0, "failed_ratio": 0.0},
+}
+
+
+def search(kind, **goal):
+    return {kind: {"final_s": 1.0, "initial_s": 1.0, "level": 0.6, "width_ratio": 0.05, **goal}}
+
+
+def interrupt_after(folder, finished):
+    """Interrupt this process when a run begins after so many that finished, as Ctrl-C does."""
+
+    def wait():
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            runs = [read_run(run) for run in run_folders(folder)]
+            if sum(run.status == "finished" for run in runs) >= finished and any(r.status == "running" for r in runs):
+                time.sleep(0.3)
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def interrupted_and_resumed(study, folder, finished):
+    """Launch, interrupt, launch again; return what was said at the end, and the folder."""
+    if not (lacks := find_obstacles(study)).empty:
+        pytest.skip("; ".join(lacks["obstacle"]))
+    said = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        thread = interrupt_after(folder, finished)
+        with pytest.raises(KeyboardInterrupt):
+            launch(study, folder, tell=said.append)
+        thread.join(10)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert left_behind(folder) == [] and said == []
+    states = [read_run(run).status for run in run_folders(folder)]
+    assert sorted(states) == ["finished"] * finished + ["interrupted"]
+    kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder) if read_run(p).status == "finished"}
+    launch(study, folder, tell=said.append)
+    assert all((path / "run.json").read_bytes() == was for path, was in kept.items()), (
+        "what is finished is not repeated"
+    )
+    made = read_folder(folder)
+    check_whole(made)
+    return said, made
+
+
+def test_a_search_for_capacity_goes_on_after_an_interruption(tmp_path):
+    study = short_study("s", **FIVE_PORTS, search=search("capacity", lowest=4, highest=6, resolution=2))
+    (said,), made = interrupted_and_resumed(study, tmp_path / "s", finished=2)
+    assert said.startswith("connections 4 to 6, ") and re.search(r"after \d+ runs", said), said
+    runs = made.tables["runs"].set_index("connections")
+    assert set(runs.index) == {4, 6}
+    assert (runs.loc[4, "errors_connect"] == 0).all() and (runs.loc[6, "errors_connect"] > 0).all()
+    # Nothing is left to do: the same answer from the recorded runs alone, and none of them is touched.
+    before, again = {p: (p / "run.json").read_bytes() for p in run_folders(made.folder)}, []
+    launch(study, made.folder, tell=again.append)
+    assert again == [said] and before == {p: (p / "run.json").read_bytes() for p in run_folders(made.folder)}
+
+
+def test_a_search_for_the_size_that_fills_a_link(tmp_path):
+    """4 Mbit/s are 500 kB/s.  8 connections with 20 ms each ask for 400 responses/s: 1500 bytes fill it, 500 do not."""
+    sizes = search("saturating_size", lowest=500, highest=1500, resolution=1000, limit=465e3, tolerance_ratio=0.1)
+    study = short_study(
+        "s", topology={"recipe": "client_server"}, links={"S1": {"rate_bps": 4e6}}, load={"connections": 8},
+        server={"nginx": {"response": {"delay": {"delay_ms": 20}}}},
+        search={"factor": "server.nginx.response.delay.body_bytes", **sizes},
+    )  # fmt: skip
+    if not (lacks := find_obstacles(study)).empty:
+        pytest.skip("; ".join(lacks["obstacle"]))
+    said, folder = [], tmp_path / "s"
+    launch(study, folder, tell=said.append)
+    assert said[0].startswith("server.nginx.response.delay.body_bytes 500 to 1500, "), said
+    made = read_folder(folder)
+    check_whole(made)
+    numbers = made.tables["factors"].query("factor == 'server.nginx.response.delay.body_bytes'")["number"]
+    assert set(numbers) == {500, 1500}
+
+
+def test_a_stop_repeats_until_the_mean_is_known(tmp_path):
+    """A delay of 10 ms gives nearly the same number again and again: the rule's own least of ten repeats is enough."""
+    study = short_study(
+        "s", server=DELAYED, load={"tool": "ab", "requests": 20, "connections": 2},
+        stop={"half_width_ratio": 0.5, "quantity": "latency_mean_s"},
+    )  # fmt: skip
+    said, folder = [], tmp_path / "s"
+    launch(study, folder, tell=said.append)
+    made = read_folder(folder)
+    check_whole(made)
+    assert sorted(made.tables["runs"]["repeat"]) == list(range(1, 11)) and "after 10 runs" in said[0]
+
+
+def test_a_stop_leaves_what_scatters_after_its_most_repeats(tmp_path):
+    study = short_study(
+        "s", load={"tool": "ab", "requests": 10, "connections": 1}, variants={"a": {}, "b": {}},
+        stop={"half_width_ratio": 0.0001, "most_repeats": 3},
+    )  # fmt: skip
+    said, folder = [], tmp_path / "s"
+    launch(study, folder, tell=said.append)
+    assert sorted(read_folder(folder).runs) == [f"{v}-r{n}" for v in "ab" for n in (1, 2, 3)]
+    assert len(said) == 2 and all("the most allowed" in one for one in said)
+    # One is lost: only that one is made again.
+    kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder)}
+    shutil.rmtree(folder / "a-r3")
+    launch(study, folder, tell=said.append)
+    now = {p: (p / "run.json").read_bytes() for p in run_folders(folder)}
+    assert now.pop(folder / "a-r3") != kept.pop(folder / "a-r3") and now == kept
+
+
+def test_a_study_goes_on_with_more_repeats_only_under_its_own_settings(tmp_path):
+    study = short_study("s", load=BRIEF)
+    folder = tmp_path / "s"
+    launch(study, folder)
+    with pytest.raises(Exception, match="holds this study with other repeats"):
+        launch(replace(study, repeats=2), folder)
