@@ -27,7 +27,7 @@ def schema_text() -> str:
 
 
 def keys_markdown(path: str = "") -> str:
-    """The keys of a section and of what stands in it, as Markdown: key, type, default, meaning; the study's without."""
+    """The keys of a section and of what stands in it, as Markdown; those of the study where no section is named."""
     shown = _first_paths()
     if not path:
         return _table(StudyFile, "", shown)
@@ -70,9 +70,14 @@ def _shown(path: str) -> str:
 def _table(section: type, path: str, shown: dict[type, str]) -> str:
     if not fields(section):
         return "It has no keys: write `{}`."
-    head = ("| key | type | default | meaning |", "|---|---|---|---|")
-    rows = (f"| `{key.name}` | {_type(key, shown)} | {_default(key)} | {key.meaning} |" for key in keys(section))
-    return "\n".join((*head, *rows))
+    # Two columns are what a phone can show.
+    rows = (f"| `{key.name}` | {key.meaning} {_kind(key, shown)} |" for key in keys(section))
+    return "\n".join(("| key | meaning, type and default |", "|---|---|", *rows))
+
+
+def _kind(key: Key, shown: dict[type, str]) -> str:
+    said = "; ".join(filter(None, (_type(key, shown), _default(key))))
+    return f'<span class="lc-source">{said}</span>'
 
 
 def _type(key: Key, shown: dict[type, str]) -> str:
@@ -108,8 +113,8 @@ def _default(key: Key) -> str:
         return "needed"
     value = _plain(key.default)
     if value in (None, "", {}, [], ()) or value == float("inf") or value != value:
-        return "—"
-    return f"`{value}`" if isinstance(value, str) else f"`{_flow(value)}`"
+        return ""
+    return f"default `{value}`" if isinstance(value, str) else f"default `{_flow(value)}`"
 
 
 def _flow(value: Any) -> str:

@@ -43,10 +43,10 @@ def test_every_key_of_every_section_stands_on_the_page():
         for key in keys(section):
             assert f"| `{key.name}` | " in shown
             assert key.meaning in shown
-    assert shown.count("| key | type |") == sum(bool(keys(section)) for section in sections().values())
+    assert shown.count("| key | meaning") == sum(bool(keys(section)) for section in sections().values())
     assert "``" not in shown and "None" not in shown and "nan" not in shown.replace("nanosecond", "")
     rows = [line for line in shown.splitlines() if line.startswith("|")]
-    assert all(line.count(" | ") == 3 or line.startswith("|---") for line in rows)
+    assert all(line.count(" | ") == 1 or line.startswith("|---") for line in rows)
     assert "`net.core.somaxconn`" in sysctls_markdown()
 
 
@@ -57,21 +57,26 @@ def test_links_between_tables_lead_to_headings():
 
 
 def test_defaults_and_types_are_those_of_the_sections():
-    assert "| `server` | [server](#server) | `{nginx: {}}` |" in keys_markdown()
-    assert "| `timeout_s` | number | `4` |" in keys_markdown("load")
-    assert "| `scheduler` | `rr`, `wrr`, `wlc`, `sh`, `mh` | `rr` |" in keys_markdown("balancer")
-    assert "| `files` | [server.nginx.response.files](#servernginxresponsefiles) | `{sizes_bytes: [616]}` |" in (
-        keys_markdown("server")
-    )
-    assert "| `question` | text | needed |" in keys_markdown()
+    for name, key, said in (
+        ("", "question", "text; needed"),
+        ("", "server", "[server](#server); default `{nginx: {}}`"),
+        ("", "hosts", "names, each with [hosts](#hosts)"),
+        ("load", "timeout_s", "number; default `4`"),
+        ("load", "duration_s", "number"),
+        ("balancer", "forward", "`nat`, `dr`; default `nat`"),
+        ("server", "files", "[server.nginx.response.files](#servernginxresponsefiles); default `{sizes_bytes: [616]}`"),
+        ("fault", "drop_syn", "`true`"),
+    ):
+        lines = [line for line in keys_markdown(name).splitlines() if line.startswith(f"| `{key}` | ")]
+        assert any(line.endswith(f'<span class="lc-source">{said}</span> |') for line in lines), lines
 
 
 def test_what_the_page_says_of_faults_is_said(tmp_path):
     with pytest.raises(LoadcurveError) as caught:
         read(tmp_path, "load:\n  tool: wrk\nfactors:\n  connections: [1, 2, 4, 0]\n  thread: [1]\n")
     first, second = (line.removeprefix(f"{tmp_path}/s/") for line in str(caught.value).splitlines())
-    quoted = re.search(r"^study.yml:5: (.*)$", PAGE, re.MULTILINE)[1]
-    assert first == f"study.yml:6: {quoted}"
+    quoted = re.search(r"^study.yml:5: (.*?)\nstudy.yml:6", PAGE, re.MULTILINE | re.DOTALL)[1]
+    assert first == f"study.yml:6: {' '.join(quoted.split())}"
     assert re.match(r"study.yml:7: expected in factors.thread.0: one of the keys tool, .*, path, got 'thread'", second)
 
 
