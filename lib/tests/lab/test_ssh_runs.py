@@ -30,6 +30,8 @@ from loadcurve.study import Study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 
+# So long that sar, which starts a little later there, prints its first second.
+LONGER = {"duration_s": 2, "connections": 4}
 LAUNCH = """
 import sys
 from pathlib import Path
@@ -160,32 +162,28 @@ def wait_for_load(launcher: subprocess.Popen, folder: Path) -> Path:
 
 def test_a_study_with_its_server_by_ssh(machines, tmp_path):
     folder = tmp_path / "machines"
-    write_study(machines.study(factors={"connections": (2, 4)}), folder)
+    write_study(machines.study(load=LONGER), folder)
     assert machines.launch(folder) == ""
-    assert logins(machines) == 1, "once for a whole launch"
-    assert statuses(folder) == ["finished"] * 2
-    for path in run_folders(folder):
-        run = read_run(path)
-        ran = {(command.host, command.tool, command.role) for command in run.commands}
-        assert ran == {
-            ("S1", "nginx", "server"),
-            ("C1", "wrk", "generator"),
-            *((host, tool, "collector") for host in ("C1", "S1") for tool in ("sar", "ss")),
-        }
-        there = run.machine["hosts"]["S1"]
-        assert there["ssh"] == machines.far.url
-        assert abs(there["clock_offset_s"]) <= there["clock_offset_bound_s"] < 1, "it is the clock of this machine"
-        assert set(run.files) == {file.name for file in path.iterdir()} - {"run.json"}
-        assert {"S1.conf", "S1.sar.txt", "S1.ss.summary.txt"} <= set(run.files), "what was made there is here"
-        assert str(tmp_path) not in (path / "run.json").read_text().replace(str(machines.far.folder), "")
+    assert statuses(folder) == ["finished"]
+    (path,) = run_folders(folder)
+    run = read_run(path)
+    ran = {(command.host, command.tool, command.role) for command in run.commands}
+    assert ran == {
+        ("S1", "nginx", "server"),
+        ("C1", "wrk", "generator"),
+        *((host, tool, "collector") for host in ("C1", "S1") for tool in ("sar", "ss")),
+    }
+    there = run.machine["hosts"]["S1"]
+    assert there["ssh"] == machines.far.url
+    assert abs(there["clock_offset_s"]) <= there["clock_offset_bound_s"] < 1, "it is the clock of this machine"
+    assert set(run.files) == {file.name for file in path.iterdir()} - {"run.json"}
+    assert {"S1.conf", "S1.sar.txt", "S1.ss.summary.txt"} <= set(run.files), "what was made there is here"
+    assert str(tmp_path) not in (path / "run.json").read_text(), "no path of either machine"
     tables = read_runs(folder).tables
-    assert tables["runs"]["connections"].tolist() == [2, 4]
+    assert tables["runs"]["connections"].tolist() == [4]
     assert (tables["runs"]["requests"] > 0).all()
     for name in ("cpu", "sockets", "connections"):
         assert {"C1", "S1"} == set(tables[name]["host"]), name
-    kept = [(path / "run.json").read_bytes() for path in run_folders(folder)]
-    assert machines.launch(folder) == ""
-    assert [(path / "run.json").read_bytes() for path in run_folders(folder)] == kept
 
 
 def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
@@ -195,7 +193,7 @@ def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
     faked = "'LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1' FAKETIME=+1000"
     folder = tmp_path / "machines"
     with two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines:
-        write_study(machines.study(), folder)
+        write_study(machines.study(load=LONGER), folder)
         assert machines.launch(folder) == ""
     (path,) = run_folders(folder)
     run = read_run(path)
@@ -239,6 +237,7 @@ def test_a_launch_goes_on_where_a_killed_one_stopped(machines, tmp_path):
         while (second := wait_for_load(launcher, folder)) == first:
             pass
         launcher.kill()
+    assert logins(machines) == 1, "once for a whole launch"
     assert machines.far.comes_to_rest(8), (machines.far.processes, machines.far.left)
     assert read_run(first).status == "finished"
     assert read_run(second).status == "running"
