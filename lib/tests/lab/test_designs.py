@@ -26,7 +26,7 @@ def shortest(study: Study) -> Study:
     """The first point of a design alone, for a second."""
     sections = dict(first_points(study)[0].settings)
     sections["load"] = {**sections["load"], "duration_s": 1}
-    alone = {"variants": {"only": {}}, "factors": {}, "points": (), "search": {}, "repeats": 1}
+    alone = {"variants": {"only": {}}, "factors": {}, "points": (), "search": None, "repeats": 1}
     return replace(study, **sections, **alone, warm_up_s=0.0, rest_s=0.0)
 
 
@@ -101,15 +101,14 @@ def test_the_examples_of_the_guide_are_right(root, tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("named", ["tiny", "data/designs/tiny/study.yml"])
-def test_a_launched_design_is_recorded_among_the_studies(checkout, named):
-    study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1)
+def test_a_launched_design_is_recorded_among_the_studies(checkout):
+    study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1, monitors={})
     if len(obstacles := find_obstacles(study)):
         pytest.skip("; ".join(obstacles["obstacle"]))
     design = checkout / "data" / "designs" / "tiny"
     design.mkdir(parents=True)
     write_study(study, design)
-    for _ in range(2):  # the second time nothing is left to do
+    for named in ("tiny", "data/designs/tiny/study.yml"):  # the second time nothing is left to do
         argv = (sys.executable, "-m", "loadcurve", "launch", named)
         said = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=True)
         assert said.stdout == "data/studies/tiny: 1 runs finished\n"
