@@ -104,7 +104,7 @@ def staged(
                 making.note([Invocation(("mkdir", group))])
                 making.after.append(Invocation(("rmdir", group)))
             host = replace(place.host, prefix=(*limits[name].argv, *place.host.prefix))
-            work[name] = LocalPlace(host, folder)
+            work[name] = replace(place, host=host)
         own = (_block(arrangement),) if recipe != "loopback" else ()
         yield Stage(work, watch, own, limits, making)
 

@@ -80,6 +80,7 @@ TOOLS = {
         Tool("iostat", "disks", "-V", "sysstat"),
         Tool("vmstat", "machine", "-V", "procps"),
         Tool("ss", "sockets", "-V", "iproute2"),
+        Tool("ssh", "hosts", "-V", "openssh-client"),
         Tool("ip", "interfaces", "-V", "iproute2"),
         Tool("nstat", "kernel counters", "-V", "iproute2"),
         Tool("netstat", "kernel counters", "-V", "net-tools"),

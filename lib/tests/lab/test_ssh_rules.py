@@ -14,13 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.lab import machine
 from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.sections import check_study
 from loadcurve.lab.ssh import RemotePlace, connection, files, parse_url
 from loadcurve.lab.ssh.clock import Exchange, find_offset
 from loadcurve.lab.ssh.files import check_names, receive
 from loadcurve.lab.ssh.reader import Reader
+from loadcurve.study import Study
 
 
 @pytest.mark.parametrize(
@@ -193,3 +195,13 @@ def test_a_remote_place_has_the_methods_of_a_place():
     for kind in (RemotePlace, LocalPlace):
         for name in methods:
             assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Place, name)), name
+
+
+def test_a_share_of_the_processors_is_of_this_machine_alone():
+    """Its control group is made here; a limit of open files stands before the command, wherever that runs."""
+    there, here = {"ssh": "ssh://bench@server1", "address": "10.0.0.2"}, {"ssh": "", "address": "127.0.0.1"}
+    machines = {"machines": {"C1": here, "S1": there}}
+    check_study(Study("s", "?", topology=machines, hosts={"C1": {"cpu_quota": 0.5}, "S1": {"open_files": 1024}}))
+    for name in ("S1", "S"):
+        with pytest.raises(LoadcurveError, match=f"hosts.{name}.cpu_quota to be left out for a machine by ssh"):
+            check_study(Study("s", "?", topology=machines, hosts={name: {"cpu_quota": 0.5}}))

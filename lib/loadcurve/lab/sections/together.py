@@ -36,7 +36,16 @@ def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
         ):
             rule = "without settings of the kernel: the laboratory sets those of its own namespaces alone"
             found.append(ValueRuleError(f"hosts.{name}", rule, ", ".join(host.sysctls) or host.congestion_control))
+        elif host.cpu_quota is not None and _elsewhere(settings, name):
+            rule = "left out for a machine by ssh: the laboratory makes control groups on this one alone"
+            found.append(ValueRuleError(f"hosts.{name}.cpu_quota", rule, host.cpu_quota))
     return found
+
+
+def _elsewhere(settings: "StudyFile", name: str) -> bool:
+    """Whether a host, or one of a role, is reached by ssh."""
+    machines = settings.topology.machines.items()
+    return any(machine.ssh for host, machine in machines if name in (host, host.rstrip("0123456789")))
 
 
 def _links(settings: "StudyFile") -> list[ValueRuleError]:
