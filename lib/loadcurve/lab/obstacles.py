@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pandas as pd
 
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
-from loadcurve.lab import limits, programs
+from loadcurve.lab import faults, limits, programs
 from loadcurve.lab.arrangement import Arrangement, argvs, arrange
 from loadcurve.lab.balancers import has_ipvs
+from loadcurve.lab.hosts import Host
 from loadcurve.lab.limits import Limits
 from loadcurve.lab.network.topology import BLOCKS
 from loadcurve.lab.plan import Point, block
@@ -35,6 +36,8 @@ _PACKAGE = {
     "mariadbd": "mariadb-server-core",
 }
 _ALWAYS = ("setpriv", "timeout", "python3")
+# A namespace that is gone with the question: what its kernel can do, the hosts of a run can.
+_PROBE = Host("probe", "127.0.0.1", ("unshare", "--net"))
 _OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
 
 
@@ -98,6 +101,8 @@ def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[st
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
     if namespaces and os.geteuid() != 0:
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
+    elif arrangement.fault and which("nft") and (reason := faults.why_not(arrangement.fault, _PROBE)):
+        yield f"fault {arrangement.fault.name}: {reason}", "choose another fault, such as cap_connections"
     if settings.balancer.ipvs is not None and which("ipvsadm") and not has_ipvs():
         yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
     for name, host in settings.hosts.items():
