@@ -11,7 +11,7 @@ The laboratory writes run folders and ingestion reads them; the two meet only he
 import copy
 import math
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -137,10 +137,14 @@ class Study:
                 yield ValueRuleError("variants", f"named with {_NAME_RULE}", name)
         if self.factors and self.points:
             yield ValueRuleError("points", "left out where there are factors", list(self.points))
+        if lone := [name for name, levels in self.factors.items() if not isinstance(levels, tuple | list)]:
+            # Only of a study that was made: from a file the types are checked before.
+            yield ValueRuleError("factors", f"lists of levels, also of {lone[0]}", self.factors[lone[0]])
+            return
         for name, levels in self.factors.items():
             if not levels:
                 yield ValueRuleError("factors", f"one or more levels of {name}", list(levels))
-            told = [level if isinstance(level, Hashable) else repr(level) for level in levels]
+            told = [level if isinstance(level, str | int | float) else repr(level) for level in levels]
             if len(set(told)) < len(told):
                 yield ValueRuleError("factors", f"levels of {name} that are each stated once", list(levels))
         if len(set(map(repr, self.points))) < len(self.points):

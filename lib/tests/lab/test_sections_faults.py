@@ -1,7 +1,9 @@
 """What read_checked says of a wrong study: all faults at once, in the order of the file, each in its own line."""
 
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 from study_texts import read, said
 
@@ -333,3 +335,18 @@ def test_what_is_written_empty_is_there(tmp_path):
     """``stop: {}`` is a stop by its own numbers, not none."""
     assert settings_of(read(tmp_path, "stop: {}")).stop.most_repeats == 50
     assert settings_of(read(tmp_path, "seed: 1")).stop is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"factors": {"connections": 8}}, "factors must be lists of levels, also of connections, got 8"),
+        ({"factors": {"connections": (np.int64(8),)}}, "expected texts, numbers, .* int64 is not JSON serializable"),
+        ({"load": {"headers": {"A": {1, 2}}}}, "expected texts, numbers, lists and mappings, got .* set is not"),
+        ({"load": {"path": Path("/a")}}, "expected texts, numbers"),
+        ({"load": {"duration_s": float("nan")}}, "load: duration_s, requests to be one of them over 0"),
+    ],
+)
+def test_what_no_file_could_hold_is_told(changes, says):
+    with pytest.raises(LoadcurveError, match=says):
+        check_study(Study("s", "?", **changes))

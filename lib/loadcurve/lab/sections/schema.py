@@ -114,13 +114,14 @@ def sections(section: type = StudyFile) -> dict[str, type]:
 
 
 def schema() -> dict[str, Any]:
-    """JSON schema of study files."""
-    made = TypeAdapter(StudyFile).json_schema()
-    known = sections()
-    for name, part in {**made["$defs"], "StudyFile": made}.items():
+    """JSON schema of study files, of draft 7: yaml-language-server's readme says that it takes that and older ones."""
+    made = TypeAdapter(StudyFile).json_schema(ref_template="#/definitions/{model}")
+    parts, known = made.pop("$defs"), sections()
+    for name, part in {**parts, "StudyFile": made}.items():
         _describe(part, known[name])
     made["description"] = meaning(Study)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "loadcurve study", **made}
+    head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "loadcurve study"}
+    return head | made | {"definitions": parts}
 
 
 def _describe(part: dict[str, Any], section: type) -> None:
@@ -133,6 +134,8 @@ def _describe(part: dict[str, Any], section: type) -> None:
         # No key has these as its value; JSON could not write infinity.
         if inner.get("default", 0) is None or _is_odd(inner.get("default")):
             del inner["default"]
+        if "$ref" in inner:  # draft 7 looks at nothing beside it
+            inner["allOf"] = [{"$ref": inner.pop("$ref")}]
         inner["description"] = key.meaning
         inner |= _MORE.get((name, key.name), {})
         for number in _numbers(inner):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadcurve.errors import ParseError
+from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.lab.network.conditions import LinkConditions
 from loadcurve.lab.plan import level_sets, named_level
 from loadcurve.lab.sections.adaptive import FaultSection, ObjectiveSection, SearchSection, StopSection
@@ -72,7 +72,12 @@ def check_study(study: Study) -> None:
     LoadcurveError
         With a line for each fault.
     """
-    document = Document(json.loads(json.dumps(asdict(study))), {}, Path(study.study) / "study.yml")
+    path = Path(study.study) / "study.yml"
+    try:
+        values = json.loads(json.dumps(asdict(study)))
+    except (TypeError, ValueError) as error:  # NumPy's numbers, objects, a mapping that holds itself
+        raise LoadcurveError(f"{path}:0: expected texts, numbers, lists and mappings, got {error}") from None
+    document = Document(values, {}, path)
     refuse(_faults(document)[1], document.path)
 
 
