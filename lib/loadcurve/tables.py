@@ -6,6 +6,7 @@ never 0 or −1.
 """
 
 import re
+from functools import cache
 
 import pandas as pd
 import pandera.pandas as pa
@@ -76,6 +77,8 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     unknown = [name for name in frame.columns if name not in schema.columns]
     if unknown:
         raise LoadcurveError(f"table {table}: expected columns of its schema, got {', '.join(map(repr, unknown))}")
+    if not len(frame):
+        return _without_rows(table).copy()
     whole = frame.reindex(columns=list(schema.columns))
     try:
         return schema.validate(whole, lazy=True).reset_index(drop=True)
@@ -88,6 +91,13 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
 def empty(table: str) -> pd.DataFrame:
     """Return the table without rows."""
     return check(table, pd.DataFrame())
+
+
+@cache
+def _without_rows(table: str) -> pd.DataFrame:
+    """Made once: a run fills few of the tables, and a check takes as long without rows as with some."""
+    schema = _schema(table)
+    return schema.validate(pd.DataFrame(columns=list(schema.columns)))
 
 
 def heading(column: str) -> str:
