@@ -27,6 +27,6 @@ def test_a_bar_in_a_notebook_shows_the_time_left_and_no_warning(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": kernel})
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
     said = "".join(output["text"] for output in notebook.cells[0].outputs)
-    assert re.search(r"bar:  50%\|.*\| 1/2 \[\d\d:\d\d<\d\d:\d\d, ", said), "a run is over, and the time of the other is left"
+    assert re.search(r"bar:  50%\|.*\| 1/2 \[\d\d:\d\d<\d\d:\d\d, ", said), "a run is over, another is left"
     assert "2/2" in said
     assert "Warning" not in said

@@ -39,8 +39,8 @@ def test_each_name_that_a_study_may_use_is_there_with_a_sentence(kind):
 
 def test_each_design_stands_in_the_guide(root):
     said = designs_markdown(lambda target: f"../{target}")
-    designs = sorted((root / "data" / "designs").iterdir())
-    assert re.findall(r"^\| `(\w+)` \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == [one.name for one in designs]
+    names = sorted(one.name for one in (root / "data" / "designs").iterdir())
+    assert re.findall(r"^\| `(\w+)` \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == names
     for page in re.findall(r'href="\.\./(.+?)\.html"', said):
         assert (root / "handbook" / f"{page}.md").is_file()
     assert "{{ designs() }}" in (root / "handbook" / "guides" / "run_a_study.md").read_text("utf-8")

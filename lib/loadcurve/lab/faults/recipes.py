@@ -86,8 +86,8 @@ def fill_accept_queue(service: str, backlog: int) -> Fault:
 def fill_conntrack(entries: int) -> Fault:
     """Return a fault that leaves a host's connection tracking few entries: a packet that needs a new one is dropped.
 
-    No connection is opened any more, and those that are open go on.  Where a kernel lets no namespace have a limit of its own,
-    `cap_connections` does the same.
+    No connection is opened any more, and those that are open go on.  Where a kernel lets no namespace have a limit of
+    its own, `cap_connections` does the same.
     """
     check_count("entries", entries, 1, 1_000_000)
     # Nothing is tracked before a rule asks for a connection's state.
