@@ -180,6 +180,20 @@ WRONG = [
     ),
     ("monitors: {stub_status: 1}\nserver: {haproxy: {}}", [(3, "stub_status to be left out: the server is no nginx")]),
     ("monitors: {counters: 1}", [(3, "counters to be left out: only nft, ipvs and haproxy")]),
+    (
+        "monitors: {stub_status: 1}\nserver: {nginx: {layout: A}}",
+        [(3, "stub_status to be left out: a server with a layout has no page of its own")],
+    ),
+    (PROXY + "balancer: {haproxy: {mode: tcp, domains: {count: 2}}}", [(4, "haproxy.domains to be left out for tcp")]),
+    (
+        KERNEL + "balancer: {ipvs: {forward: dr}}\nserver: {nginx: {layout: E}}",
+        [(4, "ipvs.forward to be nat: direct routing cannot change the port")],
+    ),
+    (
+        "topology: {recipe: client_server}\nfault: {stop_server: true}\nserver: {url: 'http://10.99.2.1/'}",
+        [(4, "fault to be left out for a server that runs already")],
+    ),
+    ("topology: {recipe: client_server}\nfault: {kill_worker: true, host: C1}", [(4, "fault.host to be a server's")]),
     ("fault: {drop_syn: true}", [(3, "fault to be made in namespaces")]),
     ("fault: {drop_syn: true, drop_fin: true}", [(3, "fault to be one of narrow_ports, .*got 'drop_syn, drop_fin'")]),
     ("fault: {drop_syn: false}", [(3, "fault.drop_syn to be true, got 'false'")]),

@@ -107,6 +107,8 @@ def _nginx(
         )
         return Served(layout_services(layout), layout.endpoints)
     page = site.endpoint() if status else None
+    while page == listen:  # where the study names the port that would come next
+        page = site.endpoint()
     service = nginx_service(Nginx(name, (listen,), response, process, section.serving, status=page))
     return Served((service,), (listen,), page)
 

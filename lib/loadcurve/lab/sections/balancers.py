@@ -91,6 +91,10 @@ class HaproxyProxySection:
     domains: Domains | None = None
     process: HaproxyProcess = field(default_factory=HaproxyProcess)
 
+    def __post_init__(self) -> None:
+        if self.mode == "tcp" and self.domains is not None:
+            raise ValueRuleError("domains", "left out for tcp: nobody reads the names of connections", "domains")
+
 
 @strict
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from loadcurve.lab.sections.study_file import StudyFile
 
 _KERNEL = ("nft", "ipvs")
+_OF_PROCESSES = ("kill_worker", "stop_server", "fill_accept_queue")
+_OF_PORTS = ("drop_syn", "drop_fin", "cap_connections")
 
 
 def check_together(settings: "StudyFile") -> None:
@@ -127,12 +129,20 @@ def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
     ipvs, servers = settings.balancer.ipvs, _endpoints(settings)
     if ipvs is not None and ipvs.weights and len(ipvs.weights) != servers:
         return [ValueRuleError("balancer.ipvs.weights", f"one for each of {servers} servers, or none", ipvs.weights)]
+    nginx = settings.server.nginx
+    if ipvs is not None and ipvs.forward == "dr" and nginx is not None and nginx.layout == "E":
+        return [
+            ValueRuleError("balancer.ipvs.forward", "nat: direct routing cannot change the port, E has several", "dr")
+        ]
     return []
 
 
 def _monitors(settings: "StudyFile") -> list[ValueRuleError]:
     if settings.monitors.stub_status is not None and settings.server.nginx is None:
         return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
+    if settings.monitors.stub_status is not None and settings.server.nginx.layout:
+        rule = "left out: a server with a layout has no page of its own"
+        return [ValueRuleError("monitors.stub_status", rule, settings.server.nginx.layout)]
     if settings.monitors.counters is not None and settings.balancer.kind not in (*_KERNEL, "haproxy"):
         rule = "left out: only nft, ipvs and haproxy count for each server"
         return [ValueRuleError("monitors.counters", rule, settings.balancer.kind or "no balancer")]
@@ -147,6 +157,14 @@ def _fault(settings: "StudyFile") -> list[ValueRuleError]:
         return [ValueRuleError("fault", "made in namespaces: choose a topology of them", fault.kind)]
     if fault.host and fault.host not in settings.topology.names:
         return [ValueRuleError("fault.host", f"one of {', '.join(settings.topology.names)}", fault.host)]
+    if settings.server.url is not None and fault.kind in (*_OF_PROCESSES, *_OF_PORTS):
+        return [
+            ValueRuleError(
+                "fault", "left out for a server that runs already: it has no process of this study", fault.kind
+            )
+        ]
+    if fault.kind in _OF_PROCESSES and fault.host and not fault.host.startswith("S"):
+        return [ValueRuleError("fault.host", f"a server's: {fault.kind} happens to its process", fault.host)]
     return []
 
 
