@@ -2,6 +2,7 @@
 
 import pytest
 from launched_runs import launched
+from private_services import free_endpoint
 
 pytestmark = pytest.mark.lab
 
@@ -55,14 +56,14 @@ def test_settings_of_nginx_reach_it(tmp_path):
             "process": {"workers": 2, "connections": 3000},
             "serving": {"access_log": "on", "gzip": True, "sendfile": False},
         },
-        "port": 18_431,
+        "port": (port := free_endpoint().port),
     }
     made = launched(
         tmp_path / "s", server=server, load={**LOAD, "headers": {"Accept-Encoding": "gzip"}},
         monitors={"ss_connections": 0.3},
     )  # fmt: skip
     text = (made.folder / "r1" / "S1.conf").read_text()
-    for line in ("worker_processes 2;", "worker_connections 6000;", "sendfile off;", "listen 127.0.0.1:18431 "):
+    for line in ("worker_processes 2;", "worker_connections 6000;", "sendfile off;", f"listen 127.0.0.1:{port} "):
         assert line in text
     assert made.row["received_body_bytes"] < 200 * 1000, "5000 times the same letter, compressed"
     log = (made.folder / "r1" / "S1.access.log").read_text().splitlines()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from launched_runs import DELAYS, launched, read_folder, short_study
+from private_services import free_endpoint
 
 from loadcurve.lab import launch
 from loadcurve.lab.generators.together import begun_late_s, skew_s
@@ -92,12 +93,15 @@ def test_a_balancer_of_packets_between_networks(tmp_path):
 
 def test_machines_that_are_there(tmp_path):
     """Both are this machine, so no login is needed: a client, and a server of its own port."""
-    here = {"ssh": "", "address": "127.0.0.1"}
+    here, port = {"ssh": "", "address": "127.0.0.1"}, free_endpoint().port
     folder = tmp_path / "s"
-    sections = {"topology": {"machines": {"C1": here, "S1": here}}, "monitors": {"ss_connections": 0.3}}
+    sections = {
+        "topology": {"machines": {"C1": here, "S1": here}}, "monitors": {"ss_connections": 0.3},
+        "server": {"nginx": {}, "port": port},
+    }  # fmt: skip
     launch(short_study("s", **sections), folder)
     made = read_folder(folder)
     assert made.run.status == "finished" and made.row["host"] == "C1" and made.row["requests"] > 0
     assert {c.host for c in made.run.commands} == {"C1", "S1"}
-    assert json.loads((folder / "r1" / "run.json").read_text())["factors"]["url"] == "http://127.0.0.1:8080/"
+    assert json.loads((folder / "r1" / "run.json").read_text())["factors"]["url"] == f"http://127.0.0.1:{port}/"
     assert made.warnings == ()
