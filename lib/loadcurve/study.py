@@ -81,7 +81,7 @@ class Study:
     repeats : int
         How often each point is run, 1–10000: so many blocks, each with every point once, in random order.
     seed : int
-        Of that order.
+        Seed of that order.
     warm_up_s : float
         Load before each run that is not counted, in whole s, 0–86400; 0 for none.
     rest_s : float

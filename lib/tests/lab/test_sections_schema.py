@@ -1,6 +1,7 @@
 """The JSON schema of study files says what `read_checked` says, as far as a schema can."""
 
 import json
+import re
 
 import pytest
 from jsonschema import Draft7Validator
@@ -81,7 +82,9 @@ def test_every_section_and_key_says_what_it_means(validator):
     for name, part in parts.items():
         assert part["description"] and part.get("additionalProperties") is False, name
         for key, inner in part["properties"].items():
-            assert inner["description"], f"{name}.{key}"
+            # A sentence or at least a few words: a range alone is no meaning.
+            assert len(re.findall(r"[A-Za-z]{2,}", inner["description"])) >= 2, f"{name}.{key}: {inner['description']}"
+            assert inner["description"][0].isupper() or inner["description"][0] == "`", f"{name}.{key}"
             assert "`Attributes`" not in inner["description"] and " : " not in inner["description"]
             assert "As of" not in inner["description"], f"{name}.{key}"
 

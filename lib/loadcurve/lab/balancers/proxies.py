@@ -23,9 +23,9 @@ class Domains:
     Attributes
     ----------
     count : int
-        1–10000 names.
+        How many names, 1–10000.
     pools : int
-        1–`count`; the names take turns, and each pool is of all servers.
+        How many pools, 1–`count`; the names take turns, and each pool is of all servers.
     """
 
     count: int

@@ -81,7 +81,7 @@ class LinkConditions:
     rate_bps : float
         Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit where it is not there.
     delay_s : float
-        In each direction, 0–10 s.
+        Delay in each direction, 0–10 s.
     loss_ratio : float
         Share of IPv4 packets lost at random in each direction, 0–1; it has a resolution of a millionth.
     offloads : mapping of str to bool

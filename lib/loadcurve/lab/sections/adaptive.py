@@ -90,7 +90,7 @@ class StopSection:
     half_width_ratio : float
         Wanted half width of the interval of the mean, between 0 and 1: 0.02 for ± 2 %.
     quantity : str
-        Whose mean.
+        The quantity whose mean is to be known.
     most_repeats : int
         After so many, 2–10000, a point is left as it is.
     """

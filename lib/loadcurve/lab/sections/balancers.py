@@ -133,7 +133,7 @@ class IpvsSection:
         ``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers answer by
         themselves.
     weights : tuple of int
-        0–65535 for each server, 0 for no new connections; empty for 1 each.
+        Weight of each server, 0–65535, 0 for no new connections; empty for 1 each.
     services : int
         How many services are loaded, 1–10000; the load goes to the last one.
     """

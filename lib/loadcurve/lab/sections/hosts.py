@@ -61,7 +61,7 @@ class TopologySection:
     Attributes
     ----------
     recipe : str
-        Which one; the numbers are those that it takes.
+        Which recipe; the numbers are those that it takes.
     clients : int or None
         How many clients, 1–62, for several_clients and client_l4_servers.
     servers : int or None

@@ -139,7 +139,7 @@ class PhpSection:
     page : Page
         What each request does.
     rows : int
-        Of the database's table, 1–1000000.
+        Rows of the database's table, 1–1000000.
     """
 
     children: int = 8

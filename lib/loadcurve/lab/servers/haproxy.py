@@ -35,7 +35,7 @@ class HaproxyProcess:
     program : str
         Its name, or its absolute path.
     threads : int
-        1–64.
+        Its threads, 1–64.
     connections : int
         Largest number of concurrent connections to expect, 1–1000000; haproxy raises its own limit of open files.
     """

@@ -49,7 +49,7 @@ class Process:
     modules : tuple of str
         Absolute paths of the modules it has to load.
     workers : int
-        1–256 processes.
+        Its worker processes, 1–256.
     cpus : tuple of int
         Processor of each worker, 0–1023, in their order; empty for no affinity.
     connections : int

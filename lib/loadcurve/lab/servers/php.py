@@ -63,13 +63,13 @@ class Page:
     Attributes
     ----------
     steps : int
-        0–10000000 rounds of SHA-1 on the processor; a thousand are a fraction of a ms.
+        Work: 0–10000000 rounds of SHA-1 on the processor; a thousand are a fraction of a ms.
     queries : int
-        1–1000, one after the other, each for another row.
+        Queries of the database, 1–1000, one after the other, each for another row.
     wait_ms : int
-        0–10000 that the database sleeps in each query.
+        How long the database sleeps in each query, 0–10000 ms.
     body_bytes : int
-        1–1000000.
+        Length of the body, 1–1000000.
     """
 
     steps: int = 1000

@@ -19,7 +19,7 @@ class Text:
     Attributes
     ----------
     body_bytes : int
-        1–3000.
+        Length of the body, 1–3000.
     """
 
     body_bytes: int = 616
@@ -35,7 +35,7 @@ class Files:
     Attributes
     ----------
     sizes_bytes : tuple of int
-        0–16777216; an empty file is of use, its response is all header.
+        Size of each file, 0–16777216; an empty one is of use, its response is all header.
     """
 
     sizes_bytes: tuple[int, ...]
@@ -58,9 +58,9 @@ class Delay:
     Attributes
     ----------
     delay_ms : int
-        1–60000.
+        The wait, 1–60000 ms.
     body_bytes : int
-        1–3000.
+        Length of the body, 1–3000.
     """
 
     delay_ms: int
@@ -80,10 +80,10 @@ class Burn:
     Attributes
     ----------
     steps : int
-        1–3000: length of a text that a pattern of nginx fails to match only after steps²/2 tries; 1000 are about 1 ms
+        Length, 1–3000, of a text that a pattern of nginx fails to match only after steps²/2 tries; 1000 are about 1 ms
         of a processor, and what it was on a machine is to be measured, not to be believed.
     body_bytes : int
-        1–3000.
+        Length of the body, 1–3000.
     """
 
     steps: int
