@@ -21,18 +21,16 @@ from pathlib import Path
 
 import psutil
 import pytest
+from faked_clock import LIBRARY, faking
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
 from loadcurve.lab.generators import begun_late_s
-from loadcurve.lab.tools import which
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 
 pytestmark = pytest.mark.lab
 
-# The dynamic linker puts the machine's own folder of libraries in the place of $LIB (ld.so(8)).
-LIBRARY = "/usr/$LIB/faketime/libfaketimeMT.so.1"
 LAUNCH = """
 import select, sys, time
 from pathlib import Path
@@ -48,8 +46,6 @@ launch(read_study(folder), folder)
 
 @pytest.fixture
 def study():
-    if which("faketime") is None:
-        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
     waits = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}
     monitors = {"sar": 1, "ss_summary": 0.2, "ss_connections": 0.2}
     load = {"duration_s": 1, "connections": 4, "processes": 2}
@@ -75,7 +71,8 @@ def clock(tmp_path):
             "NO_FAKE_STAT": "1",
         }
 
-    return set_clock
+    with faking():
+        yield set_clock
 
 
 def works(folder: Path, tool: str) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from faked_clock import LIBRARY, faking
 from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
@@ -24,7 +25,6 @@ from loadcurve.lab import find_obstacles
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.network import TOPOLOGIES, build
 from loadcurve.lab.network.ledger import runtime_folder
-from loadcurve.lab.tools import which
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 
@@ -188,11 +188,11 @@ def test_a_study_with_its_server_by_ssh(machines, tmp_path):
 
 def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
     """They are faked, see `test_clock_step`: what sshd starts there believes to be a thousand seconds ahead."""
-    if which("faketime") is None:
-        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
-    faked = "'LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1' FAKETIME=+1000"
-    folder = tmp_path / "machines"
-    with two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines:
+    faked, folder = f"'LD_PRELOAD={LIBRARY}' FAKETIME=+1000", tmp_path / "machines"
+    with (
+        faking(),
+        two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines,
+    ):
         write_study(machines.study(load=LONGER), folder)
         assert machines.launch(folder) == ""
     (path,) = run_folders(folder)

@@ -1,0 +1,31 @@
+"""libfaketime for a test: what tells a program a wall clock that is not this machine's, and what it leaves behind."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loadcurve.lab.tools import which
+
+# The dynamic linker puts the machine's own folder of libraries in the place of $LIB (ld.so(8)).
+LIBRARY = "/usr/$LIB/faketime/libfaketimeMT.so.1"
+_SHARED = Path("/dev/shm")
+
+
+def left() -> set[Path]:
+    """Shared memory and semaphores of faked processes, each named by its process number."""
+    return set(_SHARED.glob("*faketime_s*_*")) if _SHARED.is_dir() else set()
+
+
+@contextlib.contextmanager
+def faking() -> Iterator[None]:
+    """Skip where there is no libfaketime; remove what it leaves of processes that were killed."""
+    if which("faketime") is None:
+        pytest.skip("not installed: faketime (sh lib/system.sh install lab-test)")
+    before = left()
+    yield
+    for path in left() - before:
+        if not psutil.pid_exists(int(path.name.rpartition("_")[2])):
+            path.unlink(missing_ok=True)
