@@ -203,14 +203,32 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
             _check_fingerprint(run, report)
             read = dict(zip((path, report), join_reporter(parsed, counted), strict=True))
         generator = generators.index(command) if command in generators else None
+        further = _further(run, command, folder) if command in generators else {}
+        read |= further
+        # ab's report has whole milliseconds, its file of percentiles has decimals.
+        finer = any("latency" in part.tables for part in further.values())
         for source, part in read.items():
             parts.warnings += [f"{shown(source)}: {warning}" for warning in part.warnings]
             for name, frame in part.tables.items():
+                if name == "latency" and finer and source == path:
+                    continue
                 parts.frames[name].append(_complete(name, frame, run, command, source.name, load_started, generator))
                 parts.sources[name] |= {*read, folder / "run.json"}
     if len(generators) > 1 and (total := sum(stated)) != run.factors.get("connections") and total == total:
         wanted = f"{run.factors.get('connections')} connections of all generators together"
         raise wrong(folder, "factors", wanted, f"{total:g}")
+
+
+def _further(run: Run, command: Command, folder: Path) -> dict[Path, Parsed]:
+    """What a generator wrote beside its report: percentiles of its own, a line for each request."""
+    stem, found = command.stdout.removesuffix(".txt"), {}
+    for name in sorted(run.files):
+        variant = name.removeprefix(f"{stem}.").partition(".")[0]
+        form = form_of(command.tool, variant) if variant in ("percentiles", "requests") else None
+        if name.startswith(f"{stem}.") and form is not None:
+            found[folder / name] = _parse(form, folder / name)
+            _check_fingerprint(run, folder / name)
+    return found
 
 
 def _connections(reports: pd.DataFrame) -> float:

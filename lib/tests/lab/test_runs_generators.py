@@ -67,6 +67,24 @@ def test_requests_as_the_study_says(tmp_path):
     assert made.run.factors["url"].endswith("/where?a=1&b=2")
 
 
+@pytest.mark.parametrize("tool", ["ab", "h2load"])
+def test_a_line_for_each_request_is_in_the_tables(tmp_path, tool):
+    made = launched(
+        tmp_path / "s", topology={"recipe": "client_server"}, server=DELAYS,
+        load={"tool": tool, "requests": 40, "connections": 4, "processes": 2, "each_request": True},
+    )  # fmt: skip
+    requests = made.tables["requests"]
+    assert requests.groupby("generator").size().to_dict() == {0: 20, 1: 20}
+    assert (requests["latency_s"] >= 0.009).all()
+    if tool == "ab":
+        latency = made.tables["latency"]
+        assert set(latency["source"]) == {"C1-1.ab.percentiles.csv", "C1-2.ab.percentiles.csv"}
+        assert not latency.duplicated(["generator", "quantile"]).any()
+        # Under 50 requests the last rows but one are of no request, and left out (see `ab_percentiles`).
+        assert latency["latency_s"].dropna().between(0.009, 10).all()
+        assert (latency["latency_s"] * 1e3 % 1 > 0).any(), "decimals of milliseconds, which the report has not"
+
+
 def test_threads_of_wrk(tmp_path):
     """Four connections and four threads; a fifth thread would have none, and is not started."""
     made = launched(tmp_path / "s", server=DELAYS, load={"threads": 8, "connections": 4})

@@ -18,7 +18,9 @@ from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
 _HEADER = re.compile(r"Percentage served ?, ?Time in ms")
-_ROW = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?, ?([0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?)")
+# What stood in memory may be any number of 64 bits: 16 digits of ms, and a sign.
+_TIME = r"[0-9]{1,16}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?|-[0-9]{1,16}\.[0-9]{3}"
+_ROW = re.compile(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 
 
 def parse_ab_percentiles(text: str) -> Parsed:
