@@ -38,15 +38,6 @@ def test_a_rate_limits_the_throughput(tmp_path):
     assert any("tbf" in queue for queue in card(made, "S1")["qdiscs"])
 
 
-def test_a_link_that_loses_packets(tmp_path):
-    made = launched(
-        tmp_path / "s", **SITE, links={"S1": {"loss_ratio": 0.1}}, load={"connections": 8}, monitors={"nstat": 0.2}
-    )
-    counted = made.tables["counters"].query("counter == 'TcpRetransSegs'")
-    assert counted["value"].max() > 0 and made.row["latency_max_s"] > 0.1
-    assert card(made, "S1")["offloads"]["tso"] is False, "a burst is not lost as one packet"
-
-
 def test_packets_and_offloads(tmp_path):
     made = launched(
         tmp_path / "s", **SITE,

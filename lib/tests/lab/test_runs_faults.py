@@ -103,6 +103,8 @@ def test_lost_packets(tmp_path):
     assert made.row["latency_max_s"] > 0.1, "a lost segment waits for its timer, 200 ms at least"
     assert counter(made, "S1", "TcpRetransSegs") + counter(made, "C1", "TcpRetransSegs") > 0
     assert made.run.factors["settings"]["fault"] == {"lose_packets": 0.1}
+    card = made.run.machine["hosts"]["S1"]["interfaces"]["eth0"]
+    assert card["offloads"]["tso"] is False, "a burst is not lost as one packet"
 
 
 def test_delayed_packets(tmp_path):
