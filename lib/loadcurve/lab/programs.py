@@ -72,5 +72,6 @@ def _php() -> tuple[str, str]:
 
 @cache
 def _takes_early_errors(program: str) -> bool:
-    numbers = tuple(int(part) for part in version(program).split(".") if part.isdigit())
+    said = version("nginx", "" if program == "nginx" else program)
+    numbers = tuple(int(part) for part in said.split(".") if part.isdigit())
     return not numbers or numbers >= (1, 19, 5)

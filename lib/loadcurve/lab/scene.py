@@ -22,7 +22,7 @@ from loadcurve.lab.recording import Record, named
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.service import Service, packed
 from loadcurve.lab.stage import Stage, processors
-from loadcurve.lab.tools import version
+from loadcurve.lab.versions import version_at
 from loadcurve.study import Command
 
 # Servers and monitors outlast the load by what stands around it: starts, a fault's end.
@@ -101,7 +101,7 @@ class Scene:
                 texts = [
                     Command(
                         "collector", by_name[name].tool, argv, file, watcher.stderr, self.limit_s,
-                        variant=by_name[name].variant, version=version(by_name[name].tool), host=host,
+                        variant=by_name[name].variant, version=version_at(place, by_name[name].tool), host=host,
                         env=dict(watcher.env),
                     )
                     for name, file in watcher.outputs.items()
@@ -160,8 +160,8 @@ class Scene:
         argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
-            version=version(service.tool), host=host, env=dict(service.env), folders=tuple(service.folders),
-            unpacked=packed(service, self.folder),
+            version=version_at(place, service.tool, service.argv[0]), host=host, env=dict(service.env),
+            folders=tuple(service.folders), unpacked=packed(service, self.folder),
         )  # fmt: skip
         started, number = place.start(command), self.record.number()
         self.servers[service.name] = place, started
@@ -176,7 +176,7 @@ class Scene:
         argv = place.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
-            version=version(made.tool), host=loader.host,
+            version=version_at(place, made.tool), host=loader.host,
         )  # fmt: skip
         started, number = place.start(command), self.record.number()
         # Where the wait below is not reached, as when someone interrupts.

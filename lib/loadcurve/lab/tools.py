@@ -102,9 +102,17 @@ def _newest_php() -> str | None:
 
 
 @cache
-def version(tool: str) -> str:
-    """Version as the tool itself prints it: the first number with a dot in its own answer; empty where it has none."""
-    path, flag = which(tool), TOOLS[tool].flag if tool in TOOLS else ""
+def version(tool: str, program: str = "") -> str:
+    """Version as the tool itself prints it: the first number with a dot in its own answer; empty where it has none.
+
+    Parameters
+    ----------
+    tool : str
+        One of `TOOLS`.
+    program : str
+        Path of the very program, where it is not the usual one.
+    """
+    path, flag = which(program or tool), TOOLS[tool].flag if tool in TOOLS else ""
     if path is None or not flag:
         return ""
     try:
@@ -113,5 +121,16 @@ def version(tool: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = re.search(rb"[0-9]+(?:\.[0-9]+)+", done.stdout + done.stderr)
-    return found[0].decode() if found else ""
+    return version_in((done.stdout + done.stderr).decode("utf-8", "replace"))
+
+
+def version_in(words: str) -> str:
+    """First number with a dot in what a tool says of itself; empty where there is none.
+
+    Examples
+    --------
+    >>> version_in("nginx version: nginx/1.22.1")
+    '1.22.1'
+    """
+    found = re.search(r"[0-9]+(?:\.[0-9]+)+", words)
+    return found[0] if found else ""

@@ -7,6 +7,7 @@ runs the test is read, and nothing is told to the laboratory that a study could 
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -173,6 +174,7 @@ def test_a_study_with_its_server_by_ssh(machines, tmp_path):
         ("C1", "wrk", "generator"),
         *((host, tool, "collector") for host in ("C1", "S1") for tool in ("sar", "ss")),
     }
+    assert all(re.fullmatch(r"[0-9]+(\.[0-9]+)+", command.version) for command in run.commands), "asked on each host"
     there = run.machine["hosts"]["S1"]
     assert there["ssh"] == machines.far.url
     assert abs(there["clock_offset_s"]) <= there["clock_offset_bound_s"] < 1, "it is the clock of this machine"
