@@ -162,7 +162,7 @@ def _observed(settings: StudyFile, trial: Trial, measured: Measured) -> Observat
     if settings.search.kind == "saturating_size":
         return Observation(trial.load, trial.duration_s, measured.received_bytes_per_s)
     objective = settings.objective
-    kept = measured.failed_ratio <= objective.failed_ratio
+    kept = measured.failed_ratio <= (objective.failed_ratio or 0.0)
     if objective.latency_s is not None:
         if math.isnan(measured.latency_s):
             raise LabError(f"no latency at quantile {objective.quantile:g}: {settings.load.tool} does not tell it")

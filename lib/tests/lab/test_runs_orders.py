@@ -82,8 +82,8 @@ def test_points_that_are_listed(tmp_path):
 SIX_PORTS = {
     "topology": {"recipe": "client_server"},
     "hosts": {"C1": {"sysctls": {"net.ipv4.ip_local_port_range": "40000 40005", "net.ipv4.tcp_max_tw_buckets": "0"}}},
-    # No response takes so long: what breaks it is a single failed connection.
-    "objective": {"latency_s": 10.0, "failed_ratio": 0.0},
+    # However long a response takes: what breaks it is a single failed connection.
+    "objective": {"failed_ratio": 0.0},
 }
 
 

@@ -27,13 +27,13 @@ class ObjectiveSection:
         Longest response time at `quantile`, in s: 0 < latency_s < 3600.
     quantile : float
         Between 0 and 1: 0.99 for the time that 99 % of the responses stay below.
-    failed_ratio : float
-        Largest share of requests that may fail, 0 or more and below 1.
+    failed_ratio : float or None
+        Largest share of requests that may fail, 0 or more and below 1; none may where it is not named.
     """
 
     latency_s: float | None = None
     quantile: float = 0.99
-    failed_ratio: float = 0.0
+    failed_ratio: float | None = None
 
     def __post_init__(self) -> None:
         check_all(

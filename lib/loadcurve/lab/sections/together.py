@@ -179,7 +179,7 @@ def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
             found.append(ValueRuleError("search", rule, f"{goal.lowest:g}, {goal.resolution:g}"))
         if settings.stop is not None:
             found.append(ValueRuleError("stop", "left out beside a search, which repeats by its own rule", "stop"))
-        if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio == 0:
+        if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio is None:
             rule = "given, with latency_s or failed_ratio: a search for capacity asks where it breaks"
             found.append(ValueRuleError("objective", rule, "none"))
     return found
