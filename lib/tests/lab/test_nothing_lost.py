@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, stage
@@ -65,6 +67,8 @@ def forked(work) -> int:
         return pid
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        # tqdm's own lock is one semaphore of all forks of a process, and one that is killed may hold it for ever.
+        tqdm.set_lock(threading.RLock())
         work()
     finally:
         os._exit(0)
