@@ -65,7 +65,9 @@ def runtime(monkeypatch):
 
 
 LAUNCHER = """
-import json, sys, time
+import json, signal, sys, time
+# A test run in the background of a shell inherits an ignored SIGINT; a person's Ctrl-C meets Python's own handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from loadcurve.lab import ssh
 from loadcurve.lab.hosts import Host
