@@ -3,30 +3,27 @@
 What is wrong stops with one line that says where; what a run recorded cannot be changed unnoticed.
 """
 
-import copy
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields, is_dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, fields, replace
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
-from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.checked import built, refuse
+from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.study import Command, Run, Study
-from loadcurve.yaml_file import Document, Place, read_yaml
+from loadcurve.yaml_file import read_yaml
 
 _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 STATUSES = ("running", "finished", "failed", "interrupted")
-_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
 ROLES = ("server", "balancer", "collector", "warm_up", "generator")
 
 
@@ -53,115 +50,6 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
         faults = [ParseError(document.line(("study",)), f"the folder's name {document.path.parent.name}", study.study)]
     refuse(faults, document.path)
     return study
-
-
-class PlacedError(ParseError):
-    """A fault of a document that knows its place there, such as ``("load", "connections")``.
-
-    Attributes
-    ----------
-    place : tuple
-        Where it is.
-    is_rule : bool
-        Whether a rule is broken by values that are of the right type.
-    """
-
-    def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
-        self.place, self.is_rule = place, is_rule
-        super().__init__(line, expected, got)
-
-    @property
-    def key(self) -> tuple[Place, str, str]:
-        """What tells it from other faults, wherever the document has it."""
-        return self.place, self.expected, self.got
-
-
-def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
-    """Make a checked dataclass from a document; return it, or None and what is wrong, in order of lines."""
-    if not isinstance(document.values, dict):
-        wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
-        return None, [PlacedError((), 1, wanted, str(document.values))]
-    try:
-        return _adapter(kind).validate_json(json.dumps(document.values), strict=True), []
-    except ValidationError as error:
-        errors = error.errors()
-    found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
-    unknown = [_place(one) for one in errors if one["type"] in _UNKNOWN]
-    if unknown:
-        # A key that nobody knows keeps the rules of its section from being looked at, and changes none of them.  But
-        # what the section as a whole lacks may be the very key that is misspelt.
-        kept, around = replace(document, values=_without(document.values, unknown)), {place[:-1] for place in unknown}
-        others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
-        found = {fault.key: fault for fault in others} | found
-    return None, sorted(found.values(), key=lambda fault: fault.line)
-
-
-def _without(values: Any, places: Iterable[Place]) -> Any:
-    """Values without those at some places."""
-    values = copy.deepcopy(values)
-    for *path, key in places:
-        inner = values
-        for word in path:
-            inner = inner[word]
-        inner.pop(key)
-    return values
-
-
-def _place(error: Any) -> Place:
-    return tuple(word for word in error["loc"] if not isinstance(word, str) or not word.startswith("dict["))
-
-
-@cache
-def _adapter(kind: type) -> TypeAdapter:
-    return TypeAdapter(kind)
-
-
-def refuse(faults: Iterable[ParseError], path: Path) -> None:
-    """Raise what is wrong with a file, if anything is: one line for each fault."""
-    located = [fault.at(path) for fault in faults]
-    if len(located) == 1:
-        raise located[0]
-    if located:
-        raise LoadcurveError("\n".join(map(str, located)))
-
-
-def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
-    """What pydantic found, in our words."""
-    place = _place(error)
-    cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, ValueRuleError):
-        for rule in (cause, *cause.others):
-            words = tuple(rule.name.split(".")) if re.fullmatch(r"[\w.-]+", rule.name) else ()
-            at = place if place[-1:] == words[-1:] else document.place(place, words)
-            what = _dotted(at) if words else ": ".join(filter(None, (_dotted(place), rule.name)))
-            yield PlacedError(at, document.line(at), f"{what} to be {rule.rule}", str(rule.got), is_rule=True)
-        return
-    name, got = _dotted(place), error["input"]
-    if error["type"] in _UNKNOWN:
-        known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
-        yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
-    elif error["type"] in ("missing", "missing_argument"):
-        yield PlacedError(place, document.line(place[:-1]), f"the key {name}", "none")
-    else:
-        message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
-        shown = got if isinstance(got, str) else json.dumps(got, default=str)
-        yield PlacedError(place, document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
-
-
-def _dotted(place: Place) -> str:
-    """A place in one line, whatever its keys are."""
-    name = ".".join(map(str, place))
-    return name if name.isprintable() else name.encode("unicode_escape").decode()
-
-
-def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:
-    """Names of the fields of the dataclass that stands at a place."""
-    for word in place:
-        if not is_dataclass(kind):
-            return []
-        named = get_type_hints(kind).get(str(word), Any)
-        kind = next((one for one in (named, *get_args(named)) if is_dataclass(one)), Any)
-    return [one.name for one in fields(kind)] if is_dataclass(kind) else []
 
 
 def write_study(study: Study, folder: Path) -> Path:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loadcurve.checked import PlacedError
 from loadcurve.errors import ParseError
 from loadcurve.lab.plan import level_sets
-from loadcurve.records import PlacedError
 from loadcurve.study import Study, place_of
 from loadcurve.yaml_file import Document, Place
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from loadcurve.checked import PlacedError, built, refuse
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.lab.network.conditions import LinkConditions
 from loadcurve.lab.plan import level_sets, named_level
@@ -18,7 +19,6 @@ from loadcurve.lab.sections.points import point_faults
 from loadcurve.lab.sections.section import strict
 from loadcurve.lab.sections.servers import MonitorsSection, NginxSection, ServerSection
 from loadcurve.lab.sections.together import check_together
-from loadcurve.records import PlacedError, built, refuse
 from loadcurve.study import MONITORS, Study, place_of, settled
 from loadcurve.yaml_file import Document, read_yaml
 
