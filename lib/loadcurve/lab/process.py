@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from loadcurve.lab.interrupts import ends
 from loadcurve.lab.tools import SEARCH_PATH
 from loadcurve.study import Command
 
@@ -79,9 +80,10 @@ def start(command: Command, folder: Path) -> Started:
 
 def wait(started: Started) -> Command:
     """Wait until the tool ends by itself; its ``timeout`` sees to it that it does."""
-    code = started.process.wait(timeout=started.command.limit_s + 2 * _GRACE_S)
+    ends(started.process, started.command.limit_s + 2 * _GRACE_S)
+    ended = now()
     _end_group(started.process.pid)
-    return replace(started.command, ended_at=now(), exit_code=code)
+    return replace(started.command, ended_at=ended, exit_code=started.process.wait())
 
 
 def stop(started: Started) -> Command:

@@ -7,6 +7,7 @@ import urllib.request
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
+from loadcurve.lab.interrupts import pause
 from loadcurve.lab.places import LocalPlace, Place
 from loadcurve.lab.process import Started
 
@@ -69,7 +70,7 @@ def wait_until_it_answers(place: Place, started: Started, url: str, words: str) 
         status, said = _asked(place, url)
         if 0 < status < 500:
             return
-        time.sleep(_PAUSE_S)
+        pause(_PAUSE_S)
     last = last_words(place, words)
     raise LabError(f"the private {started.command.tool} did not answer ({said or 'it ended'}){last}")
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.guard import check_target
+from loadcurve.lab.interrupts import pause
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
 from loadcurve.lab.recording import Record, both_clocks, clock_step, closed, factors_of, named
@@ -110,7 +110,7 @@ def _run(
         scene = Scene(settings, arrangement, stage, folder, record, stack, study.warm_up_s)
         scene.serve()
         watching = scene.watch()
-        time.sleep(_MONITOR_LEAD_S if watching else 0.0)
+        pause(_MONITOR_LEAD_S if watching else 0.0)
         scene.warm_up()
         clocks = both_clocks()
         done = scene.load(arrangement.loaders, "generator")

@@ -3,7 +3,6 @@
 What is finished stays as it is; what is not is done again by the next `launch` of the same folder.
 """
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook tha
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, programs
 from loadcurve.lab.guard import check_redirect, check_target
+from loadcurve.lab.interrupts import deferred, pause
 from loadcurve.lab.network import find_block
 from loadcurve.lab.obstacles import arrangements, find_obstacles
 from loadcurve.lab.order import Eyes, most_points, points_of
@@ -58,7 +58,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
-    with only_launcher(folder), connections(settings) as logins:
+    with deferred(), only_launcher(folder), connections(settings) as logins:
         check_same_machine(folder, here)
         around = Around(here, _block(settings), programs.here(), logins, public)
         failed, made = _run_all(study, points, folder, around, most_points(study, settings))
@@ -77,8 +77,7 @@ def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around
                 bar.total -= 1
                 bar.refresh()
                 continue
-            if made and study.rest_s:
-                time.sleep(study.rest_s)
+            pause(study.rest_s if made else 0.0)
             run = run_point(study, settings_of_point(study, point.settings), point, folder / point.run_id, around)
             made += 1
             bar.update()

@@ -14,6 +14,7 @@ from loadcurve.lab.arrangement.site import with_role
 from loadcurve.lab.balancers.load import loaded
 from loadcurve.lab.faults import injected, why_not
 from loadcurve.lab.generators import common_instant_ns, start_at
+from loadcurve.lab.interrupts import pause
 from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import Place
 from loadcurve.lab.process import Started
@@ -221,7 +222,7 @@ def _while_running(running: list[tuple[int, Place, Started]], most_s: float) -> 
     """Wait for a time, or until the last generator has ended."""
     deadline = time.monotonic() + most_s
     while time.monotonic() < deadline and any(started.process.poll() is None for _, _, started in running):
-        time.sleep(0.02)
+        pause(0.02)
 
 
 def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """A folder on a host that OpenSSH reaches, for one run."""
 
 import contextlib
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Any
 from loadcurve.errors import LabError
 from loadcurve.lab import machine
 from loadcurve.lab.hosts import Host
+from loadcurve.lab.interrupts import ends
 from loadcurve.lab.process import Started, guarded, now
 from loadcurve.lab.ssh.clock import Exchange, Offset, find_offset
 from loadcurve.lab.ssh.connection import Connection, end
@@ -100,11 +100,9 @@ class RemotePlace:
         LabError
             When the connection is lost first.
         """
-        try:
-            started.process.wait(started.command.limit_s + 2 * _GRACE_S + _WORD_S)
-        except subprocess.TimeoutExpired:
+        if not ends(started.process, started.command.limit_s + 2 * _GRACE_S + _WORD_S):
             end(started.process)
-            raise LabError(f"{self.host.name}: nothing is heard of {started.command.tool} after its time") from None
+            raise LabError(f"{self.host.name}: nothing is heard of {started.command.tool} after its time")
         return self._ended(started)
 
     def stop(self, started: Started) -> Command:

@@ -5,6 +5,8 @@ import select
 import time
 from collections.abc import Iterator
 
+from loadcurve.lab.interrupts import heard
+
 _PART = 65536
 
 
@@ -73,6 +75,8 @@ class Reader:
 
     def _some(self) -> bytes:
         left_s = self._deadline - time.monotonic()
-        if left_s <= 0 or not self._ready.poll(left_s * 1000):
+        with heard():
+            ready = left_s > 0 and self._ready.poll(left_s * 1000)
+        if not ready:
             raise TimeoutError("no answer in time")
         return os.read(self._descriptor, _PART)

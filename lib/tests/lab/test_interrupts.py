@@ -1,0 +1,145 @@
+"""Ctrl-C, heard where a launch waits: real signals to real processes, at every moment."""
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from loadcurve.lab import interrupts
+
+
+@pytest.fixture(autouse=True)
+def python_s_own_handler():
+    """Also where the tests run in a shell's background, whose children ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def press_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, press)
+    timer.start()
+    return timer
+
+
+def test_nothing_is_heard_between_two_waits():
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        press()
+        done.append("held a lock")
+        interrupts.pause(10)
+    assert done == ["held a lock"]
+
+
+@pytest.mark.parametrize("wait", [interrupts.pause, lambda s: interrupts.ends(subprocess.Popen(["sleep", str(s)]), s)])
+def test_a_wait_hears_at_once(wait):
+    begun = time.monotonic()
+    timer = press_after(0.2)
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        wait(20)
+    timer.join()
+    assert time.monotonic() - begun < 15
+
+
+def test_once_heard_the_cleaning_is_not_disturbed():
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        try:
+            press()
+            interrupts.pause(10)
+        finally:
+            press()
+            done.append("cleaned")
+    assert done == ["cleaned"]
+    interrupts.pause(0)
+    with interrupts.deferred():
+        interrupts.pause(0)  # nothing of it is left for the next launch
+
+
+@pytest.mark.parametrize("error", [None, ValueError])
+def test_what_was_noted_is_raised_at_the_end(error):
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        press()
+        if error:
+            raise error
+
+
+def test_one_within_another_is_one():
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        with interrupts.deferred():
+            press()
+        interrupts.pause(10)
+
+
+def test_who_ignores_it_goes_on_ignoring_it():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.deferred():
+            press()
+            interrupts.pause(0.01)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_leave_signals_alone():
+    seen = []
+
+    def work():
+        with interrupts.deferred():
+            seen.append(signal.getsignal(signal.SIGINT))
+            interrupts.pause(0)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
+
+
+def test_whether_a_process_ends():
+    quick, slow = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
+    assert interrupts.ends(quick, 20) and quick.returncode == 0
+    assert interrupts.ends(quick, 0), "also when asked again"
+    assert not interrupts.ends(slow, 0.01) and slow.returncode is None
+    slow.kill()
+    assert interrupts.ends(slow, 20) and slow.returncode == -signal.SIGKILL
+
+
+def presses_twice(first_s: float, second_s: float) -> int:
+    """Start a process that sends this one two signals, with less between them than a sleep lasts."""
+    if pid := os.fork():
+        return pid
+    time.sleep(first_s)
+    os.kill(os.getppid(), signal.SIGINT)
+    until = time.perf_counter() + second_s
+    while time.perf_counter() < until:
+        pass
+    os.kill(os.getppid(), signal.SIGINT)
+    os._exit(0)
+
+
+def test_two_signals_at_once_leave_no_lock_taken():
+    """The second one comes while the first is dealt with: after `Popen.wait` alone, 3 of 400 locks stayed taken."""
+    moments, heard = random.Random(20261121), 0
+    for _ in range(400):
+        tool = subprocess.Popen(["sleep", "60"])
+        try:
+            with interrupts.deferred():
+                pid = presses_twice(moments.uniform(0, 0.02), moments.choice((0.0, moments.uniform(0, 0.0002))))
+                try:
+                    interrupts.ends(tool, 30)
+                finally:
+                    tool.kill()
+                    tool.wait()
+                    os.waitpid(pid, 0)
+        except KeyboardInterrupt:
+            heard += 1
+        assert tool.returncode == -signal.SIGKILL
+    assert heard == 400
