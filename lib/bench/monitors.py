@@ -73,12 +73,18 @@ def _cost(folder: Path, watchers: tuple) -> float:
             out = watcher.stdout or watcher.stderr
             stack.enter_context(_started(folder, watcher.argv, dict(watcher.env), out, 30, watcher.stop))
         time.sleep(1.0)
-        family = [
-            child for child in psutil.Process().children(recursive=True) if "nginx" not in " ".join(child.cmdline())
-        ]
+        family = [child for child in psutil.Process().children(recursive=True) if not _is_over_or_nginx(child)]
         before, begun = sum(map(_cpu_s, family)), time.monotonic()
         time.sleep(_SECONDS)
         return (sum(map(_cpu_s, family)) - before) / (time.monotonic() - begun)
+
+
+def _is_over_or_nginx(process: psutil.Process) -> bool:
+    """Tools that print a snapshot come and go; their time is then their parent's."""
+    try:
+        return process.name() == "nginx" or "nginx" in " ".join(process.cmdline())
+    except psutil.Error:
+        return True
 
 
 def _cpu_s(process: psutil.Process) -> float:

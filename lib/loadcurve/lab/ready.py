@@ -1,9 +1,11 @@
-"""Wait until services answer, asked from their own host."""
+"""Wait until services answer, asked from their own host, and until monitors watch."""
 
 import socket
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
@@ -15,6 +17,10 @@ from loadcurve.lab.process import Started
 # first; the rest is room for a busy machine.
 START_LIMIT_S = 30.0
 _PAUSE_S = 0.02
+# sar and mpstat do not say when they have begun.  A tool takes 20 ms here to start, the sampler's Python 30 to 220 ms;
+# over ssh a session comes before, and samples are not here to be seen.
+LEAD_S, LEAD_AFAR_S = 0.1, 0.3
+_LATEST_SAMPLE_S = 2.0
 _PROBE_S = 2.0
 # Straight to the server: a proxy of the environment would take the request elsewhere.
 _PROBE = """\
@@ -73,6 +79,23 @@ def wait_until_it_answers(place: Place, started: Started, url: str, words: str) 
         pause(_PAUSE_S)
     last = last_words(place, words)
     raise LabError(f"the private {started.command.tool} did not answer ({said or 'it ended'}){last}")
+
+
+def wait_for_samples(files: Iterable[Path], least_s: float) -> None:
+    """Wait until each file of snapshots has its first one, so that it stands before the load's first second.
+
+    Parameters
+    ----------
+    files : iterable of pathlib.Path
+        Files of the sampler on this machine.
+    least_s : float
+        How long to wait anyway, for the tools of which no file tells.
+    """
+    latest = time.monotonic() + _LATEST_SAMPLE_S
+    pause(least_s)
+    for file in files:
+        while time.monotonic() < latest and not (file.is_file() and file.stat().st_size):
+            pause(_PAUSE_S / 4)
 
 
 def last_words(place: Place, name: str) -> str:

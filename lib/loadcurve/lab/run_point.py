@@ -12,7 +12,6 @@ from loadcurve.errors import LabError
 from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.guard import check_target
-from loadcurve.lab.interrupts import pause
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
 from loadcurve.lab.recording import Record, both_clocks, clock_step, closed, factors_of, named
@@ -22,9 +21,6 @@ from loadcurve.lab.ssh import Connection
 from loadcurve.lab.stage import sites_of, staged
 from loadcurve.records import write_run
 from loadcurve.study import Run, Study
-
-# The monitors' first sample must stand before the load's first second.
-_MONITOR_LEAD_S = 0.3
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,6 @@ def _run(
         scene = Scene(settings, arrangement, stage, folder, record, stack, study.warm_up_s)
         scene.serve()
         watching = scene.watch()
-        pause(_MONITOR_LEAD_S if watching else 0.0)
         scene.warm_up()
         clocks = both_clocks()
         done = scene.load(arrangement.loaders, "generator")

@@ -16,9 +16,16 @@ from loadcurve.lab.faults import injected, why_not
 from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.interrupts import pause
 from loadcurve.lab.network.commands import Invocation
-from loadcurve.lab.places import Place
+from loadcurve.lab.places import LocalPlace, Place
 from loadcurve.lab.process import Started
-from loadcurve.lab.ready import check_nobody_listens, last_words, wait_until_it_answers
+from loadcurve.lab.ready import (
+    LEAD_AFAR_S,
+    LEAD_S,
+    check_nobody_listens,
+    last_words,
+    wait_for_samples,
+    wait_until_it_answers,
+)
 from loadcurve.lab.recording import Record, named
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.service import Service, packed
@@ -92,8 +99,8 @@ class Scene:
             self.record.commands.append((self.record.number(), command))
 
     def watch(self) -> list[Started]:
-        """Start the monitors of every host."""
-        watching = []
+        """Start the monitors of every host, and wait for their first samples."""
+        watching, samples = [], []
         for host, chosen in self.arrangement.monitors.items():
             place, by_name = self.stage.watch[host], {monitor.name: monitor for monitor in chosen}
             for watcher in monitors.watchers(chosen, host, _PYTHON):
@@ -110,6 +117,11 @@ class Scene:
                 started, number = place.start(texts[0]), self.record.number()
                 watching.append(started)
                 self.stack.callback(self._keep, number, place, started, texts)
+                if isinstance(place, LocalPlace) and not watcher.stdout:  # the sampler, which writes as it goes
+                    samples += [self.folder / file for file in watcher.outputs.values()]
+        if watching:
+            far = not all(isinstance(place, LocalPlace) for place in self.stage.watch.values())
+            wait_for_samples(samples, LEAD_AFAR_S if far else LEAD_S)
         return watching
 
     def load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Place, Command]]:
