@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, process
+from loadcurve.lab.clocks import both_clocks
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.process import Started, guarded
 from loadcurve.lab.tools import SEARCH_PATH
@@ -51,6 +52,10 @@ class Place(Protocol):
 
     def instant_ns(self, monotonic_ns: int) -> int:
         """Return an instant of this machine's monotonic clock by that of the host."""
+        ...
+
+    def clocks(self) -> tuple[float, float]:
+        """Return wall clock and monotonic clock of the host now, in s."""
         ...
 
     def facts(self) -> dict[str, Any]:
@@ -124,6 +129,10 @@ class LocalPlace:
     def instant_ns(self, monotonic_ns: int) -> int:
         """Return the same instant: namespaces of one machine share its monotonic clock."""
         return monotonic_ns
+
+    def clocks(self) -> tuple[float, float]:
+        """Return both clocks of this machine."""
+        return both_clocks()
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of this machine."""

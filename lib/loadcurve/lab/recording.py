@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from loadcurve.lab.stage import processors
 from loadcurve.records import fingerprint, write_run
 from loadcurve.study import Command, Run
 
-# A clock that is kept by NTP is slewed by at most 500 ppm (RFC 5905, 11.3); what is more was a step.
-_STEP_S, _SLEW = 0.05, 0.0005
 # Throughputs are summed over the generators' own times, so this is by how much the sum can be wrong.
 _UNEVEN_RATIO = 0.01
 # What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
@@ -66,19 +63,6 @@ def factors_of(settings: StudyFile, point: Point, arrangement: Arrangement) -> d
 def named(command: Command) -> str:
     """A tool, and its host where there are several."""
     return command.tool if command.host == "local" else f"{command.tool} on {command.host}"
-
-
-def both_clocks() -> tuple[float, float]:
-    """Wall clock and monotonic clock now, in s."""
-    return time.time(), time.monotonic()
-
-
-def clock_step(before: tuple[float, float]) -> str:
-    """Say by how much the wall clock was set since `before`, see `both_clocks`; empty where it was not."""
-    wall, monotonic = both_clocks()
-    lasted_s = monotonic - before[1]
-    step_s = wall - before[0] - lasted_s
-    return "" if abs(step_s) <= _STEP_S + _SLEW * lasted_s else f"the clock was set by {step_s:+.3f} s"
 
 
 def closed(run: Run, record: Record, folder: Path) -> Run:

@@ -11,10 +11,11 @@ from typing import Any
 from loadcurve.errors import LabError
 from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
+from loadcurve.lab.clocks import both_clocks, clock_step
 from loadcurve.lab.guard import check_target
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
-from loadcurve.lab.recording import Record, both_clocks, clock_step, closed, factors_of, named
+from loadcurve.lab.recording import Record, closed, factors_of, named
 from loadcurve.lab.scene import Scene
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.ssh import Connection
@@ -77,8 +78,8 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
     finally:
         if reserve.release(folder) and status != "interrupted":
             status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
-        if step := clock_step(clocks):
-            record.warnings.append(f"{step} during the run: times before and after do not fit each other")
+        if step := clock_step(clocks, both_clocks()):
+            record.warnings.append(_unfit(step))
         run = closed(replace(run, status=status, reason=reason), record, folder)
     return run
 
@@ -87,6 +88,10 @@ def _beforehand(settings: StudyFile, arrangement: Arrangement) -> tuple[str, ...
     if settings.topology.machines or not arrangement.services or len(os.sched_getaffinity(0)) > 1:
         return ()
     return ("one processor: server and generator share it, so the curve is that of both",)
+
+
+def _unfit(step: str) -> str:
+    return f"{step} during the run: times before and after do not fit each other"
 
 
 def _run(
@@ -104,14 +109,18 @@ def _run(
             check_target(url, study.allow_targets, networks=stage.own, public=around.public)
         stack.callback(lambda: record.hosts.update(stage.facts()))
         scene = Scene(settings, arrangement, stage, folder, record, stack, study.warm_up_s)
+        begun = stage.far_clocks()
         scene.serve()
         watching = scene.watch()
         scene.warm_up()
-        clocks = both_clocks()
+        before = stage.far_clocks() | {"": both_clocks()}
         done = scene.load(arrangement.loaders, "generator")
         verdict = scene.verdict(done)
-        if step := clock_step(clocks):  # wrk and ab take it for the time of their load
-            verdict = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
+        after = stage.far_clocks() | {"": both_clocks()}
+        for name in dict.fromkeys(loader.host if loader.host in after else "" for loader in arrangement.loaders):
+            if step := clock_step(before[name], after[name], name):  # wrk and ab take it for the time of their load
+                verdict = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
+        record.warnings += [_unfit(step) for name in begun if (step := clock_step(begun[name], after[name], name))]
         for started in watching:
             if started.process.poll() is not None:
                 record.warnings.append(f"{named(started.command)} ended before the load did")

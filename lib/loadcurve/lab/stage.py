@@ -41,6 +41,10 @@ class Stage:
     limits: Mapping[str, Prefix] = field(default_factory=dict)
     making: network.Making = field(default_factory=network.Making)
 
+    def far_clocks(self) -> dict[str, tuple[float, float]]:
+        """Wall clock and monotonic clock, in s, of each host that is not this machine."""
+        return {name: place.clocks() for name, place in self.watch.items() if not isinstance(place, LocalPlace)}
+
     def facts(self) -> dict[str, Any]:
         """What of each host decides what its numbers mean: its network, its clock, what its limits did."""
         found: dict[str, Any] = {}

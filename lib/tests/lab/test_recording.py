@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from loadcurve.lab.recording import Record, clock_step, closed
+from loadcurve.lab.clocks import both_clocks, clock_step
+from loadcurve.lab.recording import Record, closed
 from loadcurve.records import read_run
 from loadcurve.study import Command, Run
 
@@ -44,8 +45,8 @@ def test_generators_that_began_apart(tmp_path, late_ns, warned):
 
 def test_a_clock_that_was_set_is_told():
     before = (time.time() - 3.0, time.monotonic())
-    assert clock_step(before).startswith("the clock was set by +3.0")
-    assert clock_step((time.time(), time.monotonic())) == ""
+    assert clock_step(before, both_clocks()).startswith("the clock was set by +3.0")
+    assert clock_step((time.time(), time.monotonic()), both_clocks()) == ""
 
 
 def test_commands_are_in_the_order_of_their_start_whatever_the_clock_said(tmp_path):

@@ -209,6 +209,45 @@ def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
         assert tables[name]["elapsed_s"].between(-30, 30).all(), name
 
 
+@pytest.mark.parametrize("sends", ["C1", "S1"])
+def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
+    """Of the server's machine it is told; of the generator's it is taken for time of the load, so the run failed."""
+    clock, folder = tmp_path / "clock", tmp_path / "machines"
+    clock.write_text("+0\n")
+    faked = f"'LD_PRELOAD={LIBRARY}' FAKETIME_TIMESTAMP_FILE={clock} FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1"
+    with (
+        faking(),
+        two_machines(ledger, tmp_path, f'ForceCommand env {faked} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines,
+    ):
+        here, there = machines.client.address, machines.far.host.address
+        hosts = {"C1": {"ssh": "", "address": here}, "S1": {"ssh": machines.far.url, "address": there}}
+        if sends == "S1":  # the other way round: the server is here
+            hosts = {"C1": hosts["S1"], "S1": hosts["C1"]}
+        study = machines.study(
+            topology={"machines": hosts}, load=LONGER, monitors={"ss_summary": 0.2}, allow_targets=(here, there)
+        )
+        write_study(study, folder)
+        with machines.launching(folder) as launcher:
+            wait_until(lambda: works("wrk", tmp_path), 30)
+            clock.write_text("+7\n")
+            _, said = launcher.communicate(timeout=60)
+    (path,) = run_folders(folder)
+    run = read_run(path)
+    step = re.compile(r"the clock of (C1|S1) was set by \+(6|7)\.[0-9]{3} s (during the run|while the load ran): .+")
+    assert all(step.fullmatch(warning) for warning in run.warnings) and len(run.warnings) == 1
+    if sends == "C1":
+        assert (run.status, launcher.returncode) == ("finished", 0), said
+        assert "clock of S1" in run.warnings[0]
+    else:
+        assert (run.status, launcher.returncode) == ("failed", 1), said
+        assert step.fullmatch(run.reason)[3] == "while the load ran"
+
+
+def works(tool: str, below: Path) -> bool:
+    every = (process.info for process in psutil.process_iter(["name", "cwd"]))
+    return any(one["name"] == tool and (one["cwd"] or "").startswith(str(below)) for one in every)
+
+
 def test_a_target_that_is_not_allowed_is_refused_before_any_login(machines, tmp_path):
     folder = tmp_path / "machines"
     write_study(machines.study(allow_targets=()), folder)

@@ -120,6 +120,11 @@ class RemotePlace:
         """Return an instant of this machine's monotonic clock by that of the host, right to `offset.bound_ns`."""
         return monotonic_ns + self.offset.monotonic_ns
 
+    def clocks(self) -> tuple[float, float]:
+        """Return wall clock and monotonic clock of the host now, in s."""
+        monotonic_ns, wall_ns = self.connection.ask({"verb": "clock"})["ns"]
+        return wall_ns / 1e9, monotonic_ns / 1e9
+
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host, see `machine.facts`, with its wall clock's offset and its URL."""
         there = self.connection.ask({"verb": "facts", "program": _FACTS})

@@ -1,0 +1,32 @@
+"""Clocks that are set while a run lasts: a wall clock that did not go as far as the monotonic one beside it."""
+
+import time
+
+# A clock that is kept by NTP is slewed by at most 500 ppm (RFC 5905, 11.3); what is more was a step.
+_STEP_S, _SLEW = 0.05, 0.0005
+
+
+def both_clocks() -> tuple[float, float]:
+    """Wall clock and monotonic clock of this machine now, in s."""
+    return time.time(), time.monotonic()
+
+
+def clock_step(before: tuple[float, float], after: tuple[float, float], host: str = "") -> str:
+    """Say by how much a wall clock was set between two readings; empty where it was not.
+
+    Parameters
+    ----------
+    before, after : tuple of float
+        Wall clock and monotonic clock of one machine, in s.
+    host : str
+        Its name, where it is not this machine.
+
+    Examples
+    --------
+    >>> clock_step((1000.0, 50.0), (1012.0, 55.0), "S1")
+    'the clock of S1 was set by +7.000 s'
+    """
+    lasted_s = after[1] - before[1]
+    step_s = after[0] - before[0] - lasted_s
+    whose = f"the clock of {host}" if host else "the clock"
+    return "" if abs(step_s) <= _STEP_S + _SLEW * lasted_s else f"{whose} was set by {step_s:+.3f} s"
