@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, process
@@ -22,9 +22,17 @@ class Place(Protocol):
 
     Commands are started in its folder; what they print goes to files of the run's folder on this machine, line by
     line as it comes.  Other files that they write are in the run's folder at the latest after `fetch`.
+
+    Attributes
+    ----------
+    host : Host
+        Whose commands work here.
+    is_here : bool
+        Whether it is of this machine: its clocks are these, and files are here as they are written.
     """
 
     host: Host
+    is_here: ClassVar[bool]
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
@@ -85,6 +93,7 @@ class LocalPlace:
 
     host: Host
     folder: Path
+    is_here: ClassVar[bool] = True
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs, see `Place`."""

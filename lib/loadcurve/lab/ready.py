@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from loadcurve.errors import LabError
 from loadcurve.lab.interrupts import pause
-from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.places import Place
 from loadcurve.lab.process import Started
 
 # A private server answers within a few ms of its start, a database after a second or two, WordPress writes its tables
@@ -43,7 +43,7 @@ def check_nobody_listens(place: Place, url: str) -> None:
     LabError
         When somebody does.
     """
-    if not isinstance(place, LocalPlace) or "netns" in place.host.prefix:
+    if not place.is_here or "netns" in place.host.prefix:
         return  # nobody else is there
     parts = urlsplit(url)
     with socket.socket() as probe:
@@ -107,7 +107,7 @@ def last_words(place: Place, name: str) -> str:
 
 def _asked(place: Place, url: str) -> tuple[int, str]:
     """Status and complaint; 0 where nobody answers."""
-    if isinstance(place, LocalPlace) and not place.host.prefix:
+    if place.is_here and not place.host.prefix:
         return _asked_here(url)
     try:
         status, _, said = place.check_output(("python3", "-I", "-S", "-c", _PROBE, url), 10.0).strip().partition(" ")

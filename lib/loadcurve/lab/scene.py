@@ -16,7 +16,7 @@ from loadcurve.lab.faults import injected, why_not
 from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.interrupts import pause
 from loadcurve.lab.network.commands import Invocation
-from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.places import Place
 from loadcurve.lab.process import Started
 from loadcurve.lab.ready import (
     LEAD_AFAR_S,
@@ -117,10 +117,10 @@ class Scene:
                 started, number = place.start(texts[0]), self.record.number()
                 watching.append(started)
                 self.stack.callback(self._keep, number, place, started, texts)
-                if isinstance(place, LocalPlace) and not watcher.stdout:  # the sampler, which writes as it goes
+                if place.is_here and not watcher.stdout:  # the sampler, which writes as it goes
                     samples += [self.folder / file for file in watcher.outputs.values()]
         if watching:
-            far = not all(isinstance(place, LocalPlace) for place in self.stage.watch.values())
+            far = not all(place.is_here for place in self.stage.watch.values())
             wait_for_samples(samples, LEAD_AFAR_S if far else LEAD_S)
         return watching
 

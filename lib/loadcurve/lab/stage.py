@@ -43,12 +43,12 @@ class Stage:
 
     def far_clocks(self) -> dict[str, tuple[float, float]]:
         """Wall clock and monotonic clock, in s, of each host that is not this machine."""
-        return {name: place.clocks() for name, place in self.watch.items() if not isinstance(place, LocalPlace)}
+        return {name: place.clocks() for name, place in self.watch.items() if not place.is_here}
 
     def facts(self) -> dict[str, Any]:
         """What of each host decides what its numbers mean: its network, its clock, what its limits did."""
         found: dict[str, Any] = {}
-        local = {name: place.host for name, place in self.watch.items() if isinstance(place, LocalPlace)}
+        local = {name: place.host for name, place in self.watch.items() if place.is_here}
         if self.own:
             found |= network.network_facts(local)
         found |= {name: place.facts() for name, place in self.watch.items() if name not in local}

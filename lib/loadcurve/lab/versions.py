@@ -1,7 +1,7 @@
 """Versions of the tools of a run, asked on the host that they run on."""
 
 from loadcurve.errors import LabError
-from loadcurve.lab.places import LocalPlace, Place
+from loadcurve.lab.places import Place
 from loadcurve.lab.tools import TOOLS, version, version_in
 
 # Tools print their version to either stream, and some end with an error then.
@@ -27,7 +27,7 @@ def version_at(place: Place, tool: str, program: str = "") -> str:
         Its name or path, where it is not the usual one.
     """
     own = program if program.startswith("/") else ""
-    if isinstance(place, LocalPlace):
+    if place.is_here:
         return version(tool, own)
     if tool not in TOOLS or not TOOLS[tool].flag:
         return ""

@@ -195,6 +195,7 @@ def test_a_remote_place_has_the_methods_of_a_place():
     for kind in (RemotePlace, LocalPlace):
         for name in methods:
             assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Place, name)), name
+    assert LocalPlace.is_here and not RemotePlace.is_here
 
 
 def test_a_share_of_the_processors_is_of_this_machine_alone():

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine
@@ -62,6 +62,7 @@ class RemotePlace:
     path: str
     offset: Offset
     streams: set[str] = field(default_factory=set)
+    is_here: ClassVar[bool] = False
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
