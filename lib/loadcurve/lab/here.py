@@ -33,7 +33,7 @@ class Measurement:
 
 
 def measure_here(
-    study: str | Path, *, name: str, seconds: float, repeats: int, eyes: Eyes | None = None
+    study: str | Path, *, name: str, seconds: float, repeats: int, afresh: bool = False, eyes: Eyes | None = None
 ) -> Measurement:
     """Launch a study under another name with other seconds and repeats; never fail because this machine cannot.
 
@@ -47,19 +47,26 @@ def measure_here(
         Load at each point, in s, at least 1.
     repeats : int
         Repeats of each point, at least 1.
+    afresh : bool
+        Whether a copy of that name that has other settings, or cannot be read, is removed first.
     eyes : Eyes, optional
         What a study that searches or stops sees its runs with; see `loadcurve.launching`.
 
     Raises
     ------
     ParseError, LoadcurveError
-        When the study itself is not there or not right.
+        When the study itself is not there or not right, or the copy is of another study and `afresh` is False.
     """
     held = read_checked(paths.study_folder(study))
     short = replace(held, study=name, load={**held.load, "duration_s": float(seconds)}, repeats=repeats)
     folder = paths.build() / "studies" / name
     if folder.exists() and not _holds(folder, short):
-        shutil.rmtree(folder)  # other settings, or not whole; under build/, where everything can be made again
+        if not afresh:
+            raise LoadcurveError(
+                f"{paths.shown(folder)} holds another study, or one with other seconds, repeats or settings: "
+                "give another name, or remove the folder"
+            )
+        shutil.rmtree(folder)
     try:
         launch(short, folder, eyes=eyes)
         reason = ""

@@ -292,10 +292,12 @@ def test_runs_of_other_settings_are_not_mixed_in(tmp_path, small_study):
         launch(other, tmp_path / "small")
 
 
-def test_a_short_copy_with_other_settings_starts_afresh(checkout, small_study):
+def test_a_short_copy_with_other_settings_is_kept_unless_it_may_start_afresh(checkout, small_study):
     write_study(alone(small_study), checkout / "data" / "studies" / "small")
     assert measure_here("small", name="here", seconds=1, repeats=1).finished == 1
-    again = measure_here("small", name="here", seconds=2, repeats=1)
+    with pytest.raises(LoadcurveError, match="build/studies/here holds another study, or one with other seconds"):
+        measure_here("small", name="here", seconds=2, repeats=1)
+    again = measure_here("small", name="here", seconds=2, repeats=1, afresh=True)
     assert (again.finished, again.reason) == (1, "")
     assert read_run(again.folder / "cpu-c0001-r1").factors["seconds"] == 2
 
@@ -306,4 +308,4 @@ def test_a_short_copy_that_cannot_be_read_starts_afresh(checkout, small_study):
     here = measure_here("small", name="here", seconds=1, repeats=1)
     record = here.folder / "cpu-c0001-r1" / "run.json"
     record.write_text(record.read_text().replace('"connections": 1', '"connections": 2'))
-    assert measure_here("small", name="here", seconds=1, repeats=1).finished == 1
+    assert measure_here("small", name="here", seconds=1, repeats=1, afresh=True).finished == 1
