@@ -10,7 +10,7 @@ from typing import Any
 
 from loadcurve.lab import network, ssh
 from loadcurve.lab.arrangement import Arrangement, Site, counting, share_processors
-from loadcurve.lab.arrangement.faults import link_with, settings_with
+from loadcurve.lab.arrangement.faults import links_with, settings_with
 from loadcurve.lab.hosts import LOCAL, Host
 from loadcurve.lab.limits import Limits, Prefix, limited, throttling
 from loadcurve.lab.network import Ledger
@@ -182,7 +182,7 @@ def _namespaces(
     hosts = {
         node.name: settings_with(fault, faulty, node.name, section_of(settings, node.name)) for node in topology.nodes
     }
-    links = link_with(fault, faulty, dict(settings.links))
+    links = links_with(fault, faulty, settings.links, topology)
     built = stack.enter_context(network.build(topology, ledger, links, hosts, making))
     return {name: LocalPlace(host, folder) for name, host in built.items()}
 

@@ -10,6 +10,7 @@ import pytest
 from private_services import need
 
 from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.arrangement.faults import links_with
 from loadcurve.lab.faults import (
     FAULTS,
     Fault,
@@ -30,7 +31,8 @@ from loadcurve.lab.faults import (
     stop_server,
 )
 from loadcurve.lab.hosts import LOCAL, Host
-from loadcurve.lab.network import LinkConditions
+from loadcurve.lab.network import TOPOLOGIES, LinkConditions
+from loadcurve.lab.network.wiring import resolve
 
 ALL = (
     narrow_ports(10),
@@ -132,3 +134,24 @@ def test_a_guard_is_never_signalled_itself():
     finally:
         guard.terminate()
         guard.wait(5)
+
+
+def test_a_fault_of_a_link_leaves_what_is_set_and_is_at_least_as_bad():
+    """However a study names the links: of a network, of a host, of one link."""
+    topology = TOPOLOGIES["client_l4_servers"]()
+    back = topology.node("LB").interfaces[1].network
+    for set_already in (
+        {back: LinkConditions(delay_s=0.002, mtu=1400)},
+        {"LB": LinkConditions(loss_ratio=0.2)},
+        {f"LB.{back}": LinkConditions(delay_s=0.5)},
+        {},
+    ):
+        before = resolve(topology, set_already)
+        after = resolve(topology, links_with(delay_packets(0.01), "LB", set_already, topology))
+        assert set(after) == set(before)
+        for (host, network), was in before.items():
+            now = after[host, network]
+            assert (now.loss_ratio, now.mtu) == (was.loss_ratio, was.mtu)
+            assert now.delay_s == (max(was.delay_s, 0.01) if host == "LB" else was.delay_s)
+    assert links_with(None, "LB", {"LB": LinkConditions()}, topology) == {"LB": LinkConditions()}
+    assert links_with(drop_fin(80), "LB", {}, topology) == {}

@@ -1,10 +1,12 @@
 """From the section `fault` to a fault on a host."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loadcurve.lab import faults
 from loadcurve.lab.faults import Fault
-from loadcurve.lab.network import HostSettings, LinkConditions
+from loadcurve.lab.network import HostSettings, LinkConditions, Topology
+from loadcurve.lab.network.wiring import resolve
 from loadcurve.lab.sections.adaptive import FaultSection
 from loadcurve.lab.sections.hosts import HostSection
 
@@ -36,13 +38,31 @@ def fault_of(section: FaultSection, service: str, port: int) -> Fault:
     return faults.FAULTS[kind](value)
 
 
-def link_with(fault: Fault | None, host: str, links: dict[str, LinkConditions]) -> dict[str, LinkConditions]:
-    """Return the links' conditions with those of a fault on a host."""
-    if fault is None or fault.link is None:
-        return links
-    now, worse = links.get(host, LinkConditions()), fault.link
-    changed = replace(now, delay_s=max(now.delay_s, worse.delay_s), loss_ratio=max(now.loss_ratio, worse.loss_ratio))
-    return links | {host: changed}
+def links_with(
+    fault: Fault | None, host: str, links: Mapping[str, LinkConditions], topology: Topology
+) -> dict[str, LinkConditions]:
+    """Return the links' conditions with those of a fault on a host: each of its links keeps what is set, or is worse.
+
+    Parameters
+    ----------
+    fault : Fault, optional
+        What happens; None, or one that is of no link, changes nothing.
+    host : str
+        To which it happens.
+    links : mapping of str to LinkConditions
+        As a study names them: of a host, of a network, or of one link.
+    topology : Topology
+        Of the study.
+    """
+    if fault is None or (worse := fault.link) is None:
+        return dict(links)
+    changed = {}
+    for (name, network), now in resolve(topology, links).items():
+        if name == host:
+            delay_s, loss_ratio = max(now.delay_s, worse.delay_s), max(now.loss_ratio, worse.loss_ratio)
+            now = replace(now, delay_s=delay_s, loss_ratio=loss_ratio)
+        changed[f"{name}.{network}"] = now
+    return changed
 
 
 def settings_with(fault: Fault | None, on: str, name: str, host: HostSection) -> HostSettings:
