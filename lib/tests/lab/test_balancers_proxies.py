@@ -4,6 +4,7 @@ import contextlib
 import re
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,20 @@ def test_connections_to_servers_are_used_again(kind, keepalive, tmp_path):
     with running(tmp_path, nginx_service(Nginx("S1", (server,), Status())), service_of(kind, proxy)):
         accepted = [int(ask(listen.url).body.split()[7]) for _ in range(6)]
     assert accepted[-1] - accepted[0] == (0 if keepalive else 5)
+
+
+@pytest.mark.lab
+def test_connections_are_not_used_again_by_an_nginx_that_keeps_them_unasked(tmp_path):
+    """From 1.29.7 on nginx keeps connections to servers by default; the same defaults are given to any nginx here."""
+    need("nginx", "curl")
+    server, listen = free_endpoint(), free_endpoint()
+    balancer = nginx_l7_service(NginxProxy(Proxy("LB", listen, (server,), keepalive=False)))
+    text = balancer.files["LB.conf"].replace(f"server {server};", f"server {server}; keepalive 32;")
+    text = text.replace("http {", 'http { proxy_http_version 1.1; proxy_set_header Connection "";')
+    balancer = replace(balancer, files={"LB.conf": text})
+    with running(tmp_path, nginx_service(Nginx("S1", (server,), Status())), balancer):
+        accepted = [int(ask(listen.url).body.split()[7]) for _ in range(6)]
+    assert accepted[-1] - accepted[0] == 5
 
 
 @pytest.mark.lab

@@ -104,8 +104,10 @@ def _servers(nginx: NginxProxy) -> list[str]:
 
 
 def _location(nginx: NginxProxy, pool: str) -> list[str]:
-    kept = ["proxy_http_version 1.1;", 'proxy_set_header Connection "";'] if nginx.proxy.keepalive else []
-    return block("location /", [f"proxy_pass http://{pool};", *kept])
+    # Both ways are written out: nginx keeps connections to servers by default from 1.29.7 on, and did not before.
+    kept = ["proxy_http_version 1.1;", 'proxy_set_header Connection "";']
+    closed = ["proxy_http_version 1.0;", "proxy_set_header Connection close;"]
+    return block("location /", [f"proxy_pass http://{pool};", *(kept if nginx.proxy.keepalive else closed)])
 
 
 def _log(nginx: NginxProxy, kind: str, form: str) -> list[str]:
