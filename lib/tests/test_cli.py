@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from loadcurve.ingest.registry import FORMS
+
 
 def loadcurve(*argv, cwd):
     return subprocess.run(
@@ -49,6 +51,12 @@ def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
 def test_help_names_the_commands(root):
     said = loadcurve("--help", cwd=root).stdout
     assert all(word in said for word in ("launch", "lab", "ingest", "run"))
+
+
+def test_doctor_names_every_tool_whose_output_is_read(root):
+    said = {line.split()[0] for line in loadcurve("doctor", cwd=root).stdout.splitlines()}
+    files = {"proc", "apache"}  # files of the kernel, and of the program apache2
+    assert {form.tool for form in FORMS} - files <= said
 
 
 def test_lab_clean_says_what_it_removed(root):

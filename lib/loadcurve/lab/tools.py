@@ -62,6 +62,9 @@ TOOLS = {
         Tool("vegeta", "load, open loop", "-version", source="https://github.com/tsenart/vegeta/releases"),
         Tool("k6", "load, both loops", "version", source="https://github.com/grafana/k6/releases"),
         Tool("fortio", "load, open loop", "version", source="https://github.com/fortio/fortio/releases"),
+        Tool("httperf", "load, open loop", "--version", "httperf"),
+        Tool("siege", "load, closed loop", "", "siege"),  # asked for its version, it writes to the user's ~/.siege
+        Tool("ghz", "load, gRPC", "--version", source="https://github.com/bojand/ghz/releases"),
         Tool("nginx", "server, proxy", "-v", "nginx"),
         Tool("apache2", "server", "-v", "apache2-bin"),
         Tool("lighttpd", "server", "-v", "lighttpd"),
