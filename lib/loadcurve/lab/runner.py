@@ -3,7 +3,7 @@
 What is finished stays as it is; what is not is done again by the next `launch` of the same folder.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
@@ -13,12 +13,12 @@ from loadcurve.lab import machine, programs
 from loadcurve.lab.guard import check_redirect, check_target
 from loadcurve.lab.interrupts import deferred, pause
 from loadcurve.lab.network import find_block
-from loadcurve.lab.obstacles import arrangements, find_obstacles
+from loadcurve.lab.obstacles import arrangements, find_obstacles, first_points
 from loadcurve.lab.order import Eyes, most_points, points_of
 from loadcurve.lab.plan import Point
 from loadcurve.lab.resume import adopt, check_same_machine, is_finished, only_launcher
 from loadcurve.lab.run_point import Around, run_point
-from loadcurve.lab.sections import StudyFile, check_study, settings_of
+from loadcurve.lab.sections import TopologySection, check_study, settings_of
 from loadcurve.lab.sections.study_file import settings_of_point
 from loadcurve.lab.stage import connections
 from loadcurve.records import run_folders
@@ -55,12 +55,13 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     obstacles = find_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
+    topologies = _topologies(study)
     points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
-    with deferred(), only_launcher(folder), connections(settings) as logins:
+    with deferred(), only_launcher(folder), connections(topologies) as logins:
         check_same_machine(folder, here)
-        around = Around(here, _block(settings), programs.here(), logins, public)
+        around = Around(here, _block(topologies), programs.here(), logins, public)
         failed, made = _run_all(study, points, folder, around, most_points(study, settings))
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
@@ -103,6 +104,12 @@ def _guard(study: Study, public: bool) -> None:
             check_redirect(url, study.allow_targets, public=public)
 
 
-def _block(settings: StudyFile) -> str:
-    recipe = settings.topology.recipe
-    return "" if recipe == "loopback" or settings.topology.machines else find_block()
+def _topologies(study: Study) -> list[TopologySection]:
+    """Each that a point has, once: variants and levels may name another one."""
+    points = {repr(point.settings["topology"]): point for point in first_points(study)}
+    return [settings_of_point(study, dict(point.settings)).topology for point in points.values()]
+
+
+def _block(topologies: Iterable[TopologySection]) -> str:
+    """Addresses for networks of the laboratory; empty where no point has one."""
+    return find_block() if any(topology.recipe != "loopback" for topology in topologies) else ""

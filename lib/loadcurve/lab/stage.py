@@ -3,7 +3,7 @@
 import contextlib
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from loadcurve.lab.limits import Limits, Prefix, limited, throttling
 from loadcurve.lab.network import Ledger
 from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import LocalPlace, Place
-from loadcurve.lab.sections import HostSection, StudyFile
+from loadcurve.lab.sections import HostSection, StudyFile, TopologySection
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,11 @@ class Stage:
 
 
 @contextlib.contextmanager
-def connections(settings: StudyFile) -> Iterator[dict[str, ssh.Connection]]:
-    """Log in to the machines of a topology, once for a whole launch."""
+def connections(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh.Connection]]:
+    """Log in to the machines of topologies, once for a whole launch: ssh URL of each → its connection."""
+    urls = [machine.ssh for topology in topologies for machine in topology.machines.values() if machine.ssh]
     with contextlib.ExitStack() as stack:
-        yield {
-            name: stack.enter_context(ssh.connected(machine.ssh))
-            for name, machine in settings.topology.machines.items()
-            if machine.ssh
-        }
+        yield {url: stack.enter_context(ssh.connected(url)) for url in dict.fromkeys(urls)}
 
 
 @contextlib.contextmanager
@@ -193,7 +190,7 @@ def _machines(
     places: dict[str, Place] = {}
     for name, machine in settings.topology.machines.items():
         host = Host(name, machine.address)
-        place = ssh.open_place(logins[name], host, folder) if name in logins else LocalPlace(host, folder)
+        place = ssh.open_place(logins[machine.ssh], host, folder) if machine.ssh else LocalPlace(host, folder)
         stack.callback(place.close)
         places[name] = place
     return places

@@ -105,3 +105,9 @@ def test_machines_that_are_there(tmp_path):
     assert {c.host for c in made.run.commands} == {"C1", "S1"}
     assert json.loads((folder / "r1" / "run.json").read_text())["factors"]["url"] == f"http://127.0.0.1:{port}/"
     assert made.warnings == ()
+
+
+def test_a_variant_with_a_network_beside_one_without(tmp_path):
+    made = launched(tmp_path / "s", variants={"lo": {}, "net": {"topology.recipe": "client_server"}})
+    hosts = {run_id: {command.host for command in run.commands} for run_id, run in made.runs.items()}
+    assert hosts == {"lo-r1": {"local"}, "net-r1": {"C1", "S1"}}
