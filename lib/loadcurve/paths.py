@@ -21,7 +21,7 @@ def root() -> Path:
 
 
 def build() -> Path:
-    """Everything that make writes; deleting it loses nothing."""
+    """What make builds.  Only runs made from the notebook (`studies`) and what fuzzers found (`fuzz`) lie nowhere else."""
     return root() / "build"
 
 
