@@ -229,7 +229,7 @@ class MonitorsSection:
     Attributes
     ----------
     sar : float or None
-        All of the machine: processors, memory, network, disks; in whole s, 1–3600.
+        Processors, interfaces, TCP and sockets; in whole s, 1–3600.
     mpstat : float or None
         Each processor by itself; in whole s, 1–3600.
     ss_summary : float or None
