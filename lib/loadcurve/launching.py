@@ -8,17 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
 from loadcurve import lab
 from loadcurve.ingest.folder import read_run_folder
+from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.lab import Eyes, Measured
 from loadcurve.records import read_run
 from loadcurve.stats import summarise_merged, summarise_stopping
 from loadcurve.study import Study
 
 _TABLES = ("runs", "latency", "histogram")
-_ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status", "errors_other")
 
 
 def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = tqdm.write) -> list[Path]:
@@ -62,32 +63,32 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
         return None
     tables = read_run_folder(run_folder, _TABLES).tables
     runs = tables["runs"]
-    requests, errors = runs["requests"].sum(), runs[[name for name in _ERRORS if name in runs]].sum().sum()
-    weights = runs["requests"].astype(float)
+    answered = runs[runs["requests"].fillna(0) > 0]
     return Measured(
         throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
-        latency_mean_s=_mean(runs["latency_mean_s"].astype(float).to_numpy(), weights.to_numpy()),
+        latency_mean_s=_mean(answered),
         received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
-        failed_ratio=float(errors / (requests + errors)) if requests + errors else 1.0,
-        latency_s=_latency_s(tables, quantile),
+        failed_ratio=failed_ratio(runs),
+        latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
     )
 
 
-def _mean(values: np.ndarray, weights: np.ndarray) -> float:
-    """Mean of the responses of all generators: each one's mean by its number of responses."""
-    return float(np.sum(values * weights) / np.sum(weights)) if np.sum(weights) else np.nan
+def _mean(answered: pd.DataFrame) -> float:
+    """Mean of the responses of all generators that had any: each one's mean by its number of responses."""
+    means, responses = (answered[name].to_numpy(float, na_value=np.nan) for name in ("latency_mean_s", "requests"))
+    return float(np.average(means, weights=responses)) if len(answered) else np.nan
 
 
-def _latency_s(tables: dict, quantile: float) -> float:
-    """Latency at a quantile: from the histograms of all generators, else as the only one printed it."""
-    runs, histogram, printed = tables["runs"], tables["histogram"], tables["latency"]
+def _latency_s(answered: pd.DataFrame, histogram: pd.DataFrame, printed: pd.DataFrame, quantile: float) -> float:
+    """Latency at a quantile: from the histograms of all generators with responses, else as the only one printed it."""
     # Where a tool gives both, the one that counts the requests which a stalled server kept from being sent.
     histogram = histogram[histogram["corrected"].eq(histogram["corrected"].max())]
-    if set(runs["generator"]) == set(histogram["generator"]) and len(histogram):
-        merged = summarise_merged(runs, histogram, [quantile])
+    if set(answered["generator"]) == set(histogram["generator"]) and len(histogram):
+        merged = summarise_merged(answered, histogram, [quantile])
         (upper,) = (name for name in merged if name.startswith("latency_") and name.endswith("_upper_s"))
         return float(merged[upper].iloc[0])
-    if len(runs) == 1:
+    if len(answered) == 1:
+        printed = printed[printed["generator"].eq(answered["generator"].iloc[0])]
         same = printed[np.isclose(printed["quantile"], quantile)]
         if len(same):
             return float(same["latency_s"].iloc[0])

@@ -1,0 +1,63 @@
+"""Which requests failed, of the generators that the laboratory starts: each of them counts its errors in its own way.
+
+- wrk 4 counts each response in `requests`, also one of an error status and one later than its timeout
+  (``response_complete`` in src/wrk.c).  What it could not connect, write or read is in no response.
+- wrk2 looks every 2 s at what it still waits for (``check_timeouts``): its timeouts are in no response.
+- ab, with ``-r``, counts a request as complete also when writing it or reading its response failed
+  (``close_connection`` in support/ab.c).  Its exceptions of the poll are of requests whose reading failed too.
+- weighttp counts every request as done, and as failed what was not read whole or had an error status (src/client.c).
+- h2load and hey count a response of an error status as one, and what was never answered apart.
+"""
+
+import numpy as np
+import pandas as pd
+
+_ALL = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_other")
+# Of each tool: the failed ones among `requests`, and those beside them.
+_FAILED = {
+    "wrk": (("errors_status", "errors_timeout"), ("errors_connect", "errors_read", "errors_write")),
+    "wrk2": (("errors_status",), ("errors_connect", "errors_read", "errors_write", "errors_timeout")),
+    "ab": (("errors_status", "errors_read", "errors_write"), ("errors_connect",)),
+    "weighttp": (("requests_failed",), ()),
+    "h2load": (("errors_status",), ("errors_timeout", "errors_other")),
+    "hey": (("errors_status",), _ALL),
+}
+
+
+def failed_ratio(runs: pd.DataFrame) -> float:
+    """Share of the requests that failed, of all generators of a run together.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load or hey.
+
+    Returns
+    -------
+    float
+        From 0 to 1.  A generator that had no response and tells no error waited in vain on each of its connections:
+        these are its failed requests.
+
+    Examples
+    --------
+    >>> wrk = {"tool": "wrk", "requests": [80], "errors_status": [10], "errors_read": [20]}
+    >>> failed_ratio(pd.DataFrame(wrk))  # 10 of 80 responses, and 20 requests without one
+    0.3
+    """
+    failed, made = np.sum([_failed_of(row) for row in runs.to_dict("records")], axis=0)
+    return float(failed / made)
+
+
+def _failed_of(row: dict) -> tuple[float, float]:
+    """Failed requests of a generator, and all it made; the second is over 0."""
+    among, beside = (sum(_count(row, name) for name in names) for names in _FAILED[row["tool"]])
+    answered = _count(row, "requests")
+    if not answered + beside:
+        waiting = max(_count(row, "connections"), 1.0)
+        return waiting, waiting
+    return min(among, answered) + beside, answered + beside
+
+
+def _count(row: dict, name: str) -> float:
+    value = row.get(name)
+    return 0.0 if value is None or pd.isna(value) else float(value)

@@ -1,0 +1,174 @@
+"""What a search or a stop sees of a run, against what the server itself counted; generators for real, on loopback."""
+
+import contextlib
+import itertools
+import math
+import socket
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pandas as pd
+import pytest
+from launched_runs import short_study
+from private_services import need
+
+from loadcurve.errors import LabError
+from loadcurve.ingest.load.failed import failed_ratio
+from loadcurve.launching import launch, measure
+from loadcurve.records import run_folders
+
+pytestmark = pytest.mark.real
+
+_ANSWERS = {
+    "good": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
+    "missing": b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno",
+}
+
+
+@dataclass
+class Flawed:
+    """A server that gives each connection the next answer of a cycle, and counts them."""
+
+    cycle: Iterator[str]
+    port: int
+    given: Counter = field(default_factory=Counter)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def bad(self) -> float:
+        """Share of the answers that were none, or one of an error status, or late."""
+        return 1 - self.given["good"] / self.given.total()
+
+
+@contextlib.contextmanager
+def flawed(*cycle, ever=()):
+    """Serve these and then others for ever, of ``good``, ``missing`` (404), ``reset`` (in place of a response), ``late`` (1.4 s), ``silent``."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    server = Flawed(itertools.chain(cycle if ever else (), itertools.cycle(ever or cycle)), listening.getsockname()[1])
+    turn = threading.Lock()
+
+    def answer(connection):
+        with connection, contextlib.suppress(OSError):
+            asked, kind = connection.recv(65536), "good"
+            if b"x-load" in asked.lower():  # and not who asks whether the server is there
+                with turn:
+                    kind = next(server.cycle)
+                    server.given[kind] += 1
+            if kind == "reset":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            time.sleep({"late": 1.4, "silent": 30}.get(kind, 0))
+            connection.sendall(_ANSWERS["missing" if kind == "missing" else "good"])
+            connection.shutdown(socket.SHUT_WR)
+            connection.recv(65536)
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=(listening.accept()[0],), daemon=True).start()
+
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
+    try:
+        yield server
+    finally:
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        accepting.join()
+
+
+def measured(folder, server, **load):
+    """What a run against a server showed."""
+    need(load["tool"])
+    load = {"timeout_s": 1.0, "headers": {"X-Load": "1"}, **load}
+    study = short_study(folder.name, server={"url": server.url}, load=load)
+    launch(study, folder)
+    (run,) = run_folders(folder)
+    return measure(run, 0.5)
+
+
+BOUND = {"wrk": {"duration_s": 1.0}, "ab": {"requests": 400}, "h2load": {"requests": 400}, "hey": {"requests": 400}}
+
+
+@pytest.mark.parametrize("tool", BOUND)
+def test_a_response_of_an_error_status_is_one_failed_request(tool, tmp_path):
+    with flawed("good", "missing", "good", "good") as server:
+        seen = measured(tmp_path / "s", server, tool=tool, **BOUND[tool])
+        assert seen.failed_ratio == pytest.approx(server.bad, abs=0.02) == pytest.approx(0.25, abs=0.01)
+    with flawed("missing") as server:
+        assert measured(tmp_path / "t", server, tool=tool, **BOUND[tool]).failed_ratio == 1.0
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab", "hey"])  # h2load gives up the connection and does not say so
+def test_a_connection_that_is_reset_is_one_failed_request(tool, tmp_path):
+    with flawed("good", "reset", "good", "missing") as server:
+        seen = measured(tmp_path / "s", server, tool=tool, **BOUND[tool])
+        assert seen.failed_ratio == pytest.approx(server.bad, abs=0.02) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("tool", ["wrk", "hey"])
+def test_a_late_response_is_one_failed_request(tool, tmp_path):
+    with flawed("late") as server:
+        assert measured(tmp_path / "s", server, tool=tool, duration_s=3.0).failed_ratio == 1.0
+
+
+def test_a_generator_without_a_response_waited_on_each_of_its_connections(tmp_path):
+    """Two of wrk with a connection each: one is never answered, the other tells the response times."""
+    with flawed("silent", ever=("good",)) as server:
+        seen = measured(tmp_path / "s", server, tool="wrk", connections=2, processes=2)
+        assert seen.failed_ratio == pytest.approx(1 / server.given.total(), rel=0.01)
+        assert 0 < seen.latency_mean_s < 1 and 0 < seen.latency_s < 1
+    with flawed("silent") as server:
+        seen = measured(tmp_path / "t", server, tool="wrk")
+        assert seen.failed_ratio == 1.0 and seen.throughput_rps == 0.0
+        assert math.isnan(seen.latency_mean_s) and math.isnan(seen.latency_s)
+
+
+def test_a_load_that_is_never_answered_breaks_a_capacity(tmp_path):
+    need("wrk")
+    with flawed("silent") as server:
+        study = short_study(
+            "s", server={"url": server.url}, load={"timeout_s": 1.0, "headers": {"X-Load": "1"}},
+            objective={"latency_s": 1.0},
+            search={"capacity": {"lowest": 1, "highest": 2, "initial_s": 1.0, "final_s": 1.0, "level": 0.6}},
+        )  # fmt: skip
+        said = []
+        launch(study, tmp_path / "s", tell=said.append)
+    assert len(said) == 1 and "nothing kept: not even the lowest load, 1, keeps the objective" in said[0]
+
+
+def test_a_stop_whose_server_cannot_start_ends_and_names_its_failures(tmp_path):
+    need("nginx", "wrk")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        server = {"nginx": {}, "port": taken.getsockname()[1]}
+        study = short_study("s", server=server, stop={"half_width_ratio": 0.1, "most_repeats": 10})
+        said = []
+        with pytest.raises(
+            LabError, match=r"3 of 3 runs failed: r1 \(.* is taken.*\), r2 \(.*\), r3 \(.*; launch again"
+        ):
+            launch(study, tmp_path / "s", tell=said.append)
+    assert said == ["throughput_rps is not known well enough: left after 3 runs, 0 of them measured"]
+    assert [run.name for run in run_folders(tmp_path / "s")] == ["r1", "r2", "r3"]
+
+
+def test_each_tool_counts_its_errors_in_its_own_way():
+    def of(tool, **columns):
+        return failed_ratio(pd.DataFrame([{"tool": tool, **columns}]))
+
+    # ab -r -n 2000 before a server that reset each fourth connection.
+    assert of("ab", requests=2000, errors_read=500, errors_exception=500, errors_connect=0) == 0.25
+    # src/client.c of weighttp 0.4: each that ended is done, each done one succeeded or failed; 4xx and 5xx failed.
+    assert of("weighttp", requests=100, requests_failed=30, errors_status=20, errors_other=0) == 0.3
+    # src/wrk.c of wrk2: check_timeouts looks at requests without a response.
+    assert of("wrk2", requests=60, errors_timeout=40) == 0.4
+    assert of("wrk", requests=60, errors_timeout=40, errors_status=30) == 1.0, "a late 404 is no more than one"
+    assert of("wrk", requests=0, connections=8) == 1.0, "nobody was answered"
+    two = pd.DataFrame([{"tool": "wrk", "requests": 0, "connections": 8}, {"tool": "wrk", "requests": 72}])
+    assert failed_ratio(two) == 0.1
