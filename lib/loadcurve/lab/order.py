@@ -16,11 +16,12 @@ import pandas as pd
 
 from loadcurve.errors import LabError
 from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan, settings_of_point
-from loadcurve.lab.search import NarrowMean, Observation, Result, Trial, begin, step
+from loadcurve.lab.search import NarrowMean, Observation, Result, Search, Trial, begin, step
 from loadcurve.lab.sections import StudyFile
 from loadcurve.study import Study, place_of, settled
 
-# A run that failed is made again; what fails three times in a row will not become better.
+# A run that failed is made again; what fails three times in a row will not become better.  So a search ends there, and
+# a stop leaves that point alone.
 _TRIES = 3
 
 
@@ -35,7 +36,7 @@ class Measured:
     failed_ratio : float
         Share of failed requests.
     latency_s : float
-        At the objective's quantile; NaN where there is none.
+        At the objective's quantile; NaN where there is none: the tool does not tell it, or no request was answered.
     """
 
     throughput_rps: float
@@ -81,7 +82,7 @@ def points_of(study: Study, settings: StudyFile, folder: Path, eyes: Eyes | None
     Raises
     ------
     LabError
-        When an adaptive study has no eyes, or one of its runs fails again and again.
+        When an adaptive study has no eyes, or a run of a search fails again and again.
     """
     if (settings.search or settings.stop) and eyes is None:
         raise LabError("a study with search or stop needs eyes: `loadcurve launch` has them")
@@ -122,26 +123,40 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
     """Block after block, each with the points whose mean is not yet known well enough."""
     stop, order, begun = settings.stop, random.Random(study.seed), 0
     wanted = {"load": 1.0, "duration_s": 1.0, "half_width_ratio": stop.half_width_ratio}
-    goal = NarrowMean(rule=eyes.rule, most_trials=stop.most_repeats, **wanted)
-    states: dict[str, Any] = {}
-    for repeat in itertools.count(1):
-        left = [
-            point
-            for point in block(study, repeat, order, begun)
-            if not isinstance(states.setdefault(arm(study, point.variant, point.levels), begin(goal))[1], Result)
-        ]
-        if not left:
-            return
-        for i, point in enumerate(left):
+    first = _Arm(*begin(NarrowMean(rule=eyes.rule, most_trials=stop.most_repeats, **wanted)))
+    arms: dict[str, _Arm] = {}
+    for repeat in range(1, stop.most_repeats + 1):
+        points = [(arm(study, point.variant, point.levels), point) for point in block(study, repeat, order, begun)]
+        left = [(name, point) for name, point in points if arms.setdefault(name, first).goes_on]
+        for i, (name, point) in enumerate(left):
             yield replace(point, order=begun + i)
             measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
-            if measured is None:
-                continue  # a failed run is told at the end, and made again by the next launch
-            name, value = arm(study, point.variant, point.levels), getattr(measured, stop.quantity)
-            states[name] = step(states[name][0], Observation(1.0, 1.0, value))
-            if isinstance(states[name][1], Result):
-                eyes.tell(_said(name, stop.quantity, states[name][1]))
+            # A failed run is told at the end, and made again by the next launch.
+            now = arms[name] = arms[name].after(math.nan if measured is None else getattr(measured, stop.quantity))
+            if isinstance(now.following, Result):
+                eyes.tell(_said(name, stop.quantity, now.following))
+            elif repeat == stop.most_repeats or not now.goes_on:
+                eyes.tell(_left(name, stop.quantity, repeat, len(now.state.observations)))
         begun += len(left)
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """A point under a stop: its state, what follows, and how many of its last runs could not be measured."""
+
+    state: Search
+    following: Trial | Result
+    unknown: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        return isinstance(self.following, Trial) and self.unknown < _TRIES
+
+    def after(self, value: float) -> "_Arm":
+        """The same after one more run; `value` is NaN where it failed, or had no response."""
+        if math.isnan(value):
+            return replace(self, unknown=self.unknown + 1)
+        return _Arm(*step(self.state, Observation(1.0, 1.0, value)))
 
 
 def _trial(
@@ -163,11 +178,16 @@ def _observed(settings: StudyFile, trial: Trial, measured: Measured) -> Observat
         return Observation(trial.load, trial.duration_s, measured.received_bytes_per_s)
     objective = settings.objective
     kept = measured.failed_ratio <= (objective.failed_ratio or 0.0)
-    if objective.latency_s is not None:
+    if kept and objective.latency_s is not None:  # where no request was answered, there is no latency to ask for
         if math.isnan(measured.latency_s):
             raise LabError(f"no latency at quantile {objective.quantile:g}: {settings.load.tool} does not tell it")
-        kept = kept and measured.latency_s <= objective.latency_s
+        kept = measured.latency_s <= objective.latency_s
     return Observation(trial.load, trial.duration_s, measured.throughput_rps, bool(kept))
+
+
+def _left(name: str, quantity: str, runs: int, measured: int) -> str:
+    head = f"{name}: " if name else ""
+    return f"{head}{quantity} is not known well enough: left after {runs} runs, {measured} of them measured"
 
 
 def _said(name: str, factor: str, result: Result) -> str:

@@ -1,0 +1,72 @@
+"""Which points an adaptive study asks for, whatever its runs show; nothing is started."""
+
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+
+from loadcurve.errors import LabError
+from loadcurve.lab.order import Eyes, Measured, most_points, points_of
+from loadcurve.lab.sections import check_study, settings_of
+from loadcurve.stats import summarise_stopping
+from loadcurve.study import Study
+
+NOTHING = Measured(0.0, math.nan, 0.0, 1.0, math.nan)
+"""A run whose server answered no request."""
+
+
+def asked(study, measure):
+    """The points of a study whose runs show `measure(run_id)`, at most 500, and what is said."""
+    check_study(study)
+    settings, said = settings_of(study), []
+    eyes = Eyes(lambda folder, quantile: measure(folder.name), summarise_stopping, said.append)
+    points = list(itertools.islice(points_of(study, settings, Path("s"), eyes), 500))
+    assert len(points) <= most_points(study, settings)
+    assert [point.order for point in points] == list(range(len(points)))
+    return [point.run_id for point in points], said
+
+
+def good(rps=100.0, latency_s=0.01):
+    return Measured(rps, latency_s, rps, 0.0, latency_s)
+
+
+STOP = {"half_width_ratio": 0.02, "most_repeats": 12}
+
+
+@pytest.mark.parametrize("shown", [None, NOTHING])
+def test_a_stop_leaves_a_point_that_is_not_measured_three_times_in_a_row(shown):
+    study = Study("s", "?", variants={"a": {}, "b": {}}, stop={**STOP, "quantity": "latency_mean_s"})
+    ids, said = asked(study, lambda run_id: shown if run_id.startswith("a-") else good())
+    assert sorted(i for i in ids if i.startswith("a-")) == ["a-r1", "a-r2", "a-r3"]
+    assert sum(i.startswith("b-") for i in ids) == 10, "the other one goes on"
+    assert said[0] == "a: latency_mean_s is not known well enough: left after 3 runs, 0 of them measured"
+    assert said[1].startswith("b: latency_mean_s 0.01 to 0.01") and len(said) == 2
+
+
+def test_a_stop_ends_after_its_most_repeats_whatever_fails():
+    ids, said = asked(Study("s", "?", stop=STOP), lambda run_id: None if int(run_id[1:]) % 2 else good())
+    assert ids == [f"r{n}" for n in range(1, 13)]
+    assert said == ["throughput_rps is not known well enough: left after 12 runs, 6 of them measured"]
+
+
+def test_a_stop_makes_up_for_a_run_that_failed():
+    ids, said = asked(Study("s", "?", stop=STOP), lambda run_id: None if run_id in ("r2", "r3") else good())
+    assert ids == [f"r{n}" for n in range(1, 13)] and said[0].startswith("throughput_rps 100 to 100")
+
+
+CAPACITY = {"capacity": {"lowest": 1, "highest": 64, "final_s": 2}}
+
+
+def test_a_load_at_which_nothing_is_answered_breaks_the_objective():
+    def measure(run_id):
+        return good() if int(run_id[1:5]) <= 20 else NOTHING
+
+    _, (said,) = asked(Study("s", "?", objective={"latency_s": 0.1}, search=CAPACITY), measure)
+    assert said.startswith("connections 20 to 21, "), said
+
+
+def test_a_tool_that_does_not_tell_the_latency_is_named():
+    study = Study("s", "?", load={"tool": "hey"}, objective={"latency_s": 0.1, "quantile": 0.97}, search=CAPACITY)
+    with pytest.raises(LabError, match="no latency at quantile 0.97: hey does not tell it"):
+        asked(study, lambda run_id: Measured(100.0, 0.01, 100.0, 0.0, math.nan))
