@@ -49,7 +49,9 @@ class Flawed:
 
 @contextlib.contextmanager
 def flawed(*cycle, ever=()):
-    """Serve these and then others for ever, of ``good``, ``missing`` (404), ``reset`` (in place of a response), ``late`` (1.4 s), ``silent``."""
+    """Serve these again and again, or once and then others: ``good``, ``missing`` (404), ``reset`` in place of a
+    response, ``late`` by 1.4 s, ``silent``.
+    """
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     server = Flawed(itertools.chain(cycle if ever else (), itertools.cycle(ever or cycle)), listening.getsockname()[1])
     turn = threading.Lock()
