@@ -33,7 +33,8 @@ from loadcurve.lab.stage import Stage, processors
 from loadcurve.lab.versions import version_at
 from loadcurve.study import Command
 
-# Servers and monitors outlast the load by what stands around it: starts, a fault's end.
+# Servers and monitors outlast the load by what stands around it: starts, a fault's end.  Servers are waited for one
+# after the other, and each is asked once.
 _AROUND_S = 40.0
 _PYTHON = "python3"
 
@@ -70,11 +71,14 @@ class Scene:
     @property
     def limit_s(self) -> float:
         """Outer time limit of servers and monitors."""
-        return max(loader.generator.limit_s for loader in self.arrangement.loaders) + self.warm_up_s + _AROUND_S
+        asked = [service for _, service in self.arrangement.services if service.url]
+        asked += [self.arrangement.balanced] if self.arrangement.balanced else []
+        loading_s = max(loader.generator.limit_s for loader in self.arrangement.loaders) + self.warm_up_s
+        return loading_s + len(asked) * self.settings.server.work_s + _AROUND_S
 
     def serve(self) -> None:
         """Start servers and what stands before them, each when those behind it answer."""
-        fault, faulty = self.arrangement.fault, self.arrangement.faulty
+        fault, faulty, work_s = self.arrangement.fault, self.arrangement.faulty, self.settings.server.work_s
         if fault and (reason := why_not(fault, self.stage.watch[faulty].host)):
             raise LabError(f"fault {fault.name} on {faulty}: {reason}")
         for host, argv in self.arrangement.before:
@@ -87,13 +91,13 @@ class Scene:
         for _, service in self.arrangement.services:
             if service.url:
                 place, started = self.servers[service.name]
-                wait_until_it_answers(place, started, service.url, started.command.stderr)
+                wait_until_it_answers(place, started, service.url, started.command.stderr, work_s)
         balanced = self.arrangement.balanced
         if balanced and balanced.service:
             host, service = self.arrangement.balancer, balanced.service
             self._serve(host, service, "LB", "balancer")
             place, started = self.servers[service.name]
-            wait_until_it_answers(place, started, service.url, started.command.stderr)
+            wait_until_it_answers(place, started, service.url, started.command.stderr, work_s)
         elif balanced:
             command = self.stack.enter_context(loaded(balanced.rules, self.stage.work[self.arrangement.balancer]))
             self.record.commands.append((self.record.number(), command))

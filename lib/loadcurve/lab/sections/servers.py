@@ -220,6 +220,14 @@ class ServerSection:
         """Which of them it is."""
         return chosen(self)[0]
 
+    @property
+    def work_s(self) -> float:
+        """What the study has it do for each answer, in s: waits, and rounds of PHP at a µs each."""
+        if self.nginx is not None and self.nginx.response.delay is not None:
+            return self.nginx.response.delay.delay_ms / 1000
+        page = self.php.page if self.php is not None else None
+        return page.queries * page.wait_ms / 1000 + page.steps / 1e6 if page is not None else 0.0
+
 
 @strict
 @dataclass(frozen=True)

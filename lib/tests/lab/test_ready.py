@@ -1,0 +1,58 @@
+"""Ready is what answers and is the laboratory's own: not what ended meanwhile, and not before the study's own delay."""
+
+import http.server
+import subprocess
+import threading
+
+import pytest
+from launched_runs import launched
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts import LOCAL
+from loadcurve.lab.places import LocalPlace
+from loadcurve.lab.process import Started
+from loadcurve.lab.ready import wait_until_it_answers
+from loadcurve.study import Command
+
+
+def test_what_ended_while_another_one_answered_is_not_ready(tmp_path):
+    """The server that answers is another program; the one that was started ends before the answer is there."""
+    with subprocess.Popen(["sleep", "60"]) as ours:
+
+        class Foreign(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                ours.kill()
+                ours.wait()
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Foreign) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_port}/"
+            started = Started(Command("server", "nginx", ("nginx",), "out.txt", "err.txt", 1.0), ours)
+            with pytest.raises(LabError, match=r"the private nginx did not answer \(it ended\)"):
+                wait_until_it_answers(LocalPlace(LOCAL, tmp_path), started, url, "")
+            server.shutdown()
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("recipe", ["loopback", "client_server"])
+def test_a_server_that_waits_longer_than_anybody_would_for_a_start(tmp_path, recipe):
+    delay = {"nginx": {"response": {"delay": {"delay_ms": 5300}}}}
+    made = launched(tmp_path / "s", topology={"recipe": recipe}, server=delay)
+    assert made.run.status == "finished"
+
+
+@pytest.mark.lab
+def test_servers_live_as_long_as_their_own_delays_take(tmp_path):
+    """Each is waited for in turn, and what is up first must not be ended by its limit before the load is over."""
+    sections = {"topology": {"recipe": "client_proxy_servers"}, "balancer": {"haproxy": {}}}
+    limits = []
+    for delay_ms in (10, 1010):
+        delay = {"nginx": {"response": {"delay": {"delay_ms": delay_ms}}}}
+        made = launched(tmp_path / f"s{delay_ms}", **sections, server=delay)
+        limits.append(made.commands("server", "S1")[0].limit_s)
+    assert limits[1] - limits[0] == pytest.approx(3 * 1.0), "two servers, and what stands before them"
