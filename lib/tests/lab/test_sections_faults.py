@@ -227,6 +227,24 @@ WRONG = [
         f"objective: {{latency_s: 1}}\nload: {{threads: 3, connections: 3}}\nsearch: {CAPACITY}",
         [(5, "search to be with a lowest load and a resolution that are multiples of 3 threads")],
     ),
+    (
+        "topology: {recipe: client_server}\nload: {threads: 2, processes: 2, connections: 4}\n"
+        "objective: {latency_s: 1}\nsearch: {capacity: {lowest: 4, highest: 64, resolution: 2, final_s: 2}}",
+        [(6, "search to be with a lowest load and a resolution that are multiples of 2 threads of 2 processes")],
+    ),
+    (
+        "load: {threads: 2, connections: 4}\nobjective: {latency_s: 1}\n"
+        "search: {capacity: {lowest: 4, highest: 63, resolution: 2, final_s: 2}}",
+        [(5, "multiples of 2 threads, and a highest too, got '4, 2, 63'")],
+    ),
+    (
+        "load: {processes: 8, connections: 8}\nobjective: {latency_s: 1}\nsearch: " + CAPACITY,
+        [(5, "search to be with a lowest load of a connection for each of 8 processes, got '4'")],
+    ),
+    (
+        "objective: {latency_s: 1}\nsearch: {capacity: {lowest: 4, highest: 64, resolution: 0.5, final_s: 2}}",
+        [(4, "a resolution that are whole numbers")],
+    ),
     (f"objective: {{latency_s: 1}}\nstop: {{}}\nsearch: {CAPACITY}", [(4, "stop to be left out beside a search")]),
     ("stop: {half_width_ratio: 0, most_repeats: 1}", [(3, "half_width_ratio"), (3, "most_repeats")]),
     ("stop: {quantity: speed}", [(3, "stop.quantity to be 'throughput_rps' or 'latency_mean_s'")]),

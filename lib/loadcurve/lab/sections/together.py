@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.lab.generators import RULES
 from loadcurve.lab.network.wiring import resolve
 from loadcurve.study import place_of
 
@@ -76,6 +77,11 @@ def _endpoints(settings: "StudyFile") -> int:
     return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
 
 
+def _clients(settings: "StudyFile") -> int:
+    """On how many hosts the load is made."""
+    return sum(name.startswith("C") for name in settings.topology.names) or 1
+
+
 def _layout(settings: "StudyFile") -> list[ValueRuleError]:
     nginx, topology, port = settings.server.nginx, settings.topology, settings.server.port
     if nginx is None or not nginx.layout:
@@ -97,7 +103,7 @@ def _layout(settings: "StudyFile") -> list[ValueRuleError]:
 def _generators(settings: "StudyFile") -> list[ValueRuleError]:
     """See that the servers are loaded alike, and that a warm-up is a load that the tool can make."""
     load, found = settings.load, []
-    clients = sum(name.startswith("C") for name in settings.topology.names) or 1
+    clients = _clients(settings)
     roots = 1 if settings.balancer.kind or settings.server.url is not None else _endpoints(settings)
     try:
         if (load.processes * clients) % roots:
@@ -173,13 +179,30 @@ def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
     if search is not None:
         if place_of(search.factor) in {place_of(name) for name in settings.factors}:
             found.append(ValueRuleError("search", "for a place that is no factor of the study", search.factor))
-        threads, goal = settings.load.threads, search.goal
-        if place_of(search.factor) == ("load", "connections") and (goal.resolution % threads or goal.lowest % threads):
-            rule = f"with a lowest load and a resolution that are multiples of {threads} threads"
-            found.append(ValueRuleError("search", rule, f"{goal.lowest:g}, {goal.resolution:g}"))
+        if place_of(search.factor) == ("load", "connections"):
+            found += _connections(settings)
         if settings.stop is not None:
             found.append(ValueRuleError("stop", "left out beside a search, which repeats by its own rule", "stop"))
         if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio is None:
             rule = "given, with latency_s or failed_ratio: a search for capacity asks where it breaks"
             found.append(ValueRuleError("objective", rule, "none"))
     return found
+
+
+def _connections(settings: "StudyFile") -> list[ValueRuleError]:
+    """See that every number of connections that a search may ask for can be divided among processes and threads."""
+    load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
+    threads = load.threads if RULES[load.tool].even else 1
+    loads = f"{goal.lowest:g}, {goal.resolution:g}, {goal.highest:g}"
+    if any(
+        number % (threads * processes if threads > 1 else 1) for number in (goal.lowest, goal.resolution, goal.highest)
+    ):
+        each = f" of {processes} processes" if processes > 1 else ""
+        those = f"multiples of {threads} threads{each}" if threads > 1 else "whole numbers"
+        return [
+            ValueRuleError("search", f"with a lowest load and a resolution that are {those}, and a highest too", loads)
+        ]
+    if goal.lowest < processes:
+        rule = f"with a lowest load of a connection for each of {processes} processes"
+        return [ValueRuleError("search", rule, f"{goal.lowest:g}")]
+    return []
