@@ -21,7 +21,7 @@ def root() -> Path:
 
 
 def build() -> Path:
-    """What make builds.  Only runs made from the notebook (`studies`) and what fuzzers found (`fuzz`) lie nowhere else."""
+    """What make builds, and what lies nowhere else: runs made from the notebook, the findings of fuzzers."""
     return root() / "build"
 
 
