@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.order import Eyes, Measured, most_points, points_of
 from loadcurve.lab.sections import check_study, settings_of
+from loadcurve.lab.sections.adaptive import StopSection
 from loadcurve.stats import summarise_stopping
+from loadcurve.stats.stopping import MINIMUM
 from loadcurve.study import Study
 
 NOTHING = Measured(0.0, math.nan, 0.0, 1.0, math.nan)
@@ -70,3 +72,9 @@ def test_a_tool_that_does_not_tell_the_latency_is_named():
     study = Study("s", "?", load={"tool": "hey"}, objective={"latency_s": 0.1, "quantile": 0.97}, search=CAPACITY)
     with pytest.raises(LabError, match="no latency at quantile 0.97: hey does not tell it"):
         asked(study, lambda run_id: Measured(100.0, 0.01, 100.0, 0.0, math.nan))
+
+
+def test_a_stop_takes_the_least_repeats_of_the_rule_and_no_fewer():
+    assert StopSection(most_repeats=MINIMUM).most_repeats == MINIMUM
+    with pytest.raises(ValueRuleError, match=f"most_repeats must be a whole number of {MINIMUM} to 10000"):
+        StopSection(most_repeats=MINIMUM - 1)

@@ -59,7 +59,7 @@ RIGHT = [
     f"search: {CAPACITY}\nobjective: {{latency_s: 0.1}}",
     "search: {factor: server.nginx.response.text.body_bytes, "
     "saturating_size: {lowest: 100, highest: 3000, final_s: 2, resolution: 100}}",
-    "stop: {half_width_ratio: 0.05, quantity: latency_mean_s, most_repeats: 5}",
+    "stop: {half_width_ratio: 0.05, quantity: latency_mean_s, most_repeats: 10}",
     "design: one_at_a_time\nfactors: {connections: [2, 4], threads: [1, 2]}",
     "points: [{connections: 2, threads: 2}, {connections: 3}]",
     "repeats: 10000\nseed: -1\nwarm_up_s: 3\nrest_s: 0.5\nlimit_s: 30\nallow_targets: [example.org, 10.1.0.0/16]",
@@ -247,6 +247,7 @@ WRONG = [
     ),
     (f"objective: {{latency_s: 1}}\nstop: {{}}\nsearch: {CAPACITY}", [(4, "stop to be left out beside a search")]),
     ("stop: {half_width_ratio: 0, most_repeats: 1}", [(3, "half_width_ratio"), (3, "most_repeats")]),
+    ("stop: {most_repeats: 9}", [(3, "stop.most_repeats to be a whole number of 10 to 10000, got '9'")]),
     ("stop: {quantity: speed}", [(3, "stop.quantity to be 'throughput_rps' or 'latency_mean_s'")]),
     ("variants: {}", [(3, "variants to be at least one name")]),
     ("variants: {'-a': {}}", [(3, "variants to be named with letters.* no - at the begin, got '-a'")]),

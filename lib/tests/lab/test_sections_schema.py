@@ -39,7 +39,7 @@ WRONG = [
     "objective: {quantile: 1}", "objective: {latency_s: 0}", "objective: {failed_ratio: 1}",
     "search: {}", "search: {capacity: {lowest: 1}}", "search: {capacity: {lowest: 0, highest: 2, final_s: 1}}",
     "search: {capacity: {lowest: 1, highest: 2, final_s: 1, level: 1}}",
-    "stop: {quantity: speed}", "stop: {half_width_ratio: 0}", "stop: {most_repeats: 1}",
+    "stop: {quantity: speed}", "stop: {half_width_ratio: 0}", "stop: {most_repeats: 9}",
     "variants: {}", "variants: {-a: {}}", "variants: {a: b}", "factors: {connections: 3}", "factors: {../x: [1]}",
     "points: {connections: 1}", "design: star", "repeats: 0", "repeats: 1.5", "seed: x", "rest_s: -1",
     "warm_up_s: 86401", "allow_targets: a", "question: 7", "kind: of", "study: a b",

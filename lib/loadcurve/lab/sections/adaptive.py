@@ -12,6 +12,9 @@ from loadcurve.lab.sections.section import check_one, check_range, chosen, stric
 from loadcurve.lab.servers.settings import check_count
 from loadcurve.study import is_place
 
+# `loadcurve.stats.stopping` never stops sooner: until then the scatter may look small by chance.
+_LEAST_REPEATS = 10
+
 strict(Capacity)
 strict(SaturatingSize)
 
@@ -28,7 +31,8 @@ class ObjectiveSection:
     quantile : float
         Between 0 and 1: 0.99 for the time that 99 % of the responses stay below.
     failed_ratio : float or None
-        Largest share of requests that may fail, 0 or more and below 1; none may where it is not named.
+        Largest share of requests that may fail, 0 or more and below 1; none may where it is not named.  One fails that
+        had no response, one of an error status, or one later than the load's `timeout_s`.
     """
 
     latency_s: float | None = None
@@ -83,7 +87,7 @@ class SearchSection:
 @strict
 @dataclass(frozen=True)
 class StopSection:
-    """When a point has been repeated often enough.
+    """When a point has been repeated often enough: ten times at least, and until its mean is known.
 
     Attributes
     ----------
@@ -92,7 +96,8 @@ class StopSection:
     quantity : str
         The quantity whose mean is to be known.
     most_repeats : int
-        After so many, 2–10000, a point is left as it is.
+        After so many, 10–10000, a point is left as it is, and earlier where three runs in a row failed or showed no
+        such quantity.
     """
 
     half_width_ratio: float = 0.02
@@ -103,7 +108,7 @@ class StopSection:
         rule = "0 < half_width_ratio < 1"
         check_all(
             lambda: check_range("half_width_ratio", self.half_width_ratio, rule, lambda ratio: 0 < ratio < 1),
-            lambda: check_count("most_repeats", self.most_repeats, 2, 10_000),
+            lambda: check_count("most_repeats", self.most_repeats, _LEAST_REPEATS, 10_000),
         )
 
 

@@ -193,15 +193,12 @@ def _connections(settings: "StudyFile") -> list[ValueRuleError]:
     """See that every number of connections that a search may ask for can be divided among processes and threads."""
     load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
     threads = load.threads if RULES[load.tool].even else 1
-    loads = f"{goal.lowest:g}, {goal.resolution:g}, {goal.highest:g}"
-    if any(
-        number % (threads * processes if threads > 1 else 1) for number in (goal.lowest, goal.resolution, goal.highest)
-    ):
+    loads, step = (goal.lowest, goal.resolution, goal.highest), threads * processes if threads > 1 else 1
+    if any(load % step for load in loads):
         each = f" of {processes} processes" if processes > 1 else ""
         those = f"multiples of {threads} threads{each}" if threads > 1 else "whole numbers"
-        return [
-            ValueRuleError("search", f"with a lowest load and a resolution that are {those}, and a highest too", loads)
-        ]
+        rule = f"with a lowest load and a resolution that are {those}, and a highest too"
+        return [ValueRuleError("search", rule, ", ".join(f"{load:g}" for load in loads))]
     if goal.lowest < processes:
         rule = f"with a lowest load of a connection for each of {processes} processes"
         return [ValueRuleError("search", rule, f"{goal.lowest:g}")]
