@@ -92,6 +92,8 @@ def test_a_header_that_could_be_another_is_refused(name, value):
         ("wrk", {"connections": 10, "threads": 2, "processes": 4}, "connections"),
         ("wrk2", {"processes": 8, "rate_rps": 7}, "rate_rps"),
         ("wrk", {"headers": "X: y"}, "headers"),
+        ("hey", {"duration_s": 0, "requests": 1000, "connections": 64}, "requests"),
+        ("hey", {"duration_s": 0, "requests": 1000, "connections": 10, "processes": 3}, "requests"),
     ],
 )
 def test_what_a_tool_does_not_take_is_refused(tool, changes, name):
@@ -123,7 +125,7 @@ def test_the_url_without_a_path_gets_one_where_the_tool_needs_it():
 def test_a_load_is_divided_exactly(connections, processes, requests):
     if connections < processes or requests < connections:
         return
-    whole = Load("hey", URL, connections, requests=requests, processes=processes)
+    whole = Load("h2load", URL, connections, requests=requests, processes=processes)
     parts = split(whole)
     assert len(parts) == processes
     for name in ("connections", "requests"):

@@ -102,6 +102,10 @@ class Load:
             yield _wrong_time("duration_s", self.duration_s, rules.least_s)
         elif self.requests and self.requests < self.connections:
             yield ValueRuleError("requests", f">= connections ({self.connections})", self.requests)
+        elif self.processes == 1 and rules.rounds and self.requests % self.connections:
+            made = self.requests - self.requests % self.connections
+            rule = f"a multiple of {self.connections} connections ({tool} would make {made})"
+            yield ValueRuleError("requests", rule, self.requests)
         if (rules.loop == "open") != (self.rate_rps > 0):
             needed = "over 0: the loop is open" if rules.loop == "open" else "0: the loop is closed"
             yield ValueRuleError("rate_rps", f"{needed} in {tool}", self.rate_rps)

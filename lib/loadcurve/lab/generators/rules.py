@@ -27,6 +27,8 @@ class Rules:
         Whether it gives each thread the same number of connections, and leaves the remainder out.
     reconnects : bool
         Whether it can open a connection for each request.
+    rounds : bool
+        Whether it sends the same number of requests on each connection, and leaves the remainder out.
     """
 
     loop: str
@@ -36,6 +38,7 @@ class Rules:
     threads: bool = True
     even: bool = False
     reconnects: bool = True
+    rounds: bool = False
 
 
 RULES = {
@@ -48,6 +51,13 @@ RULES = {
     "weighttp": Rules("closed", ("requests",)),
     # -d makes it a POST; no option closes a connection after a response.
     "h2load": Rules("closed", ("duration_s", "requests"), ("GET", "POST"), least_s=0.001, reconnects=False),
-    "hey": Rules("closed", ("duration_s", "requests"), ("GET", "HEAD", *_BODIES, "DELETE", "OPTIONS"), least_s=0.001),
+    # requester/requester.go: each of its workers makes N / C requests.
+    "hey": Rules(
+        "closed",
+        ("duration_s", "requests"),
+        ("GET", "HEAD", *_BODIES, "DELETE", "OPTIONS"),
+        least_s=0.001,
+        rounds=True,
+    ),
 }
 """Rules by the name of the tool."""

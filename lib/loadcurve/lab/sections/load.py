@@ -25,7 +25,8 @@ class LoadSection:
     duration_s : float or None
         How long the load lasts, in s, up to a day; 5 s where neither it nor `requests` is named.
     requests : int
-        How many requests of all processes together end it, instead of `duration_s`; 0 for none.
+        How many requests of all processes together end it, instead of `duration_s`; 0 for none.  hey makes the same
+        number on each connection: a multiple of them.
     rate_rps : int
         Requests per second of all processes together, for a tool of an open loop (wrk2); 0 for one of a closed loop.
     keep_alive : bool
