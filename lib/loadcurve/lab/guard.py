@@ -3,9 +3,11 @@
 import http.client
 import ipaddress
 import socket
+import ssl
 from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError
+from loadcurve.lab.arrangement import Arrangement
 
 # A target that takes longer for one request than this is not one to load.
 _PATIENCE_S = 5.0
@@ -56,6 +58,38 @@ def check_target(
     return url
 
 
+def targets(arrangement: Arrangement) -> tuple[str, ...]:
+    """Return every URL that gets load: where generators send requests, and where a balancer passes them on to."""
+    sent = [loader.url for loader in arrangement.loaders]
+    balanced = [arrangement.balanced.endpoint.url] if arrangement.balanced else []
+    served = [endpoint.url for one in arrangement.served.values() for endpoint in one.endpoints]
+    return tuple(dict.fromkeys((*sent, *balanced, *served)))
+
+
+def check_literal(url: str, host: str) -> str:
+    """Return `url` if its host is an address: a machine by ssh would look a name up by itself.
+
+    Parameters
+    ----------
+    url : str
+        As for `check_target`, which asks this machine for the addresses of a name.
+    host : str
+        Name of the machine that sends the requests.
+
+    Raises
+    ------
+    LabError
+        When it is a name.
+    """
+    name = _host_of(url)
+    if _network(name) is None:
+        raise LabError(
+            f"target must be an address, got {name}: {host} would look the name up by itself, and might find another "
+            "one than what is checked here"
+        )
+    return url
+
+
 def check_redirect(
     url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
 ) -> str:
@@ -77,10 +111,9 @@ def check_redirect(
         When it does not answer, or redirects to a target that may not be loaded.
     """
     parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     try:
         # Straight to the target: a proxy of the environment would take the request elsewhere.
-        connection = kind(parts.hostname, parts.port, timeout=_PATIENCE_S)
+        connection = _connection(parts.scheme, parts.hostname, parts.port)
         try:
             connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
             response = connection.getresponse()
@@ -98,6 +131,15 @@ def check_redirect(
         except LabError as error:
             raise LabError(f"{url} redirects to {target}: {error}") from None
     return target
+
+
+def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+    if scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
+    # wrk, ab and hey take any certificate, so one that nobody vouches for must not keep the redirect from being seen.
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(host, port, timeout=_PATIENCE_S, context=context)
 
 
 def _host_of(url: str) -> str:

@@ -12,7 +12,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.clocks import both_clocks, clock_step
-from loadcurve.lab.guard import check_target
+from loadcurve.lab.guard import check_target, targets
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
 from loadcurve.lab.recording import Record, closed, factors_of, named
@@ -105,7 +105,7 @@ def _run(
         stage = stack.enter_context(staged(settings, arrangement, folder, around.logins))
         for place in {id(place): place for place in stage.watch.values()}.values():
             stack.callback(place.fetch, folders)
-        for url in dict.fromkeys(loader.url for loader in arrangement.loaders):
+        for url in targets(arrangement):
             check_target(url, study.allow_targets, networks=stage.own, public=around.public)
         stack.callback(lambda: record.hosts.update(stage.facts()))
         scene = Scene(settings, arrangement, stage, folder, record, stack, study.warm_up_s)

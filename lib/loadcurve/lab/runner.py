@@ -10,7 +10,7 @@ from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook tha
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, programs
-from loadcurve.lab.guard import check_redirect, check_target
+from loadcurve.lab.guard import check_literal, check_redirect, check_target, targets
 from loadcurve.lab.interrupts import deferred, pause
 from loadcurve.lab.network import find_block
 from loadcurve.lab.obstacles import arrangements, find_obstacles, first_points
@@ -92,16 +92,22 @@ def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around
 
 def _guard(study: Study, public: bool) -> None:
     """Check every target beyond the laboratory's own networks, and where those that run already redirect to."""
-    targets = {
-        loader.url: settings.server.url is not None
-        for settings, arrangement in arrangements(study, programs.ASSUMED)
-        if settings.topology.recipe == "loopback"
-        for loader in arrangement.loaders
-    }
-    for url, runs_already in targets.items():
+    loaded: dict[str, None] = {}
+    running: dict[str, None] = {}
+    afar: dict[tuple[str, str], None] = {}
+    for settings, arrangement in arrangements(study, programs.ASSUMED):
+        if settings.topology.recipe == "loopback":
+            loaded |= dict.fromkeys(targets(arrangement))
+            running |= dict.fromkeys(targets(arrangement)) if settings.server.url is not None else {}
+            afar |= {(each.url, each.host): None for each in arrangement.loaders if settings.topology.ssh_of(each.host)}
+    for url, host in afar:
+        check_literal(url, host)
+    for url in loaded:
         check_target(url, study.allow_targets, public=public)
-        if runs_already:
-            check_redirect(url, study.allow_targets, public=public)
+    for url in running:
+        redirected = check_redirect(url, study.allow_targets, public=public)
+        for host in (host for asked, host in afar if redirected and asked == url):
+            check_literal(redirected, host)
 
 
 def _topologies(study: Study) -> list[TopologySection]:

@@ -70,12 +70,12 @@ class Scene:
     servers: dict[str, tuple[Place, Started]] = field(default_factory=dict)
 
     @property
-    def limit_s(self) -> int:
+    def limit_s(self) -> float:
         """Outer time limit of servers and monitors, in whole s."""
         asked = [service for _, service in self.arrangement.services if service.url]
         asked += [self.arrangement.balanced] if self.arrangement.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.arrangement.loaders) + self.warm_up_s
-        return math.ceil(loading_s + len(asked) * self.settings.server.work_s + _AROUND_S)
+        return float(math.ceil(loading_s + len(asked) * self.settings.server.work_s + _AROUND_S))
 
     def serve(self) -> None:
         """Start servers and what stands before them, each when those behind it answer."""

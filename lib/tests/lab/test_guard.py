@@ -1,6 +1,8 @@
 """Nothing is loaded by accident: every address is checked, those of redirects and names too, before anything starts."""
 
 import http.server
+import ssl
+import subprocess
 import threading
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from loadcurve.errors import LabError
 from loadcurve.lab import guard, launch
 from loadcurve.lab.guard import check_redirect, check_target
+from loadcurve.lab.tools import which
 from loadcurve.study import Study
 
 
@@ -133,3 +136,60 @@ def test_launch_refuses_a_redirect_to_elsewhere(tmp_path, redirecting):
     with pytest.raises(LabError, match="redirects to http://192.0.2.10/"):
         launch(study, tmp_path / "s")
     assert not (tmp_path / "s").exists()
+
+
+BEHIND = {
+    "C1": {"ssh": "", "address": "192.0.2.1"},
+    "LB": {"ssh": "ssh://u@192.0.2.2", "address": "192.0.2.2"},
+    "S1": {"ssh": "ssh://u@192.0.2.3", "address": "8.8.8.8"},
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("allowed", "public", "said"),
+    [
+        (("192.0.2.2",), False, "target must be loopback, got 8.8.8.8"),
+        (("192.0.2.2", "8.8.8.8"), False, "target must not be public, got 8.8.8.8"),
+        (("8.8.8.8",), True, "target must be loopback, got 192.0.2.2"),
+    ],
+)
+def test_servers_behind_a_balancer_are_targets_too(tmp_path, allowed, public, said):
+    study = Study("s", "?", topology={"machines": BEHIND}, balancer={"nginx_l7": {}}, allow_targets=allowed)
+    with pytest.raises(LabError, match=said):
+        launch(study, tmp_path / "s", public=public)
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.real
+def test_a_machine_by_ssh_looks_no_name_up(tmp_path):
+    """It could find another address than the one that was checked here."""
+    machines = {"C1": BEHIND["LB"], "S1": BEHIND["C1"]}
+    study = Study("s", "?", topology={"machines": machines}, server={"url": "http://localhost:9/"})
+    with pytest.raises(LabError, match="target must be an address, got localhost: C1 would look the name up by itself"):
+        launch(study, tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A key and a certificate that nobody but itself vouches for."""
+    key, own = tmp_path / "key.pem", tmp_path / "own.pem"
+    if which("openssl") is None:
+        pytest.skip("not installed: openssl")
+    words = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=elsewhere.example")
+    subprocess.run([*words, "-keyout", str(key), "-out", str(own)], check=True, capture_output=True)
+    return own, key
+
+
+def test_a_certificate_of_its_own_is_no_reason_not_to_ask(redirecting, certificate):
+    """wrk, ab and hey take any."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    redirecting.socket = context.wrap_socket(redirecting.socket, server_side=True)
+    url = f"https://127.0.0.1:{redirecting.server_port}/"
+    redirecting.location = "/elsewhere"
+    assert check_redirect(url) == f"{url}elsewhere"
+    redirecting.location = "http://192.0.2.10/"
+    with pytest.raises(LabError, match=r"redirects to http://192.0.2.10/: target must be loopback"):
+        check_redirect(url)

@@ -119,6 +119,10 @@ class TopologySection:
         """Topology of the recipe, its addresses taken from a block."""
         return _made(self.recipe, tuple(self._numbers.items()), block)
 
+    def ssh_of(self, host: str) -> str:
+        """Return the ssh URL of a host; empty for one of the launcher's own machine."""
+        return self.machines[host].ssh if host in self.machines else ""
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the hosts, in order of their roles; ``local`` alone on loopback."""
