@@ -18,6 +18,7 @@ from loadcurve.lab.programs import Programs
 from loadcurve.lab.recording import Record, closed, factors_of, named
 from loadcurve.lab.scene import Scene
 from loadcurve.lab.sections import StudyFile
+from loadcurve.lab.shortfall import ended_early
 from loadcurve.lab.ssh import Connection
 from loadcurve.lab.stage import sites_of, staged
 from loadcurve.records import write_run
@@ -116,6 +117,7 @@ def _run(
         before = stage.far_clocks() | {"": both_clocks()}
         done = scene.load(arrangement.loaders, "generator")
         verdict = scene.verdict(done)
+        record.warnings += ended_early((command for _, command in done), settings.load.seconds)
         after = stage.far_clocks() | {"": both_clocks()}
         for name in dict.fromkeys(loader.host if loader.host in after else "" for loader in arrangement.loaders):
             if step := clock_step(before[name], after[name], name):  # wrk and ab take it for the time of their load

@@ -9,7 +9,7 @@ from loadcurve.lab.generators.generator import body_file
 from loadcurve.lab.generators.load import Load
 
 # ab ends at -n even before -t: 100 s at 50,000 requests/s.  It reserves 32 bytes of addresses for each, 160 MB in all.
-_MOST_OF_AB = 5_000_000
+MOST_OF_AB = 5_000_000
 
 Made = tuple[tuple[str, ...], dict[str, str], dict[str, str]]
 
@@ -21,7 +21,7 @@ def ab(load: Load, stem: str) -> Made:
     """
     percentiles, requests = f"{stem}.ab.percentiles.csv", f"{stem}.ab.requests.txt"
     # -t sets -n to 50000, unless -n comes after it.
-    bound = ("-t", f"{load.duration_s:g}", "-n", str(_MOST_OF_AB)) if load.duration_s else ("-n", str(load.requests))
+    bound = ("-t", f"{load.duration_s:g}", "-n", str(MOST_OF_AB)) if load.duration_s else ("-n", str(load.requests))
     files = body_file(load, stem)
     known = {"GET": (), "HEAD": ("-i",), "POST": ("-T", "text/plain", "-p"), "PUT": ("-T", "text/plain", "-u")}
     method = (*known.get(load.method, ("-m", load.method)), *files)

@@ -23,7 +23,8 @@ class LoadSection:
     threads : int
         Threads of each process, 1–1024; no more than it has connections.
     duration_s : float or None
-        How long the load lasts, in s, up to a day; 5 s where neither it nor `requests` is named.
+        How long the load lasts, in s, up to a day; 5 s where neither it nor `requests` is named.  ab ends before, and
+        the run warns of it, when it has made 5,000,000 requests.
     requests : int
         How many requests of all processes together end it, instead of `duration_s`; 0 for none.  hey makes the same
         number on each connection: a multiple of them.
