@@ -24,6 +24,7 @@ class _Ear:
 
     hears: bool = False
     noted: bool = False
+    raised: bool = False
 
 
 _EAR = _Ear()
@@ -33,22 +34,25 @@ _EAR = _Ear()
 def deferred() -> Iterator[None]:
     """Note Ctrl-C, and raise KeyboardInterrupt where something is `heard`, at the latest at the end of the context.
 
+    There it is also raised in place of an error that came after it.
+
     Nothing is changed outside the main thread, which alone hears signals, and where Ctrl-C is ignored or already noted.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before) or before is _note:
         yield
         return
-    _EAR.hears = _EAR.noted = False
+    _EAR.hears = _EAR.noted = _EAR.raised = False
     signal.signal(signal.SIGINT, _note)
     try:
         yield
     except KeyboardInterrupt:
-        _EAR.noted = False  # one is enough
+        _EAR.noted = _EAR.raised = False  # one is enough
         raise
     finally:
         signal.signal(signal.SIGINT, before)
-        if _EAR.noted:
+        due, _EAR.noted, _EAR.raised = _EAR.noted or _EAR.raised, False, False
+        if due:
             raise KeyboardInterrupt
 
 
@@ -79,15 +83,20 @@ def heard() -> Iterator[None]:
     _EAR.hears = True
     try:
         if _EAR.noted:
-            _EAR.noted = False
+            _EAR.noted, _EAR.raised = False, True
             raise KeyboardInterrupt
         yield
     finally:
         _EAR.hears = False
 
 
+def interrupted() -> bool:
+    """Whether KeyboardInterrupt was raised in this launch: an error of cleaning up may have taken its place since."""
+    return _EAR.raised and threading.current_thread() is threading.main_thread()
+
+
 def _note(*_: object) -> None:
     if _EAR.hears:
-        _EAR.hears = False  # what comes now is cleaning up
+        _EAR.hears, _EAR.raised = False, True  # what comes now is cleaning up
         raise KeyboardInterrupt
     _EAR.noted = True

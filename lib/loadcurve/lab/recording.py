@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement
 from loadcurve.lab.arrangement.site import with_role
 from loadcurve.lab.generators import begun_late_s
@@ -17,24 +18,30 @@ from loadcurve.study import Command, Run
 
 # Throughputs are summed over the generators' own times, so this is by how much the sum can be wrong.
 _UNEVEN_RATIO = 0.01
+_WRITING = ("collector", "warm_up", "generator")
 # What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
 _COMPLAINT = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
 
 
 @dataclass
 class Record:
-    """What is known of a run so far."""
+    """What is known of a run so far; `full` says that a disk had no room, so that what tools wrote may be cut."""
 
     commands: list[tuple[int, Command]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     events: list[dict[str, str]] = field(default_factory=list)
     hosts: dict[str, Any] = field(default_factory=dict)
     begun: int = 0
+    full: bool = False
 
     def number(self) -> int:
         """Place of a command in the order of start: the wall clock may be set meanwhile."""
         self.begun += 1
         return self.begun
+
+    def look_for_room(self, folder: Path) -> None:
+        """Note whether the disk of the run's folder is full."""
+        self.full = self.full or not reserve.has_room(folder)
 
 
 def factors_of(settings: StudyFile, point: Point, arrangement: Arrangement) -> dict[str, Any]:
@@ -65,6 +72,15 @@ def named(command: Command) -> str:
     return command.tool if command.host == "local" else f"{command.tool} on {command.host}"
 
 
+def without_report(arrangement: Arrangement, record: Record, folder: Path) -> str:
+    """Say which report of a generator is empty or not there, though it ended well; empty for none."""
+    files = [command.stdout for _, command in record.commands if command.role == "generator"]
+    outputs = [loader.generator.outputs for loader in arrangement.loaders]
+    files += [each["json"] for each in outputs if "json" in each]  # the only one that no load leaves empty
+    empty = [name for name in files if not (folder / name).is_file() or not (folder / name).stat().st_size]
+    return f"the generators ended well, but nothing is in {', '.join(empty)}" if empty else ""
+
+
 def closed(run: Run, record: Record, folder: Path) -> Run:
     """Write the last word on a run: its commands in order of start, its files with their fingerprints."""
     kept, warnings = [], list(record.warnings)
@@ -77,7 +93,7 @@ def closed(run: Run, record: Record, folder: Path) -> Run:
             if not file.is_file():
                 streams[stream] = ""
         kept.append(replace(command, **streams))
-        if command.role == "collector" and streams.get("stdout") == "":
+        if command.role in _WRITING and streams.get("stdout") == "":
             warnings.append(f"{named(command)} wrote nothing")
     for file in dict.fromkeys(command.stderr for command in kept if command.role == "collector" and command.stderr):
         warnings += _complaints(folder / file)
@@ -97,11 +113,16 @@ def closed(run: Run, record: Record, folder: Path) -> Run:
 
 def _uneven_start(folder: Path, seconds: float) -> list[str]:
     """Say where generators that have one instant began apart by more than a hundredth of the load."""
-    late = [begun_late_s(path.read_text("utf-8")) for path in folder.glob("*.at.json") if "-warm-up." not in path.name]
+    late, warnings = [], []
+    for path in sorted(folder.glob("*.at.json")):
+        try:
+            late += [begun_late_s(path.read_text("utf-8"))] if "-warm-up." not in path.name else []
+        except (ValueError, KeyError, TypeError):
+            warnings.append(f"{path.name} is cut: it does not say when its generator began")
     skew_s = max(late, default=0.0) - min(late, default=0.0)
-    if skew_s <= _UNEVEN_RATIO * seconds or not seconds:
-        return []
-    return [f"generators began {skew_s:.3f} s apart: in that time not all of the load was there"]
+    if skew_s > _UNEVEN_RATIO * seconds and seconds:
+        warnings.append(f"generators began {skew_s:.3f} s apart: in that time not all of the load was there")
+    return warnings
 
 
 def _complaints(file: Path) -> list[str]:

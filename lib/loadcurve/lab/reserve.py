@@ -11,7 +11,8 @@ from loadcurve.errors import LabError
 FULL = os.strerror(errno.ENOSPC)
 # A run.json is a few KiB; with long commands and many files it stays below this.
 RESERVE_BYTES = 64 * 1024
-_NAME = "run.json.reserve"
+_NAME, _PROBE = "run.json.reserve", "run.json.probe"
+_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
@@ -20,7 +21,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in _ERRORS:
             raise
         raise LabError(f"{os.strerror(error.errno)}: free some, and launch again") from None
 
@@ -37,8 +38,24 @@ def take(folder: Path) -> None:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
 
-def release(folder: Path) -> bool:
-    """Give the room back; return whether all else was used, so that what the tools wrote may be cut."""
-    full = os.statvfs(folder).f_bavail == 0
+def has_room(folder: Path) -> bool:
+    """Whether a tool of this user could still write a few bytes; asked before anything is removed, which makes room.
+
+    What the file system says of free blocks is no answer: root may use those that are reserved for it.
+    """
+    probe = folder / _PROBE
+    try:
+        with probe.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 1)
+    except OSError as error:
+        if error.errno not in _ERRORS:
+            raise
+        return False
+    finally:
+        probe.unlink(missing_ok=True)
+    return True
+
+
+def release(folder: Path) -> None:
+    """Give the room back."""
     (folder / _NAME).unlink(missing_ok=True)
-    return full

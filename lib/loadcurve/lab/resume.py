@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,17 @@ def adopt(study: Study, folder: Path) -> None:
         raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
     if not (folder / "study.yml").exists():
         write_study(study, folder)
-    held = read_study(folder)
-    if held != study:
-        changed = [name for name in vars(study) if getattr(held, name) != getattr(study, name)]
+    held, wanted = _as_written(read_study(folder)), _as_written(study)
+    if changed := [name for name in wanted if held[name] != wanted[name]]:
         raise LabError(
             f"{shown(folder)} holds this study with other {', '.join(changed)}: "
             "launch under another name, or remove the folder"
         )
+
+
+def _as_written(study: Study) -> dict[str, Any]:
+    """All of a study in the form of its file, which knows no tuples."""
+    return json.loads(json.dumps(asdict(study)))
 
 
 # What must agree for runs to be points of one curve; load, limits and addresses may differ from day to day.
@@ -80,9 +85,10 @@ def only_launcher(folder: Path) -> Iterator[None]:
     """Hold the folder, so that two launches never write into one study at once."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # a fork that is refused for want of processes is one too
+            raise LabError(f"{shown(folder)} is being written by another launch") from None
         yield
-    except BlockingIOError:
-        raise LabError(f"{shown(folder)} is being written by another launch") from None
     finally:
         os.close(handle)

@@ -13,9 +13,10 @@ from loadcurve.lab import reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.clocks import both_clocks, clock_step
 from loadcurve.lab.guard import check_target, targets
+from loadcurve.lab.interrupts import interrupted
 from loadcurve.lab.plan import Point
 from loadcurve.lab.programs import Programs
-from loadcurve.lab.recording import Record, closed, factors_of, named
+from loadcurve.lab.recording import Record, closed, factors_of, named, without_report
 from loadcurve.lab.scene import Scene
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.shortfall import ended_early
@@ -53,9 +54,18 @@ class Around:
 def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, around: Around) -> Run:
     """One run, from an empty folder to a `run.json` that says how it ended.
 
-    A run is finished when every generator ended as planned, the servers outlived them, and nobody set the clock
-    meanwhile.  A monitor that ended early or wrote nothing leaves a warning: the load was real, but something that
-    should have watched it did not.
+    A run is finished when every generator ended as planned and left its report, the servers outlived them, there was
+    room on the disk, and nobody set the clock meanwhile.  A monitor that ended early or wrote nothing leaves a warning:
+    the load was real, but something that should have watched it did not.
+
+    Raises
+    ------
+    LabError
+        When there is no room on the disk to begin it.
+    KeyboardInterrupt
+        After all is ended and the run is marked interrupted, also where cleaning up failed.
+    Exception
+        Whatever nobody foresaw, after the run is marked failed for it.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -74,10 +84,19 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
     try:
         with reserve.told():
             status, reason = _run(study, settings, arrangement, folder, around, record)
-    except LabError as error:
+        if status == "finished" and (lacking := without_report(arrangement, record, folder)):
+            status, reason = "failed", lacking
+    except Exception as error:
+        if interrupted():
+            record.warnings.append(f"interrupted, and then: {error}")
+            raise KeyboardInterrupt from error
         status, reason = "failed", str(error)
+        if not isinstance(error, LabError):
+            reason = f"{type(error).__name__}: {error}"
+            raise
     finally:
-        if reserve.release(folder) and status != "interrupted":
+        reserve.release(folder)
+        if record.full and status != "interrupted":
             status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
             record.warnings.append(_unfit(step))
@@ -106,12 +125,14 @@ def _run(
         stage = stack.enter_context(staged(settings, arrangement, folder, around.logins))
         for place in {id(place): place for place in stage.watch.values()}.values():
             stack.callback(place.fetch, folders)
+        stack.callback(record.look_for_room, folder)
         for url in targets(arrangement):
             check_target(url, study.allow_targets, networks=stage.own, public=around.public)
         stack.callback(lambda: record.hosts.update(stage.facts()))
         scene = Scene(settings, arrangement, stage, folder, record, stack, study.warm_up_s)
         begun = stage.far_clocks()
         scene.serve()
+        stack.callback(record.look_for_room, folder)  # servers remove files of theirs when they end
         watching = scene.watch()
         scene.warm_up()
         before = stage.far_clocks() | {"": both_clocks()}

@@ -72,6 +72,20 @@ def test_what_was_noted_is_raised_at_the_end(error):
             raise error
 
 
+def test_an_error_of_cleaning_up_takes_no_one_s_place():
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        assert not interrupts.interrupted()
+        try:
+            press()
+            interrupts.pause(10)
+        finally:
+            assert interrupts.interrupted()
+            raise OSError("connection lost")
+    with pytest.raises(OSError, match="another launch"), interrupts.deferred():
+        assert not interrupts.interrupted()
+        raise OSError("another launch")
+
+
 def test_one_within_another_is_one():
     with pytest.raises(KeyboardInterrupt), interrupts.deferred():
         with interrupts.deferred():

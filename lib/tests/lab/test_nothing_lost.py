@@ -157,14 +157,15 @@ def test_interrupted_twice(study, tmp_path, pause_s):
 
 
 FULL_DISK = """
-import sys
+import os, sys
 from pathlib import Path
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
 from loadcurve.records import read_run, read_study, run_folders
 
-folder, fill = Path(sys.argv[1]) / "small", Path(sys.argv[1]) / "fill"
-fill.write_bytes(bytes(int(sys.argv[2])))
+disk, left_bytes = Path(sys.argv[1]), int(sys.argv[2]) * 1024
+folder, fill, room = disk / "small", disk / "fill", os.statvfs(disk)
+fill.write_bytes(bytes(room.f_bavail * room.f_frsize - left_bytes))
 study = read_study(folder)
 try:
     launch(study, folder)
@@ -173,34 +174,47 @@ except LabError as error:
     print(error)
 for path in run_folders(folder):
     run = read_run(path)
-    print(path.name, run.status, run.reason)
+    hollow = [name for name, file in run.files.items() if not file["bytes"]]
+    hollow += [command.tool for command in run.commands if command.role != "server" and not command.stdout]
+    print(path.name, run.status, *hollow if run.status == "finished" else [run.reason])
 fill.unlink()
 launch(study, folder)
 print("then", *sorted({read_run(path).status for path in run_folders(folder)}))
 """
+DISKS = {
+    "tmpfs": 'mount -t tmpfs -o size=1m none "$1"',
+    "ext4": 'truncate -s 16M "$2/image" && mkfs.ext4 -q -m 0 "$2/image" && mount -o loop "$2/image" "$1"',
+    "ext4 with blocks for root": 'truncate -s 16M "$2/image" && mkfs.ext4 -q -m 20 "$2/image" && '
+    'mount -o loop "$2/image" "$1"',
+}
 
 
-def on_a_full_disk(study, tmp_path, left_kib) -> list[str]:
-    """What `FULL_DISK` says on a tmpfs of 1 MiB that only it sees, with a few KiB left."""
+def on_a_small_disk(study, tmp_path, left_kib, kind="tmpfs") -> list[str]:
+    """What `FULL_DISK` says on a file system that only it sees, with a few KiB left."""
     if os.geteuid() != 0 or which("unshare") is None:
         pytest.skip("a file system of its own needs root and unshare")
     disk = tmp_path / "disk"
     disk.mkdir()
     write_study(study, tmp_path / "small")
-    script = (
-        'mount -t tmpfs -o size=1m none "$1" && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && '
-        'exec "$3" -c "$4" "$1" "$5"'
-    )
-    argv = ["unshare", "-m", "sh", "-c", script, "sh", str(disk), str(tmp_path), sys.executable, FULL_DISK]
-    done = subprocess.run(
-        [*argv, str((1024 - left_kib) * 1024 - 8192)], capture_output=True, text=True, timeout=60, check=False
-    )
+    own = ["unshare", "-m", "sh", "-c"]
+    if subprocess.run([*own, DISKS[kind], "sh", str(disk), str(tmp_path)], capture_output=True, check=False).returncode:
+        pytest.skip(f"no {kind} can be mounted here")
+    script = f'{DISKS[kind]} && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && exec "$3" -c "$4" "$1" "$5"'
+    argv = [*own, script, "sh", str(disk), str(tmp_path), sys.executable, FULL_DISK, str(left_kib)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[-1] == "then finished"
-    assert "No space left on device" in said[0], said
-    unfinished = [line for line in said[1:-1] if " finished " not in f"{line} "]
-    assert all(" failed No space left on device" in line for line in unfinished), said
+    assert all(line.split()[2:] == [] for line in said[1:-1] if line.split()[1] == "finished"), "whole"
+    return said[:-1]
+
+
+def on_a_full_disk(study, tmp_path, left_kib) -> list[str]:
+    """The runs that a full disk has kept from being finished, each for that reason."""
+    first, *runs = on_a_small_disk(study, tmp_path, left_kib)
+    assert "No space left on device" in first
+    unfinished = [line for line in runs if line.split()[1] != "finished"]
+    assert all(" failed No space left on device" in line for line in unfinished), runs
     return unfinished
 
 
@@ -208,6 +222,18 @@ def on_a_full_disk(study, tmp_path, left_kib) -> list[str]:
 def test_a_full_disk(study, tmp_path, left_kib):
     unfinished = on_a_full_disk(replace(study, factors={"connections": (1, 4)}, repeats=1), tmp_path, left_kib)
     assert bool(unfinished) == (left_kib > 64), "with less than the reserve nothing is begun"
+
+
+@pytest.mark.parametrize(("kind", "left_kib"), [("tmpfs", 84), ("tmpfs", 88), ("ext4", 76), ("ext4", 78)])
+def test_a_disk_that_is_full_at_the_end(study, tmp_path, kind, left_kib):
+    """Where the generator has no room for its report, while folders that are removed afterwards give some back."""
+    alone = replace(study, factors={}, repeats=1, monitors={})
+    assert on_a_small_disk(alone, tmp_path, left_kib, kind)
+
+
+def test_a_disk_on_which_only_root_has_room(study, tmp_path):
+    alone = replace(study, factors={}, repeats=1)
+    assert on_a_small_disk(alone, tmp_path, 0, "ext4 with blocks for root")[0] == "finished at once"
 
 
 @pytest.fixture

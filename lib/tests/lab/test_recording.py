@@ -4,10 +4,13 @@ import time
 
 import pytest
 
+from loadcurve.lab.arrangement import Site, arrange
 from loadcurve.lab.clocks import both_clocks, clock_step
-from loadcurve.lab.recording import Record, closed
+from loadcurve.lab.programs import ASSUMED
+from loadcurve.lab.recording import Record, closed, without_report
+from loadcurve.lab.sections import settings_of
 from loadcurve.records import read_run
-from loadcurve.study import Command, Run
+from loadcurve.study import Command, Run, Study
 
 TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00:23:52.950040Z", "exit_code": 0}
 
@@ -41,6 +44,33 @@ def test_generators_that_began_apart(tmp_path, late_ns, warned):
     (tmp_path / "C2-warm-up.at.json").write_text('{"instant_ns": 0, "begun_ns": 9000000000}\n')
     warnings = record_of(tmp_path).warnings
     assert [w.startswith("generators began 0.200 s apart") for w in warnings] == [True] * warned
+
+
+def test_what_does_not_say_when_its_generator_began(tmp_path):
+    """Empty where a disk was full, cut where the generator was ended while it wrote."""
+    (tmp_path / "C1.at.json").write_text("")
+    (tmp_path / "C2.at.json").write_text('{"instant_ns": 1000, "beg')
+    (tmp_path / "C3.at.json").write_text("1\n")
+    (tmp_path / "C4.at.json").write_bytes(b"\xff")
+    (tmp_path / "C5.at.json").write_text('{"instant_ns": 1000, "begun_ns": 1000}\n')
+    expected = [f"C{n}.at.json is cut: it does not say when its generator began" for n in (1, 2, 3, 4)]
+    assert list(record_of(tmp_path).warnings) == expected
+
+
+def test_reports_that_are_empty(tmp_path):
+    """As where a disk was full for a while only: the generators themselves ended with exit code 0."""
+    settings = settings_of(Study("s", "?", load={"duration_s": 1}))
+    arrangement = arrange(settings, {"local": Site("local", ("127.0.0.1",), lambda: 8080)}, ASSUMED)
+    command = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "local.wrk.err", 10, **TIMES)
+    record = Record(commands=[(1, command)])
+    (tmp_path / "local.wrk.txt").write_text("")
+    said = "the generators ended well, but nothing is in local.wrk.txt, local.wrk.json"
+    assert without_report(arrangement, record, tmp_path) == said
+    (tmp_path / "local.wrk.json").write_text("{}")
+    assert without_report(arrangement, record, tmp_path) == said.partition(", local.wrk.json")[0]
+    assert record_of(tmp_path, command).warnings == ("wrk wrote nothing",)
+    (tmp_path / "local.wrk.txt").write_text("Running 1s test")
+    assert without_report(arrangement, record, tmp_path) == ""
 
 
 def test_a_clock_that_was_set_is_told():

@@ -130,6 +130,28 @@ def test_only_the_failed_run_is_made_again(tmp_path):
     check_whole(read_folder(folder))
 
 
+def test_what_nobody_foresaw_is_written_down_and_told(tmp_path):
+    """A folder where the generator's output is to go: no error of the laboratory's, and nobody interrupted anything."""
+    folder = tmp_path / "s"
+
+    def obstruct():
+        deadline = time.monotonic() + 20
+        while not (folder / "r1" / "local-warm-up.wrk.txt").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        (folder / "r1" / "local.wrk.txt").mkdir()
+
+    thread = threading.Thread(target=obstruct, daemon=True)
+    thread.start()
+    with pytest.raises(IsADirectoryError):
+        launch(short_study("s", warm_up_s=1), folder)
+    thread.join()
+    assert left_behind(folder) == []
+    run = read_run(folder / "r1")
+    assert run.status == "failed" and run.reason.startswith("IsADirectoryError: [Errno 21]")
+    launch(short_study("s", warm_up_s=1), folder)
+    check_whole(read_folder(folder))
+
+
 NEEDS = {
     "h2load": ({"load": {"tool": "h2load"}}, "apt-get install nghttp2-client"),
     "ab": ({"load": {"tool": "ab"}}, "apt-get install apache2-utils"),

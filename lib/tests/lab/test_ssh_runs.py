@@ -34,11 +34,13 @@ pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 # So long that sar, which starts a little later there, prints its first second.
 LONGER = {"duration_s": 2, "connections": 4}
 LAUNCH = """
-import sys
+import signal, sys
 from pathlib import Path
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import launch
 from loadcurve.records import read_study
+# A test run in the background of a shell inherits an ignored SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
 try:
     launch(read_study(folder), folder)
@@ -305,6 +307,24 @@ def test_a_lost_connection_is_a_failed_run(machines, tmp_path):
     assert read_runs(folder).tables["runs"]["throughput_rps"].isna().all()
     assert machines.launch(folder) == ""
     assert statuses(folder) == ["finished"]
+
+
+def test_interrupted_where_the_connection_is_lost_too(machines, tmp_path):
+    """Cleaning up fails for that: the interruption stays one, and no other run is begun."""
+    folder = tmp_path / "machines"
+    write_study(machines.study(repeats=3), folder)
+    with machines.launching(folder) as launcher:
+        run, sessions = wait_for_load(launcher, folder), machines.far.sessions()
+        launcher.send_signal(signal.SIGINT)
+        for pid in sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _, said = launcher.communicate(timeout=60)
+    assert said.splitlines()[-1] == "KeyboardInterrupt"
+    assert [path.name for path in run_folders(folder)] == [run.name]
+    broken = read_run(run)
+    assert (broken.status, broken.reason) == ("interrupted", "the launcher was interrupted")
+    assert any("connection lost" in warning for warning in broken.warnings)
 
 
 def test_what_dies_on_the_machine_is_a_failed_run(machines, tmp_path):

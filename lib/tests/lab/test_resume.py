@@ -1,0 +1,32 @@
+"""Whose a study's folder is: its own settings in whatever form they were made, and one launch at a time."""
+
+import pytest
+
+from loadcurve.errors import LabError
+from loadcurve.lab.resume import adopt, only_launcher
+from loadcurve.study import Study
+
+
+def test_a_study_with_tuples_within_its_sections_is_the_one_that_is_written(tmp_path):
+    made = Study("s", "?", hosts={"C1": {"cpus": (0,)}}, factors={"connections": (1, 2)}, load={"duration_s": 1})
+    adopt(made, tmp_path / "s")
+    adopt(made, tmp_path / "s")
+    adopt(Study("s", "?", hosts={"C1": {"cpus": [0]}}, factors={"connections": (1, 2)}, load={"duration_s": 1.0}),
+          tmp_path / "s")  # fmt: skip
+    with pytest.raises(LabError, match="holds this study with other hosts, repeats: "):
+        adopt(Study("s", "?", hosts={"C1": {"cpus": (1,)}}, factors=made.factors, load=made.load, repeats=4),
+              tmp_path / "s")  # fmt: skip
+
+
+def test_two_launches_never_write_into_one_folder(tmp_path):
+    refused = pytest.raises(LabError, match="is being written by another launch")
+    with only_launcher(tmp_path), refused, only_launcher(tmp_path):
+        pass
+    with only_launcher(tmp_path):
+        pass
+
+
+def test_what_a_launch_lacks_is_not_taken_for_another_launch(tmp_path):
+    """A limit on processes refuses a fork with the same error as a lock that is held."""
+    with pytest.raises(BlockingIOError, match="unavailable"), only_launcher(tmp_path):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
