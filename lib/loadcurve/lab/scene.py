@@ -178,7 +178,8 @@ class Scene:
         argv = place.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
-            version=version_at(place, service.tool, service.argv[0]), host=host, env=dict(service.env),
+            version=version_at(place, service.tool, service.program or service.argv[0]),
+            host=host, env=dict(service.env),
             folders=tuple(service.folders), unpacked=packed(service, self.folder),
         )  # fmt: skip
         started, number = place.start(command), self.record.number()

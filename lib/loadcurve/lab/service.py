@@ -33,6 +33,8 @@ class Service:
         Where it answers once it is ready; empty where there is nothing to ask.
     stop : str
         Signal that ends it orderly.
+    program : str
+        Name or path of the program itself, where it is not the first word of `argv`.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Service:
     env: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
     stop: str = "TERM"
+    program: str = ""
 
 
 def packed(service: Service, folder: Path) -> str:

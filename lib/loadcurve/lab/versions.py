@@ -26,7 +26,7 @@ def version_at(place: Place, tool: str, program: str = "") -> str:
     program : str
         Its name or path, where it is not the usual one.
     """
-    own = program if program.startswith("/") else ""
+    own = "" if program == tool else program
     if place.is_here:
         return version(tool, own)
     if tool not in TOOLS or not TOOLS[tool].flag:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from launched_runs import launched
 
 from loadcurve.lab import programs, tools
 from loadcurve.lab.hosts import LOCAL
@@ -24,6 +25,35 @@ def test_a_program_by_path_is_asked_itself(tmp_path, old_nginx):
     place = LocalPlace(LOCAL, tmp_path)
     assert version_at(place, "nginx", str(old_nginx)) == "1.18.0"
     assert version_at(place, "nginx", "nginx") == tools.version("nginx")
+
+
+@pytest.fixture
+def by_name(tmp_path, monkeypatch):
+    """Two programs of other names on the path of all tools."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, said in {"openresty": "nginx version: openresty/1.21.4.1", "my-httpd": "Apache/2.2.34"}.items():
+        (folder / name).write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setattr(tools, "SEARCH_PATH", f"{folder}:{tools.SEARCH_PATH}")
+    return folder
+
+
+def test_a_program_by_name_is_asked_itself(tmp_path, by_name):
+    place = LocalPlace(LOCAL, tmp_path)
+    assert version_at(place, "nginx", "openresty") == "1.21.4.1"
+    assert version_at(place, "nginx", "no-such-openresty") == "", "not that of the usual one"
+    assert version_at(place, "php-fpm", "php-fpm") == tools.version("php-fpm"), "Debian has its version in the name"
+
+
+@pytest.mark.lab
+def test_a_program_that_is_started_by_another_one_is_asked_itself(tmp_path):
+    """Root's apache is, by unshare."""
+    program = tmp_path / "my-httpd"
+    program.write_text('#!/bin/sh\ntest "$1" = -v && echo Apache/2.2.34 && exit\nexec /usr/sbin/apache2 "$@"\n')
+    program.chmod(0o755)
+    made = launched(tmp_path / "s", server={"apache": {"program": str(program)}})
+    assert [command.version for command in made.commands("server")] == ["2.2.34"]
 
 
 def test_what_an_old_nginx_does_not_know_is_not_asked_of_it(old_nginx):

@@ -77,13 +77,15 @@ def apache_service(
         options="".join(f"{line}\n" for line in options),
     )
     apart = ("unshare", "--user", "--map-user=1000") if launcher_is_root else ()
+    program = server.program or "apache2"
     return Service(
         server.name,
         "apache2",
-        (*apart, server.program or "apache2", "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND"),
+        (*apart, program, "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND"),
         files={f"{server.name}.conf": text} | server.files.files(f"{server.name}.www"),
         folders=server.folders,
         url=server.listen.url,
+        program=program,
     )
 
 
