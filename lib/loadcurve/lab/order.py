@@ -18,6 +18,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan, settings_of_point
 from loadcurve.lab.search import NarrowMean, Observation, Result, Search, Trial, begin, step
 from loadcurve.lab.sections import StudyFile
+from loadcurve.records import read_run
 from loadcurve.study import Study, place_of, settled
 
 # A run that failed is made again; what fails three times in a row will not become better.  So a search ends there, and
@@ -114,7 +115,8 @@ def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
                 if measured is not None:
                     break
             else:
-                raise LabError(f"{point.run_id} failed {_TRIES} times: the search cannot go on")
+                reason = read_run(folder / point.run_id).reason
+                raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
             state, following = step(state, _observed(settings, following, measured))
         eyes.tell(_said(arm(study, variant, levels), settings.search.factor, following))
 

@@ -160,6 +160,17 @@ def test_a_stop_whose_server_cannot_start_ends_and_names_its_failures(tmp_path):
     assert [run.name for run in run_folders(tmp_path / "s")] == ["r1", "r2", "r3"]
 
 
+def test_a_search_whose_server_cannot_start_ends_and_says_why(tmp_path):
+    need("nginx", "wrk")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        study = short_study(
+            "s", server={"nginx": {}, "port": taken.getsockname()[1]}, objective={"latency_s": 1.0},
+            search={"capacity": {"lowest": 1, "highest": 2, "final_s": 1.0}},
+        )  # fmt: skip
+        with pytest.raises(LabError, match=r"c0001-t001 failed 3 times \(.* is taken: .*\): the search cannot go on"):
+            launch(study, tmp_path / "s")
+
+
 def test_each_tool_counts_its_errors_in_its_own_way():
     def of(tool, **columns):
         return failed_ratio(pd.DataFrame([{"tool": tool, **columns}]))
