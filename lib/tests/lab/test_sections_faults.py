@@ -143,6 +143,7 @@ WRONG = [
     ("server: {apache: {workers: 0, program: bin/httpd}}", [(3, "apache.workers"), (3, "apache.program")]),
     ("server: {php: {children: 0, rows: 0, page: {queries: 0}}}", [(3, "page.queries")]),
     ("server: {php: {children: 0, rows: 0}}", [(3, "php.children"), (3, "php.rows")]),
+    ("server:\n  php:\n    rows: 4\n    page: {queries: 5, wait_ms: 40}", [(6, "page.queries to be at most 4")]),
     ("server: {url: 'ftp://a/', port: 70000}", [(3, "server.port"), (3, "server.url")]),
     ("balancer: {nft: {}}", [(3, "balancer to be a program: nft needs the topology client_l4_servers")]),
     (

@@ -139,7 +139,7 @@ class PhpSection:
     page : Page
         What each request does.
     rows : int
-        Rows of the database's table, 1–1000000.
+        Rows of the database's table, 1–1000000, at least one for each query of the page.
     """
 
     children: int = 8
@@ -150,7 +150,13 @@ class PhpSection:
         check_all(
             lambda: check_count("children", self.children, 1, 1000),
             lambda: check_count("rows", self.rows, 1, 1_000_000),
+            self._check_queries,
         )
+
+    def _check_queries(self) -> None:
+        if 1 <= self.rows < self.page.queries:  # where a query finds no row the database does not sleep
+            rule = f"at most {self.rows}: each query is for another row, and there are so many (rows)"
+            raise ValueRuleError("page.queries", rule, self.page.queries)
 
 
 @strict
