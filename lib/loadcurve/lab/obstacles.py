@@ -3,13 +3,14 @@
 import os
 import platform
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.lab import faults, limits, programs
-from loadcurve.lab.arrangement import Arrangement, argvs, arrange
+from loadcurve.lab.arrangement import Arrangement, Site, argvs, arrange
+from loadcurve.lab.arrangement.site import with_role
 from loadcurve.lab.balancers import has_ipvs
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.limits import Limits
@@ -31,7 +32,6 @@ _PACKAGE = {
     "python3": "python3",
     "sysctl": "procps",
     "tc": "iproute2",
-    "ssh": "openssh-client",
     "curl": "curl",
     "mariadbd": "mariadb-server-core",
 }
@@ -65,18 +65,29 @@ def find_obstacles(study: Study) -> pd.DataFrame:
     return pd.DataFrame(list(found.items()), columns=["obstacle", "remedy"])
 
 
-def arrangements(study: Study, known: Programs) -> Iterator[tuple[StudyFile, Arrangement]]:
+def arrangements(
+    study: Study, known: Programs, afar: Mapping[str, Programs] | None = None
+) -> Iterator[tuple[StudyFile, Arrangement]]:
     """Every point of a study once: its sections, and what they come to on its hosts.
+
+    Parameters
+    ----------
+    study : Study
+        Whose points.
+    known, afar
+        Where programs are, as for `arrange`.
 
     Raises
     ------
     LoadcurveError
         When the sections of a point do not fit its hosts; the point is named.
+    LabError
+        When a host lacks a program or a module.
     """
     for point in first_points(study):
         settings = settings_of_point(study, dict(point.settings))
         try:
-            yield settings, arrange(settings, sites_of(settings, BLOCKS[0]), known)
+            yield settings, arrange(settings, sites_of(settings, BLOCKS[0]), known, afar)
         except ValueRuleError as error:
             raise LoadcurveError(f"{study.study}/study.yml: in {point.run_id}: {error}") from None
 
@@ -88,15 +99,14 @@ def first_points(study: Study) -> list[Point]:
 
 def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[str, str]]:
     """Each obstacle of a point with its remedy."""
-    if settings.topology.machines:
-        if which("ssh") is None and any(machine.ssh for machine in settings.topology.machines.values()):
-            yield "ssh is not installed", f"apt-get install {_PACKAGE['ssh']}"
-        return  # what runs elsewhere is asked for there, by its start
-    namespaces = settings.topology.recipe != "loopback"
-    tools = {tool for _, _, argv in argvs(arrangement) for tool in _programs(argv)}
-    tools |= set(_ALWAYS) | _sampled(arrangement)
+    topology, namespaces = settings.topology, settings.topology.recipe != "loopback"
+    # What runs elsewhere is asked for there: modules before any run, see `runner`, programs by their start.
+    here = {name: site for name, site in arrangement.sites.items() if not topology.ssh_of(name)}
+    tools = {tool for host, _, argv in argvs(arrangement) if host in here for tool in _programs(argv)}
+    tools |= set(_ALWAYS) | _sampled(arrangement, here)
     tools -= {programs.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
-    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"}
+    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
+    tools |= {"ssh"} if len(here) < len(arrangement.sites) else set()
     tools |= set(arrangement.fault.wrap[:1]) if arrangement.fault else set()
     yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
     if namespaces and os.geteuid() != 0:
@@ -105,21 +115,23 @@ def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[st
         yield f"fault {arrangement.fault.name}: {reason}", "choose another fault, such as cap_connections"
     if settings.balancer.ipvs is not None and which("ipvsadm") and not has_ipvs():
         yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
+    names = {*here, *(name.rstrip("0123456789") for name in here)}
     for name, host in settings.hosts.items():
-        if reason := limits.why_not(Limits(host.open_files, host.cpu_quota)):
+        if name in names and (reason := limits.why_not(Limits(host.open_files, host.cpu_quota))):
             yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
-    yield from _modules(settings)
+    yield from _modules(settings, here)
 
 
-def _modules(settings: StudyFile) -> Iterator[tuple[str, str]]:
-    """What programs need beside themselves, asked of this machine."""
+def _modules(settings: StudyFile, hosts: Mapping[str, Site]) -> Iterator[tuple[str, str]]:
+    """What programs need beside themselves, asked of this machine for its own hosts."""
     here, asked = programs.here(), []
+    serves, balances = with_role(hosts, "S"), with_role(hosts, "LB")
     nginx = settings.server.nginx
-    if nginx is not None and nginx.response.delay is not None and which("nginx"):
+    if serves and nginx is not None and nginx.response.delay is not None and which("nginx"):
         asked.append(lambda: here.module(here.ECHO))
-    if settings.balancer.nginx_stream is not None and which("nginx"):
+    if balances and settings.balancer.nginx_stream is not None and which("nginx"):
         asked.append(lambda: here.module(here.STREAM))
-    if settings.server.php is not None or settings.server.wordpress is not None:
+    if serves and (settings.server.php is not None or settings.server.wordpress is not None):
         asked.append(here.php)
     for ask in asked:
         try:
@@ -129,9 +141,9 @@ def _modules(settings: StudyFile) -> Iterator[tuple[str, str]]:
             yield obstacle, remedy
 
 
-def _sampled(arrangement: Arrangement) -> set[str]:
-    """Programs that the sampler starts."""
-    every = (monitor for chosen in arrangement.monitors.values() for monitor in chosen)
+def _sampled(arrangement: Arrangement, hosts: Mapping[str, Site]) -> set[str]:
+    """Programs that the sampler starts on some hosts."""
+    every = (monitor for host, chosen in arrangement.monitors.items() if host in hosts for monitor in chosen)
     return {monitor.argv[0] for monitor in every if monitor.argv}
 
 

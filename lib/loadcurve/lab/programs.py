@@ -1,5 +1,6 @@
 """Where programs and modules are that distributions name in ways of their own."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,9 +8,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from loadcurve.errors import LabError
-from loadcurve.lab.tools import version, which
+from loadcurve.lab.places import Place
+from loadcurve.lab.tools import version, version_in, which
+
+# Run on a machine by ssh, Python 3.9 or newer: what an nginx says of itself, its modules, PHP-FPM, PHP's extensions.
+_ASK = r"""
+import glob, json, os, re, shutil, subprocess, sys
+try:
+    done = subprocess.run([sys.argv[1], "-V"], stdin=subprocess.DEVNULL, capture_output=True, timeout=10)
+    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+except (OSError, subprocess.TimeoutExpired):
+    said = ""
+folder = re.search(r"--modules-path=(\S+)", said)
+modules = glob.glob(os.path.join(folder[1] if folder else "/usr/lib/nginx/modules", "*.so")) if said else []
+php = [shutil.which("php-fpm") or "", *sorted(glob.glob("/usr/sbin/php-fpm[0-9]*"))]
+mysqli = sorted(glob.glob("/usr/lib/php/*/mysqli.so"))
+print(json.dumps({
+    "nginx": said, "modules": modules, "php": php[0] or php[-1],
+    "extensions": os.path.dirname(mysqli[-1]) if mysqli else "", "is_root": os.geteuid() == 0,
+}))
+"""
+_ASK_LIMIT_S = 20.0
+_NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
 
 
 @dataclass(frozen=True)
@@ -42,6 +65,45 @@ def here() -> Programs:
     return Programs(_module, _php, _takes_early_errors, os.geteuid() == 0)
 
 
+def there(place: Place) -> Programs:
+    """Return what a machine by ssh has; it is asked as long as the place is open, and once for each nginx.
+
+    Parameters
+    ----------
+    place : Place
+        On the machine; its host's name stands before what is lacking.
+
+    Raises
+    ------
+    LabError
+        When it cannot be asked.
+    """
+
+    @cache
+    def asked(nginx: str) -> dict[str, Any]:
+        text = place.check_output(("python3", "-I", "-S", "-c", _ASK, nginx), _ASK_LIMIT_S)
+        try:
+            found = json.loads(text)
+            told = {name: str(found[name]) for name in ("nginx", "php", "extensions")}
+            return {**told, "modules": list(map(str, found["modules"])), "is_root": found["is_root"] is True}
+        except (ValueError, TypeError, KeyError):
+            raise LabError(f"{place.host.name}: its python3 does not say what programs are there") from None
+
+    def module(name: str) -> str:
+        for path in asked("nginx")["modules"]:
+            if path.endswith(f"/{name}"):
+                return path
+        raise LabError(f"{place.host.name}: {_no_module(name)}")
+
+    def php() -> tuple[str, str]:
+        found = asked("nginx")
+        if not found["php"] or not found["extensions"]:
+            raise LabError(f"{place.host.name}: {_NO_PHP}")
+        return found["php"], found["extensions"]
+
+    return Programs(module, php, lambda nginx: _is_recent(version_in(asked(nginx)["nginx"])), asked("nginx")["is_root"])
+
+
 ASSUMED = Programs(
     lambda name: f"/usr/lib/nginx/modules/{name}", lambda: ("php-fpm", "/usr/lib/php"), lambda _: True, True
 )
@@ -57,21 +119,29 @@ def _module(name: str) -> str:
         module = Path(found[1] if found else "/usr/lib/nginx/modules") / name
         if module.exists():
             return str(module)
+    raise LabError(_no_module(name))
+
+
+def _no_module(name: str) -> str:
     package = {Programs.ECHO: "libnginx-mod-http-echo", Programs.STREAM: "libnginx-mod-stream"}[name]
     use = {Programs.ECHO: "waits without using the processor", Programs.STREAM: "balances connections"}[name]
-    raise LabError(f"nginx lacks {name}, which {use}: apt-get install {package}")
+    return f"nginx lacks {name}, which {use}: apt-get install {package}"
 
 
 @cache
 def _php() -> tuple[str, str]:
     program, extensions = which("php-fpm"), sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
     if program is None or not extensions:
-        raise LabError("PHP is not installed: apt-get install php-fpm php-mysql")
+        raise LabError(_NO_PHP)
     return program, str(extensions[-1].parent)
 
 
 @cache
 def _takes_early_errors(program: str) -> bool:
-    said = version("nginx", "" if program == "nginx" else program)
+    return _is_recent(version("nginx", "" if program == "nginx" else program))
+
+
+def _is_recent(said: str) -> bool:
+    """Whether a version is 1.19.5 or later; one that is not told is."""
     numbers = tuple(int(part) for part in said.split(".") if part.isdigit())
     return not numbers or numbers >= (1, 19, 5)

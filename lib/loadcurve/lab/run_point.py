@@ -38,6 +38,8 @@ class Around:
         Addresses of the laboratory's own networks.
     programs : Programs
         Where programs are that have no one name.
+    afar : mapping of str to Programs
+        The same on machines by ssh, by their URLs.
     logins : mapping of str to Connection
         Machines that are logged in to.
     public : bool
@@ -47,6 +49,7 @@ class Around:
     here: dict[str, Any]
     block: str
     programs: Programs
+    afar: Mapping[str, Programs] = field(default_factory=dict)
     logins: Mapping[str, Connection] = field(default_factory=dict)
     public: bool = False
 
@@ -69,7 +72,7 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    arrangement = arrange(settings, sites_of(settings, around.block), around.programs)
+    arrangement = arrange(settings, sites_of(settings, around.block), around.programs, around.afar)
     factors = factors_of(settings, point, arrangement)
     run = Run(study.study, point.run_id, "running", factors, around.here, warnings=_beforehand(settings, arrangement))
     try:

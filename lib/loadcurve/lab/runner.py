@@ -3,14 +3,16 @@
 What is finished stays as it is; what is not is done again by the next `launch` of the same folder.
 """
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
 from loadcurve.errors import LabError
-from loadcurve.lab import machine, programs
+from loadcurve.lab import machine, programs, ssh
 from loadcurve.lab.guard import check_literal, check_redirect, check_target, targets
+from loadcurve.lab.hosts import Host
 from loadcurve.lab.interrupts import deferred, pause
 from loadcurve.lab.network import find_block
 from loadcurve.lab.obstacles import arrangements, find_obstacles, first_points
@@ -44,8 +46,9 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     LoadcurveError
         Before anything is started: for each fault of the study a line.
     LabError
-        Before anything is started: when the machine lacks a tool, a target is not allowed, the folder holds another
-        study or the record of another machine, or another launch is at work in it.  At the end: when a run failed.
+        Before anything is started: when the machine lacks a tool, one by ssh lacks a module or cannot be reached, a
+        target is not allowed, the folder holds another study or the record of another machine, or another launch is at
+        work in it.  At the end: when a run failed.
     KeyboardInterrupt
         After the processes of the run at hand are ended and the run is marked interrupted.
     """
@@ -59,9 +62,11 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
-    with deferred(), only_launcher(folder), connections(topologies) as logins:
+    with deferred(), only_launcher(folder), connections(topologies) as logins, _afar(logins, folder) as afar:
         check_same_machine(folder, here)
-        around = Around(here, _block(topologies), programs.here(), logins, public)
+        for _ in arrangements(study, programs.here(), afar) if afar else ():
+            pass  # what a machine lacks is told before anything is started
+        around = Around(here, _block(topologies), programs.here(), afar, logins, public)
         failed, made = _run_all(study, points, folder, around, most_points(study, settings))
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
@@ -108,6 +113,18 @@ def _guard(study: Study, public: bool) -> None:
         redirected = check_redirect(url, study.allow_targets, public=public)
         for host in (host for asked, host in afar if redirected and asked == url):
             check_literal(redirected, host)
+
+
+@contextlib.contextmanager
+def _afar(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[str, programs.Programs]]:
+    """Ask machines by ssh for their programs, by a place on each for the time of a launch."""
+    with contextlib.ExitStack() as stack:
+        afar = {}
+        for url, connection in logins.items():
+            place = ssh.open_place(connection, Host(url, ssh.parse_url(url).host), folder)
+            stack.callback(place.close)
+            afar[url] = programs.there(place)
+        yield afar
 
 
 def _topologies(study: Study) -> list[TopologySection]:

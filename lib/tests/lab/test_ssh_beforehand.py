@@ -1,12 +1,22 @@
 """What is seen on a machine by ssh before anything of a run is started there."""
 
+import contextlib
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from test_ssh_runs import machines, statuses  # noqa: F401 - a fixture
+from launched_runs import DELAYS
+from ssh_hosts import have_ssh, serving
+from test_ssh_runs import CLIENT_CONFIGURATION, Machines, statuses
 
+from loadcurve.errors import LabError
+from loadcurve.lab import find_obstacles, obstacles, programs
+from loadcurve.lab.network import TOPOLOGIES, build
+from loadcurve.lab.tools import which
 from loadcurve.records import read_run, run_folders, write_study
+from loadcurve.study import Study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 
@@ -18,18 +28,83 @@ server.serve_forever()
 """
 
 
-def test_a_port_that_is_taken_there(machines, tmp_path):  # noqa: F811
-    folder, host = tmp_path / "machines", machines.far.host
-    write_study(machines.study(), folder)
-    argv = host.argv((sys.executable, "-c", FOREIGN, host.address))
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as foreign:
-        try:
-            assert foreign.stdout.readline() == "ready\n"
-            said = machines.launch(folder)
-        finally:
-            foreign.kill()
+@contextlib.contextmanager
+def machines_where(ledger, folder, launcher_lacks=(), server_lacks=()):
+    """Two machines, from which some paths are hidden; each has mounts of its own."""
+    have_ssh()
+    with (
+        build(TOPOLOGIES["client_server"](), ledger) as hosts,
+        serving(hosts["S1"], folder / "S1", before=hiding(server_lacks)) as far,
+    ):
+        (settings := folder / "client").mkdir()
+        (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
+        client = replace(hosts["C1"], prefix=(*hosts["C1"].prefix, *hiding(launcher_lacks)))
+        yield Machines(client, far, settings)
+        assert far.comes_to_rest(8), (far.processes, far.left)
+
+
+def hiding(paths) -> tuple[str, ...]:
+    """What stands before a command that shall not find some programs, or what is in some folders."""
+    mounts = "".join(
+        f"mount -t tmpfs none {path} && " if Path(path).is_dir() else f"mount --bind /dev/null {path} && "
+        for path in paths
+    )
+    return ("sh", "-c", f'{mounts}exec "$@"', "sh")
+
+
+@pytest.fixture
+def modules():
+    """The folder with the module of nginx that waits."""
+    try:
+        return Path(programs.here().module(programs.Programs.ECHO)).parent
+    except LabError as error:
+        pytest.skip(str(error))
+
+
+def test_a_port_that_is_taken_there(ledger, tmp_path):
+    folder = tmp_path / "machines"
+    with machines_where(ledger, tmp_path) as machines:
+        write_study(machines.study(), folder)
+        host = machines.far.host
+        argv = host.argv((sys.executable, "-c", FOREIGN, host.address))
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as foreign:
+            try:
+                assert foreign.stdout.readline() == "ready\n"
+                said = machines.launch(folder)
+            finally:
+                foreign.kill()
     taken = f"{host.address}:8080 is taken: another program listens there already"
     assert taken in said
     run = read_run(run_folders(folder)[0])
     assert (run.status, run.reason) == ("failed", taken)
     assert not run.commands, "it would have been loaded itself"
+
+
+def test_a_launcher_without_the_server_asks_the_machine_that_has_it(ledger, tmp_path, modules):
+    folder = tmp_path / "machines"
+    with machines_where(ledger, tmp_path, launcher_lacks=(modules, which("nginx"))) as machines:
+        write_study(machines.study(server=DELAYS), folder)
+        assert machines.launch(folder) == ""
+    assert statuses(folder) == ["finished"]
+
+
+def test_what_the_machine_lacks_is_told_before_anything_is_started(ledger, tmp_path, modules):
+    folder = tmp_path / "machines"
+    with machines_where(ledger, tmp_path, server_lacks=(modules,)) as machines:
+        write_study(machines.study(server=DELAYS), folder)
+        said = machines.launch(folder)
+        url = machines.far.url
+    assert said == (
+        f"{url}: nginx lacks ngx_http_echo_module.so, which waits without using the processor: "
+        "apt-get install libnginx-mod-http-echo"
+    )
+    assert run_folders(folder) == []
+
+
+def test_what_the_launcher_lacks_for_its_own_part_is_an_obstacle(monkeypatch):
+    machines = {"C1": {"ssh": "", "address": "10.0.0.1"}, "S1": {"ssh": "ssh://u@10.0.0.2", "address": "10.0.0.2"}}
+    monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "nginx", "mpstat") else tool)
+    study = Study("s", "?", topology={"machines": machines}, monitors={"mpstat": 1}, server=DELAYS)
+    assert find_obstacles(study)["obstacle"].tolist() == ["mpstat is not installed", "wrk is not installed"]
+    study = replace(study, topology={"machines": {"C1": machines["S1"], "S1": machines["S1"]}})
+    assert find_obstacles(study).empty, "what runs elsewhere is asked for there"

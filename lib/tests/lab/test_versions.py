@@ -1,11 +1,13 @@
 """The version in a record is that of the very program that ran, asked on its host."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from launched_runs import launched
 
+from loadcurve.errors import LabError
 from loadcurve.lab import programs, tools
 from loadcurve.lab.hosts import LOCAL
 from loadcurve.lab.places import LocalPlace
@@ -59,6 +61,25 @@ def test_a_program_that_is_started_by_another_one_is_asked_itself(tmp_path):
 def test_what_an_old_nginx_does_not_know_is_not_asked_of_it(old_nginx):
     """``-e`` came with 1.19.5 (nginx CHANGES)."""
     assert programs.here().nginx_takes_early_errors(str(old_nginx)) is False
+
+
+def test_a_machine_by_ssh_is_asked_what_this_one_is(tmp_path, old_nginx):
+    """Asked in both ways, a machine says the same of itself, be it that something is lacking."""
+
+    def said(ask, *words):
+        try:
+            return ask(*words)
+        except LabError as error:
+            return str(error).removeprefix("S1: ")
+
+    here, there = programs.here(), programs.there(LocalPlace(replace(LOCAL, name="S1"), tmp_path))
+    for module in (here.ECHO, here.STREAM):
+        assert said(there.module, module) == said(here.module, module)
+    assert said(there.php) == said(here.php)
+    assert there.is_root == here.is_root
+    for nginx in ("nginx", str(old_nginx)):
+        assert there.nginx_takes_early_errors(nginx) == here.nginx_takes_early_errors(nginx)
+    assert there.nginx_takes_early_errors(str(old_nginx)) is False
 
 
 @pytest.mark.parametrize(

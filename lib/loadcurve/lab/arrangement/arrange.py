@@ -65,7 +65,9 @@ class Arrangement:
         return self.fault.wrap
 
 
-def arrange(settings: StudyFile, sites: Mapping[str, Site], programs: Programs) -> Arrangement:
+def arrange(
+    settings: StudyFile, sites: Mapping[str, Site], programs: Programs, afar: Mapping[str, Programs] | None = None
+) -> Arrangement:
     """Return what runs for one point.
 
     Parameters
@@ -76,18 +78,23 @@ def arrange(settings: StudyFile, sites: Mapping[str, Site], programs: Programs) 
         Hosts of its topology by name; ``local`` alone on loopback.
     programs : Programs
         Where programs are that have no one name.
+    afar : mapping of str to Programs, optional
+        The same on machines by ssh, by their URLs; of one that is not there `programs` holds.
 
     Raises
     ------
     ValueRuleError
         When the sections do not fit the hosts.
+    LabError
+        When a host lacks a program or a module.
     """
-    served = _served(settings, sites, programs)
+    at = {name: (afar or {}).get(settings.topology.ssh_of(name), programs) for name in sites}
+    served = _served(settings, sites, at)
     endpoints = tuple(endpoint for one in served.values() for endpoint in one.endpoints)
     balanced, balancer, before = None, "", ()
     if settings.balancer.kind:
         (site,) = with_role(sites, "LB")
-        balanced = balance(settings.balancer, site, endpoints, settings.load.connections, programs)
+        balanced = balance(settings.balancer, site, endpoints, settings.load.connections, at[site.name])
         balancer = site.name
         if settings.balancer.ipvs is not None and settings.balancer.ipvs.forward == "dr":
             quiet = direct_routing_argvs(site.addresses[0])
@@ -121,7 +128,7 @@ def argvs(arrangement: Arrangement) -> Iterator[tuple[str, str, tuple[str, ...]]
     yield from ((loader.host, "generator", loader.generator.argv) for loader in arrangement.loaders)
 
 
-def _served(settings: StudyFile, sites: Mapping[str, Site], programs: Programs) -> dict[str, Served]:
+def _served(settings: StudyFile, sites: Mapping[str, Site], programs: Mapping[str, Programs]) -> dict[str, Served]:
     if settings.server.url is not None:
         return {}
     status = settings.monitors.stub_status is not None
@@ -131,7 +138,7 @@ def _served(settings: StudyFile, sites: Mapping[str, Site], programs: Programs) 
             site,
             "S1" if site.name == "local" else site.name,
             settings.load.connections,
-            programs,
+            programs[site.name],
             status,
         )
         for site in with_role(sites, "S")
