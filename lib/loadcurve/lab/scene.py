@@ -130,14 +130,18 @@ class Scene:
         return watching
 
     def load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Place, Command]]:
-        """Start generators at one instant, make the fault before or meanwhile, and wait for their end."""
+        """Start generators at one instant, make the fault before or meanwhile, and wait for their end.
+
+        What takes time on a distant host is done before the instant is chosen.
+        """
         section, running = self.settings.fault, []
+        versions = [self._prepare(loader, together=len(sending) > 1) for loader in sending]
         faulty = role == "generator" and self.arrangement.fault is not None and bool(self.arrangement.fault.begin)
         with contextlib.ExitStack() as wrong:
             if faulty and not section.after_s:
                 wrong.enter_context(self._fault())
             instant_ns = common_instant_ns(len(sending)) if len(sending) > 1 else 0
-            running = [self._send(loader, role, instant_ns) for loader in sending]
+            running = [self._send(*each, role, instant_ns) for each in zip(sending, versions, strict=True)]
             if faulty and section.after_s:
                 _while_running(running, section.after_s)
                 wrong.enter_context(self._fault())
@@ -186,16 +190,21 @@ class Scene:
         self.servers[service.name] = place, started
         self.stack.callback(self._keep, number, place, started, [command])
 
-    def _send(self, loader: Loader, role: str, instant_ns: int) -> tuple[int, Place, Started]:
+    def _prepare(self, loader: Loader, *, together: bool) -> str:
+        """Put a generator's files where it works; return its version."""
+        place, made = self.stage.work[loader.host], loader.generator
+        place.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
+        return version_at(place, made.tool)
+
+    def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Place, Started]:
         place, made = self.stage.work[loader.host], loader.generator
         if instant_ns:
             made = start_at(made, place.instant_ns(instant_ns), loader.stem, _PYTHON)
-        place.put(made.files)
         wrap = self.arrangement.wrap(loader.host, role)
         argv = place.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
         command = Command(
             role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
-            version=version_at(place, made.tool), host=loader.host,
+            version=version, host=loader.host,
         )  # fmt: skip
         started, number = place.start(command), self.record.number()
         # Where the wait below is not reached, as when someone interrupts.

@@ -23,9 +23,11 @@ from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles
+from loadcurve.lab.generators import begun_late_s
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.network import TOPOLOGIES, build
 from loadcurve.lab.network.ledger import runtime_folder
+from loadcurve.lab.tools import which
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 
@@ -243,6 +245,25 @@ def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
     else:
         assert (run.status, launcher.returncode) == ("failed", 1), said
         assert step.fullmatch(run.reason)[3] == "while the load ran"
+
+
+def test_several_generators_on_a_machine_have_an_instant_ahead_of_them(ledger, tmp_path):
+    """Also in its first run, where their version is asked first: here that takes 6 s."""
+    (programs := tmp_path / "bin").mkdir()
+    (programs / "wrk").write_text(f'#!/bin/sh\ntest "$1" = -v && sleep 6\nexec {which("wrk")} "$@"\n')
+    (programs / "wrk").chmod(0o755)
+    folder, path = tmp_path / "machines", f"PATH={programs}:/usr/bin:/bin"
+    with two_machines(ledger, tmp_path, f'ForceCommand env {path} sh -c "$SSH_ORIGINAL_COMMAND"\n') as machines:
+        here, there = machines.client.address, machines.far.host.address
+        hosts = {"C1": {"ssh": machines.far.url, "address": there}, "S1": {"ssh": "", "address": here}}
+        load = {"duration_s": 1, "connections": 4, "processes": 2}
+        write_study(
+            machines.study(topology={"machines": hosts}, load=load, monitors={}, allow_targets=(here, there)), folder
+        )
+        assert machines.launch(folder) == ""
+    (run,) = run_folders(folder)
+    late = [begun_late_s(file.read_text()) for file in run.glob("*.at.json")]
+    assert len(late) == 2 and max(late) < 5
 
 
 def works(tool: str, below: Path) -> bool:
