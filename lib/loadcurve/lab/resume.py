@@ -4,7 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,14 +70,39 @@ def _as_written(study: Study) -> dict[str, Any]:
 _SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
 
 
-def check_same_machine(folder: Path, here: dict) -> None:
-    """Refuse to go on with a study whose finished runs were made by another machine, or by this one changed."""
+def check_same_machine(folder: Path, here: Mapping[str, Any], afar: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to go on with a study whose finished runs were made by another machine, or by this one changed.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the study.
+    here : mapping
+        Facts of this machine.
+    afar : mapping of str to mapping
+        Facts of machines by ssh, by their URLs.
+
+    Raises
+    ------
+    LabError
+        When one of them differs in what decides a number.
+    """
     for held in run_folders(folder):
-        there = read_run(held)
-        differ = [k for k in _SAME_MACHINE if there.machine.get(k) != here[k]]
-        if there.status == "finished" and differ:
-            facts = "; ".join(f"{k} {there.machine.get(k)} there, {here[k]} here" for k in differ)
-            raise LabError(f"{shown(folder)} was recorded on another machine ({facts}): launch under another name")
+        if (there := read_run(held)).status != "finished":
+            continue
+        pairs = [("", there.machine, here)]
+        for name, facts in there.machine.get("hosts", {}).items():
+            if (url := facts.get("ssh")) in afar:
+                pairs.append((f"{name}: ", facts, afar[url]))
+        if differ := [fact for pair in pairs for fact in _differing(*pair)]:
+            said = "; ".join(differ)
+            raise LabError(f"{shown(folder)} was recorded on another machine ({said}): launch under another name")
+
+
+def _differing(name: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+    for key in _SAME_MACHINE:
+        if there.get(key) != here[key]:
+            yield f"{name}{key} {there.get(key)} there, {here[key]} here"
 
 
 @contextlib.contextmanager

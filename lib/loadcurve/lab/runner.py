@@ -62,8 +62,9 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     points = points_of(study, settings, folder, eyes)
     adopt(study, folder)
     here = machine.facts()
-    with deferred(), only_launcher(folder), connections(topologies) as logins, _afar(logins, folder) as afar:
-        check_same_machine(folder, here)
+    with deferred(), only_launcher(folder), connections(topologies) as logins, _afar(logins, folder) as places:
+        check_same_machine(folder, here, {url: place.facts() for url, place in places.items()})
+        afar = {url: programs.there(place) for url, place in places.items()}
         for _ in arrangements(study, programs.here(), afar) if afar else ():
             pass  # what a machine lacks is told before anything is started
         around = Around(here, _block(topologies), programs.here(), afar, logins, public)
@@ -116,15 +117,14 @@ def _guard(study: Study, public: bool) -> None:
 
 
 @contextlib.contextmanager
-def _afar(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[str, programs.Programs]]:
-    """Ask machines by ssh for their programs, by a place on each for the time of a launch."""
+def _afar(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[str, ssh.RemotePlace]]:
+    """A place on each machine by ssh, by its URL, for the questions of a whole launch."""
     with contextlib.ExitStack() as stack:
-        afar = {}
+        places = {}
         for url, connection in logins.items():
-            place = ssh.open_place(connection, Host(url, ssh.parse_url(url).host), folder)
-            stack.callback(place.close)
-            afar[url] = programs.there(place)
-        yield afar
+            places[url] = ssh.open_place(connection, Host(url, ssh.parse_url(url).host), folder)
+            stack.callback(places[url].close)
+        yield places
 
 
 def _topologies(study: Study) -> list[TopologySection]:

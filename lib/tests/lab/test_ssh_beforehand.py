@@ -15,7 +15,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab import find_obstacles, obstacles, programs
 from loadcurve.lab.network import TOPOLOGIES, build
 from loadcurve.lab.tools import which
-from loadcurve.records import read_run, run_folders, write_study
+from loadcurve.records import read_run, run_folders, write_run, write_study
 from loadcurve.study import Study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
@@ -108,3 +108,18 @@ def test_what_the_launcher_lacks_for_its_own_part_is_an_obstacle(monkeypatch):
     assert find_obstacles(study)["obstacle"].tolist() == ["mpstat is not installed", "wrk is not installed"]
     study = replace(study, topology={"machines": {"C1": machines["S1"], "S1": machines["S1"]}})
     assert find_obstacles(study).empty, "what runs elsewhere is asked for there"
+
+
+def test_runs_of_a_machine_that_was_another_one_are_not_mixed_in(ledger, tmp_path):
+    folder = tmp_path / "machines"
+    with machines_where(ledger, tmp_path) as machines:
+        write_study(machines.study(), folder)
+        assert machines.launch(folder) == ""
+        assert machines.launch(folder) == "", "it is the same one"
+        (path,) = run_folders(folder)
+        run = read_run(path)
+        hosts = {"S1": {**run.machine["hosts"]["S1"], "cpu_model": "another one"}}
+        write_run(replace(run, machine={**run.machine, "hosts": hosts}), path)
+        said = machines.launch(folder)
+    assert "was recorded on another machine (S1: cpu_model another one there, " in said
+    assert said.endswith(": launch under another name")
