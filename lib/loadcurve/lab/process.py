@@ -19,6 +19,12 @@ from loadcurve.study import Command
 _GRACE_S = 3.0
 # How long sar or mpstat may take to start, or to print what it is printing, before it is interrupted all the same.
 _QUIET_S = 0.25
+# Who dies before setpriv has asked for the signal is not missed any more.  So afterwards it is looked whether the parent
+# is still the launcher; and for the tool, whether it is still timeout, which leads the session, and which (coreutils 9.1)
+# forgets the tool when the signal comes while it forks.  Constant texts: nothing of a study is read by a shell.
+_WITH_LAUNCHER = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+_OF_SESSION = 'read -r _ _ _ parent _ session _ < /proc/$$/stat; [ "$parent" = "$session" ] && exec "$@"'
+_WITH_TIMEOUT = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", _OF_SESSION, "sh")
 
 
 @dataclass
@@ -62,12 +68,12 @@ def now() -> str:
 
 
 def start(command: Command, folder: Path) -> Started:
-    """Start `command` in `folder`, its streams going to the files it names."""
+    """Start `command` in `folder`, its streams going to the files it names; it ends with this process."""
     env = {**os.environ, "PATH": SEARCH_PATH, **command.env}
     with (folder / command.stdout).open("wb") as out, (folder / command.stderr).open("wb") as err:
         begun = now()
         process = subprocess.Popen(
-            command.argv,
+            _surely(command.argv),
             cwd=folder,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -76,6 +82,12 @@ def start(command: Command, folder: Path) -> Started:
             start_new_session=True,
         )
     return Started(replace(command, started_at=begun), process)
+
+
+def _surely(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """What `guarded` returned, so that no tool is left whenever the launcher is killed: also while it starts."""
+    tool = len(guarded((), 0))
+    return (*_WITH_LAUNCHER, str(os.getpid()), *argv[:tool], *_WITH_TIMEOUT, *argv[tool:])
 
 
 def wait(started: Started) -> Command:

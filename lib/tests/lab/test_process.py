@@ -1,5 +1,8 @@
 """Tools are stopped so that their output is whole, and at once."""
 
+import os
+import random
+import signal
 import time
 
 import psutil
@@ -54,3 +57,36 @@ def test_one_whose_sadc_died_ends_too(tmp_path):
     next(p for p in sar if p.name() == "sadc").kill()
     assert stop(started).exit_code is not None
     assert not [p for p in sar if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def begins_and_waits(folder) -> int:
+    """A process that starts a tool again and again, until it is killed."""
+    if pid := os.fork():
+        return pid
+    try:
+        for number in range(100):
+            command = Command("server", "sleep", guarded(("sleep", "30"), 30), f"{number}.txt", f"{number}.err", 30)
+            start(command, folder)
+    finally:
+        os._exit(0)
+
+
+def works_in(folder) -> list[psutil.Process]:
+    every = psutil.process_iter(["cwd", "status"])
+    return [p for p in every if p.info["cwd"] == str(folder) and p.info["status"] != psutil.STATUS_ZOMBIE]
+
+
+def test_a_tool_ends_with_a_launcher_that_is_killed_while_it_starts(tmp_path):
+    """Also before the tool has asked to be told of it."""
+    need("setpriv", "timeout")
+    moments = random.Random(20261121)
+    for number in range(60):
+        (folder := tmp_path / str(number)).mkdir()
+        pid = begins_and_waits(folder)
+        time.sleep(moments.uniform(0.005, 0.05))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    deadline = time.monotonic() + 20
+    while left := [process for folder in tmp_path.iterdir() for process in works_in(folder)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
