@@ -19,9 +19,9 @@ from loadcurve.study import Command
 _GRACE_S = 3.0
 # How long sar or mpstat may take to start, or to print what it is printing, before it is interrupted all the same.
 _QUIET_S = 0.25
-# Who dies before setpriv has asked for the signal is not missed any more.  So afterwards it is looked whether the parent
-# is still the launcher; and for the tool, whether it is still timeout, which leads the session, and which (coreutils 9.1)
-# forgets the tool when the signal comes while it forks.  Constant texts: nothing of a study is read by a shell.
+# Who dies before setpriv has asked for the signal is not missed any more.  So afterwards it is looked whether the
+# parent is still the launcher; and for the tool, whether it is still timeout, which leads the session, and which
+# (coreutils 9.1) forgets the tool when the signal comes while it forks.  Nothing of a study is read by the shell.
 _WITH_LAUNCHER = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 _OF_SESSION = 'read -r _ _ _ parent _ session _ < /proc/$$/stat; [ "$parent" = "$session" ] && exec "$@"'
 _WITH_TIMEOUT = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", _OF_SESSION, "sh")

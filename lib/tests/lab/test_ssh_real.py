@@ -200,12 +200,19 @@ def test_what_the_host_refuses_is_one_line(place):
         place.put({}, ["www"])
 
 
+@pytest.mark.parametrize("pause_s", [0, 0.01, 0.03, 0.06])
+def test_one_that_has_hardly_begun_is_ended_and_not_killed(place, pause_s):
+    running = started(place, ("sleep", "9"))
+    time.sleep(pause_s)
+    assert place.stop(running).exit_code in (-15, 128 + 15), "by itself, or as timeout says it of itself"
+
+
 def test_sar_is_stopped_between_two_lines(place):
     """Several at once, stopped at many moments of their second."""
     if not which("sar"):
         pytest.skip("not installed: sar")
     running = [started(place, ("sar", "-u", "1", "60"), 30, f"sar{i}", {"LC_ALL": "C"}) for i in range(4)]
-    time.sleep(2.2)
+    time.sleep(3.2)
     for i, one in enumerate(running):
         assert place.stop(one).exit_code == 0
         text = (place.folder / f"sar{i}.out").read_text()
