@@ -1,4 +1,4 @@
-"""What the launcher costs: throughput under it beside that of bare wrk, and the time of a run beside its load.
+"""What the launcher costs: throughput under it beside that of bare wrk, the time of a run beside its load, and of hosts.
 
 A pair is bare, launched, launched, bare: a machine that becomes faster or slower meanwhile favours neither.  A virtual
 machine also loses processor to its neighbours.  Where that was more than a hundredth of a pair's time, the pair is
@@ -116,4 +116,23 @@ def _bare(folder: Path, response: dict) -> float:
     return float(parse(done.stdout).tables["runs"]["throughput_rps"].iloc[0])
 
 
-CASES = {"launcher": launcher}
+def hosts(folder: Path) -> None:
+    """Five hosts in two networks, made and removed; the longest of some times, as somebody waits for each."""
+    from loadcurve.lab.network import TOPOLOGIES, Ledger, LinkConditions, build, find_block
+
+    if os.geteuid() != 0:
+        say("hosts: five up", "not measured: network namespaces need root", "≤ 1 s", False)
+        return
+    topology = TOPOLOGIES["client_l4_servers"](servers=3, block=find_block())
+    slow = {"C1": LinkConditions(delay_s=0.002)}
+    for what, links in (("five", {}), ("five, one behind 2 ms", slow)):
+        times = []
+        for _ in range(_PAIRS):
+            with Ledger(folder) as ledger:
+                begun = time.monotonic()
+                with build(topology, ledger, links):
+                    times.append(time.monotonic() - begun)
+        say(f"hosts: {what}, up", f"{min(times):.2f} to {max(times):.2f} s", "≤ 1 s", max(times) <= 1)
+
+
+CASES = {"launcher": launcher, "hosts": hosts}
