@@ -1,4 +1,4 @@
-"""What the launcher costs: throughput under it beside that of bare wrk, the time of a run beside its load, and of hosts.
+"""What the launcher costs: throughput under it beside bare wrk, the time of a run beside its load, and that of hosts.
 
 A pair is bare, launched, launched, bare: a machine that becomes faster or slower meanwhile favours neither.  A virtual
 machine also loses processor to its neighbours.  Where that was more than a hundredth of a pair's time, the pair is
