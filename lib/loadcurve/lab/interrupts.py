@@ -39,7 +39,7 @@ def deferred() -> Iterator[None]:
     Nothing is changed outside the main thread, which alone hears signals, and where Ctrl-C is ignored or already noted.
     """
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before) or before is _note:
+    if not _hears_signals() or not callable(before) or before is _note:
         yield
         return
     _EAR.hears = _EAR.noted = _EAR.raised = False
@@ -80,6 +80,9 @@ def ends(process: subprocess.Popen, limit_s: float) -> bool:
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
     """Raise KeyboardInterrupt within the context: for a wait that holds no lock and no half-made thing."""
+    if not _hears_signals():
+        yield
+        return
     _EAR.hears = True
     try:
         if _EAR.noted:
@@ -92,7 +95,11 @@ def heard() -> Iterator[None]:
 
 def interrupted() -> bool:
     """Whether KeyboardInterrupt was raised in this launch: an error of cleaning up may have taken its place since."""
-    return _EAR.raised and threading.current_thread() is threading.main_thread()
+    return _EAR.raised and _hears_signals()
+
+
+def _hears_signals() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _note(*_: object) -> None:

@@ -117,6 +117,29 @@ def test_other_threads_leave_signals_alone():
     assert seen == [signal.default_int_handler]
 
 
+def test_the_wait_of_another_thread_is_none_of_the_main_one():
+    """A second launch, in a thread, must not have the first one interrupted between its waits, nor hear for it."""
+    waiting, over, done = threading.Event(), threading.Event(), []
+
+    def work():
+        with interrupts.heard():
+            waiting.set()
+            over.wait(20)
+        interrupts.pause(0)
+        done.append("not interrupted")
+
+    thread = threading.Thread(target=work)
+    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+        thread.start()
+        waiting.wait(20)
+        press()
+        done.append("held a lock")
+        over.set()
+        thread.join()
+        interrupts.pause(10)
+    assert done == ["held a lock", "not interrupted"]
+
+
 def test_whether_a_process_ends():
     quick, slow = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
     assert interrupts.ends(quick, 20) and quick.returncode == 0
