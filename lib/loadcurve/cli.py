@@ -1,5 +1,6 @@
 """The command line: thin, each command one call."""
 
+import contextlib
 import sys
 from dataclasses import replace
 from enum import StrEnum
@@ -44,6 +45,8 @@ def launch(
     """Launch a study, or go on with one that was interrupted; a design of data/designs is recorded in data/studies."""
     from loadcurve import paths
     from loadcurve.lab import describe, read_checked
+    from loadcurve.lab.interrupts import signal_of
+    from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
 
     folder = paths.study_folder(study)
@@ -56,7 +59,12 @@ def launch(
         for line in describe(replace(held, **changes)):
             typer.echo(line)
         return
-    runs = launch_study(replace(held, **changes), target, public=public)
+    try:
+        runs = launch_study(replace(held, **changes), target, public=public)
+    except KeyboardInterrupt as interrupt:
+        with contextlib.suppress(OSError):  # the terminal may be what was closed
+            typer.echo(interruption(interrupt, target), err=True)
+        raise typer.Exit(128 + signal_of(interrupt)) from None
     typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
 
 

@@ -4,6 +4,7 @@ The laboratory starts processes and reads nothing; ingestion reads and starts no
 they meet.
 """
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from loadcurve import lab
 from loadcurve.ingest.folder import read_run_folder
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.lab import Eyes, Measured
-from loadcurve.records import read_run
+from loadcurve.lab.interrupts import signal_of
+from loadcurve.lab.network import clean
+from loadcurve.paths import shown
+from loadcurve.records import read_run, run_folders
 from loadcurve.stats import summarise_merged, summarise_stopping
 from loadcurve.study import Study
 
@@ -24,6 +28,8 @@ _TABLES = ("runs", "latency", "histogram")
 
 def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = tqdm.write) -> list[Path]:
     """Run a study as `loadcurve.lab.launch` does, also one that searches or stops.
+
+    First it removes the networks, rules and cgroups of launches that were killed.
 
     Parameters
     ----------
@@ -34,9 +40,31 @@ def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[
     public : bool
         Whether targets that the study names may be public addresses.
     tell : callable
-        What to do with the sentence in which a search or a stop ends; by default it is printed above the progress bar.
+        What to do with a sentence for the user: what was left by a killed launch, and how a search or a stop ends.  By
+        default it is printed above the progress bar.
     """
+    for sentence in clean():
+        tell(f"left by an earlier launch: {sentence}")
     return lab.launch(study, folder, public=public, eyes=eyes(tell))
+
+
+def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
+    """Return the last line of an interrupted launch: the signal, what is kept, and what to do next.
+
+    Parameters
+    ----------
+    interrupt : KeyboardInterrupt
+        As `launch` raised it.
+    folder : pathlib.Path
+        Folder of the study.
+    """
+    finished = sum(read_run(run).status == "finished" for run in run_folders(folder)) if folder.is_dir() else 0
+    runs = "1 finished run is" if finished == 1 else f"{finished} finished runs are"
+    by = signal.Signals(signal_of(interrupt)).name
+    return (
+        f"interrupted by {by}: {runs} kept in {shown(folder)}, and all processes and networks of "
+        "this launch are removed; run the same command again to launch the remaining runs"
+    )
 
 
 def eyes(tell: Callable[[str], None] = tqdm.write) -> Eyes:

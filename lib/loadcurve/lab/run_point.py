@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -83,23 +84,25 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
         shutil.rmtree(folder)  # nothing was begun
         raise
     record, clocks = Record(), both_clocks()
-    status, reason = "interrupted", "the launcher was interrupted"
+    status, reason = "interrupted", ""
     try:
         with reserve.told():
             status, reason = _run(study, settings, arrangement, folder, around, record)
         if status == "finished" and (lacking := without_report(arrangement, record, folder)):
             status, reason = "failed", lacking
     except Exception as error:
-        if interrupted():
+        if by := interrupted():
             record.warnings.append(f"interrupted, and then: {error}")
-            raise KeyboardInterrupt from error
+            raise KeyboardInterrupt(by) from error
         status, reason = "failed", str(error)
         if not isinstance(error, LabError):
             reason = f"{type(error).__name__}: {error}"
             raise
     finally:
         reserve.release(folder)
-        if record.full and status != "interrupted":
+        if status == "interrupted":
+            reason = f"the launcher was interrupted by {signal.Signals(interrupted() or signal.SIGINT).name}"
+        elif record.full:
             status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
             record.warnings.append(_unfit(step))
