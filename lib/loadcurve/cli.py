@@ -1,6 +1,7 @@
 """The command line: thin, each command one call."""
 
 import contextlib
+import os
 import sys
 from dataclasses import replace
 from enum import StrEnum
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 import yaml
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, in_one_line
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -172,7 +173,10 @@ def run(
         key, equals, text = pair.partition("=")
         if not equals:
             raise LoadcurveError(f"parameter must be NAME=VALUE, got {pair!r}")
-        given[key] = yaml.safe_load(text)
+        try:
+            given[key] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise LoadcurveError(f"parameter {key} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
     batch.quiet()
     as_it_stands = not given and output is None
     place = paths.build() / ("notebooks" if as_it_stands else "draft") / notebook.name
@@ -181,12 +185,35 @@ def run(
 
 
 def main() -> None:
-    """Entry point: an error made for the reader is one line on stderr and exit code 1."""
+    """Run the command line.  What goes wrong for a known reason is one line on stderr, and the exit code is 1."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would take its number
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # names of files need not be valid text
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except LoadcurveError as error:
-        typer.echo(str(error), err=True)
-        raise SystemExit(1) from None
+        _end(str(error))
+    except BrokenPipeError:
+        _end("")  # the reader of our output has left, as `head` does
+    except (OSError, MemoryError, UnicodeError) as error:
+        _end(in_one_line(error))
+
+
+def _end(message: str) -> None:
+    """Print a message on stderr and exit with code 1; what stdout could not take is dropped."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if message:
+        with contextlib.suppress(OSError):
+            typer.echo(message, err=True)
+    raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

@@ -3,7 +3,24 @@
 Wrong input raises one of these errors.  Weak evidence never raises: it travels with the result as warnings.
 """
 
+import errno
 from collections.abc import Callable, Iterable
+
+_NEXT = {
+    errno.ENOSPC: "free disk space, then run the command again",
+    errno.EDQUOT: "free disk space, then run the command again",
+    errno.EACCES: "change its permissions, or name another path",
+    errno.EPERM: "change its permissions, or name another path",
+    errno.EROFS: "name a path on a file system that can be written",
+    errno.ENOTDIR: "name a folder",
+    errno.EEXIST: "name another path",
+    errno.EISDIR: "name a file",
+    errno.ENOENT: "check the path",
+    errno.ELOOP: "remove the symbolic link",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+"""What to do next about an error of the operating system."""
 
 
 class LoadcurveError(Exception):
@@ -101,3 +118,24 @@ def raise_all(broken: Iterable[ValueRuleError]) -> None:
 
 class LabError(LoadcurveError):
     """The laboratory refuses, or cannot, do what a study asks; the text says what to do next."""
+
+
+def in_one_line(error: OSError | MemoryError | UnicodeError) -> str:
+    """Return what the system refused as one line, with what to do next.
+
+    Examples
+    --------
+    >>> in_one_line(OSError(errno.ENOSPC, "No space left on device", "tables/runs.csv"))
+    'tables/runs.csv: No space left on device; free disk space, then run the command again'
+    >>> in_one_line(MemoryError())
+    'not enough memory: read fewer or smaller files at a time'
+    """
+    if isinstance(error, MemoryError):
+        return "not enough memory: read fewer or smaller files at a time"
+    if isinstance(error, UnicodeError):
+        return f"text that cannot be written or read as it is ({error}): rename or convert it".replace("\n", " ")
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    said = error.strerror or str(error) or type(error).__name__
+    todo = f"; {_NEXT[error.errno]}" if error.errno in _NEXT else ""
+    line = ": ".join((" to ".join(names) or "standard input or output", said)) + todo
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)

@@ -1,5 +1,6 @@
 """The command line: one line for what is wrong, exit code 1, nothing of a traceback."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,38 @@ def test_what_is_wrong_is_one_line(root, argv, says):
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("$LC ingest $REPORT > /dev/full", "standard input or output: No space left on device; free disk space"),
+        ("$LC --help > /dev/full", "standard input or output: No space left on device; free disk space"),
+        ("$LC ingest $REPORT --format csv -o $REPORT", "File exists; name another path"),
+        ("$LC ingest $REPORT --format csv -o $REPORT/x", "Not a directory; name a folder"),
+        ("$LC ingest - <&-", "expected output of a tool"),
+        ("$LC run notebooks/00_template.ipynb -p study=[", "parameter study must be YAML, got '['"),
+        ("ulimit -v 200000; $LC ingest $REPORT", "not enough memory"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(root, command, says):
+    env = {
+        **os.environ,
+        "LC": f"{sys.executable} -m loadcurve",
+        "REPORT": str(root / "lib/tests/data/wrk/fdlimit.txt"),
+    }
+    done = subprocess.run(["sh", "-c", command], cwd=root, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize(("to", "code"), [(">&-", 0), ("2>&-", 0), ("> /dev/full 2>&1", 1), ("| head -c 1", 0)])
+def test_a_stream_that_is_closed_is_no_traceback(root, tmp_path, to, code):
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_bytes((root / "lib/tests/data/wrk/fdlimit.txt").read_bytes())
+    command = f"{sys.executable} -m loadcurve ingest {tmp_path} {to}"
+    done = subprocess.run(["sh", "-c", command], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
 def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
