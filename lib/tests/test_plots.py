@@ -250,7 +250,7 @@ def demands():
             "resource": ["server", "generator", "disk"], "demand_per_server_s": [2e-3, 1e-3, 5e-5],
             "has_background": [True, False, False], "background_ratio": [0.05, 0.01, math.nan],
             "saturation_rps": [475.0, 1000.0, 20000.0], "saturation_lo": [450.0, 900.0, 19000.0],
-            "saturation_hi": [500.0, math.inf, 21000.0],
+            "saturation_hi": [500.0, math.inf, 21000.0], "line_saturation_rps": [475.0, 1000.0, math.nan],
         }
     )  # fmt: skip
 
@@ -1100,7 +1100,7 @@ def test_plot_utilisation():
     ax = draw("plot_utilisation")
     assert points(ax, PALETTE[0]) == [(100, 0.25), (200, 0.45)]
     server, interval = strokes(ax, PALETTE[0])
-    assert server == approx([[0, 0.05], [475, 1.0]])  # from its background up to saturation
+    assert server == approx([[0, 0.05], [475, 1.0]])  # from its background to where the line saturates
     assert interval == approx([[450, 1.0], [500, 1.0]])
     assert strokes(ax, PALETTE[1]) == [approx([[0, 0], [1000 * 0.8, 0.8]])]  # 4 × 200 requests/s, and no further
     assert strokes(ax, PALETTE[2]) == [approx([[0, 0], [800, 0.04]])]

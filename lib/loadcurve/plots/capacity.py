@@ -104,7 +104,7 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
 
 
 def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Utilisation of each resource against throughput, and its line up to saturation, with that point's interval.
+    """Utilisation of each resource against throughput, its line, and the interval of the throughput at saturation.
 
     Parameters
     ----------
@@ -122,12 +122,14 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
     for place, line in enumerate(demands.itertuples()):
         color, rows = palette[line.resource], usage[usage["resource"] == line.resource]
         ax.scatter(rows["throughput_rps"], rows["utilisation_ratio"], color=color, alpha=0.65, s=18, lw=0)
-        end = min(line.saturation_rps, most)
+        reached = line.saturation_rps if np.isnan(line.line_saturation_rps) else line.line_saturation_rps
+        end = min(reached, most)
         background = line.background_ratio if line.has_background else 0.0
         top = background + line.demand_per_server_s * end
         ax.plot([0, end], [background, top], color=color)
         if np.isfinite(line.saturation_hi) and line.saturation_hi <= most:
-            ax.plot([line.saturation_lo, line.saturation_hi], [top, top], color=color, lw=6, alpha=0.4)
+            target = background + line.demand_per_server_s * reached
+            ax.plot([line.saturation_lo, line.saturation_hi], [target, target], color=color, lw=6, alpha=0.4)
         # The first to saturate is named to the left of its end, the next to the right, further ones higher.
         ax.annotate(
             line.resource, (end, top), xytext=((-4, 4)[place % 2], 8 + 13 * (place // 2)),

@@ -52,7 +52,7 @@ def bottleneck_verdict(
     """
     if load not in usage:
         raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
-    demands = summarise_demands(usage, target_utilisation_ratio=target_utilisation_ratio, level=level)
+    demands = summarise_demands(usage, load=load, target_utilisation_ratio=target_utilisation_ratio, level=level)
     demands = demands.set_index("resource")
     busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
     highest = busy.groupby("resource", observed=True).max()
@@ -63,7 +63,7 @@ def bottleneck_verdict(
     last = throughput.index.max()
     half = throughput[throughput.index <= last / 2]
     first = demands.index[0]
-    allows = f"would allow {_interval(demands.loc[first])}"
+    allows = f"would allow {_interval(demands.loc[first], 'saturation')}"
     share = _percent(busy[first].iloc[-1])
     if len(half) and throughput[last] <= (1 + _RISE) * half.max():
         return (
@@ -79,19 +79,28 @@ def bottleneck_verdict(
 
 
 def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
-    start = f"its line is {_percent(demand['background_ratio'])} +" if demand["has_background"] else "it needs"
-    return (
-        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; {start} "
-        f"{demand['demand_per_server_s'] * 1e6:.3g} µs a request on each server and allows {_interval(demand)}"
+    text = (
+        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; there a request takes "
+        f"{_microseconds(demand['saturated_demand_s'] / demand['servers'])} on each server, and the resource allows "
+        f"{_interval(demand, 'saturation')}"
     )
+    if np.isnan(demand["line_saturation_rps"]):
+        return text
+    start = f"{_percent(demand['background_ratio'])} + " if demand["has_background"] else ""
+    line = f"{start}{_microseconds(demand['demand_per_server_s'])} a request"
+    return f"{text}; the line over lower loads, {line}, allows {_interval(demand, 'line_saturation')}"
 
 
-def _interval(demand: pd.Series) -> str:
-    lo, hi = demand["saturation_lo"], demand["saturation_hi"]
-    if np.isinf(demand["saturation_rps"]):
+def _interval(demand: pd.Series, name: str) -> str:
+    value, lo, hi = (demand[f"{name}_{end}"] for end in ("rps", "lo", "hi"))
+    if np.isinf(value):
         return "any throughput"
     ends = "" if pd.isna(lo) else f" [{_rate(lo)}, {_rate(hi)}]"
-    return f"{_rate(demand['saturation_rps'])}{ends} requests/s"
+    return f"{_rate(value)}{ends} requests/s"
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g} µs"
 
 
 def _rate(rps: float) -> str:

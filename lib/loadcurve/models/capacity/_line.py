@@ -1,0 +1,88 @@
+"""Straight lines of utilisation against throughput, through the origin or with an intercept, and where they end.
+
+Every quantity is a tuple (value, lo, hi).  t intervals for independent runs; the saturation of a line with an intercept
+has Fieller's interval: all throughputs at which the line's utilisation does not differ from the target.
+
+E. C. Fieller, "Some Problems in Interval Estimation", J. Royal Statistical Society B 16, 1954.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+Interval = tuple[float, float, float]
+UNKNOWN: Interval = (np.nan, np.nan, np.nan)
+
+# An intercept below a thousandth says nothing about a system, and on runs without scatter it is rounding.
+_LEAST = 1e-3
+
+
+@dataclass(frozen=True)
+class Line:
+    """U = intercept + slope X, and the throughput at which it reaches the target utilisation."""
+
+    slope: Interval
+    intercept: Interval
+    saturation: Interval
+
+
+def fit_lines(x: np.ndarray, u: np.ndarray, target: float, level: float) -> tuple[Line | None, Line | None]:
+    """Return the line through the origin, and the one with an intercept; None for a line that has too few points."""
+    through_origin = _through_origin(x, u, target, level) if x.size else None
+    with_intercept = _with_intercept(x, u, target, level) if np.unique(x).size >= 2 and x.size >= 3 else None
+    return through_origin, with_intercept
+
+
+def has_intercept(line: Line | None) -> bool:
+    """Return whether the interval of the line's intercept excludes 0."""
+    if line is None:
+        return False
+    value, lo, hi = line.intercept
+    return abs(value) >= _LEAST and not lo <= 0 <= hi
+
+
+def reciprocal(numerator: float, of: Interval) -> Interval:
+    """Return numerator / (value, lo, hi), its ends in order; infinite where the denominator is 0, NaN below it."""
+    value, lo, hi = (numerator / end if end > 0 else np.inf if end == 0 else np.nan for end in of)
+    return value, hi, lo
+
+
+def _through_origin(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:
+    slope = u @ x / (x @ x)
+    half = np.nan
+    if x.size > 1:
+        squares = np.sum((u - slope * x) ** 2) / (x.size - 1)
+        half = stats.t.ppf((1 + level) / 2, x.size - 1) * np.sqrt(squares / (x @ x))
+    lo = max(slope - half, 0.0) if x.size > 1 else np.nan  # no demand is below 0
+    ends = (slope, lo, slope + half)
+    return Line(ends, (0.0, 0.0, 0.0), reciprocal(target, ends))
+
+
+def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:
+    count, mean = x.size, x.mean()
+    spread = np.sum((x - mean) ** 2)
+    slope = (x - mean) @ u / spread
+    intercept = u.mean() - slope * mean
+    squares = np.sum((u - intercept - slope * x) ** 2) / (count - 2)
+    t = stats.t.ppf((1 + level) / 2, count - 2)
+    half = t * np.sqrt(squares / spread)
+    half_intercept = t * np.sqrt(squares * (1 / count + mean**2 / spread))
+    # |U_target − ū − b z| <= t s sqrt(1/n + z²/Sxx) with z = X − x̄: a quadratic in z.
+    gap = target - u.mean()
+    square, middle, constant = slope**2 - half**2, slope * gap, gap**2 - t**2 * squares / count
+    saturation = (mean + gap / slope if slope > 0 else np.inf, 0.0, np.inf)
+    inside = middle**2 - square * constant
+    root = np.sqrt(max(inside, 0.0))
+    if slope > 0 and square > 0:
+        saturation = (saturation[0], mean + (middle - root) / square, mean + (middle + root) / square)
+    elif slope > 0 and gap > 0 and inside > 0:
+        # A slope that may be 0: no upper end, and the lower one is the root on the side of a slope above 0.  Without
+        # roots no throughput is excluded.
+        saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
+    return Line(
+        tuple(max(end, 0.0) for end in (slope, slope - half, slope + half)),  # no demand is below 0
+        (intercept, intercept - half_intercept, intercept + half_intercept),
+        # Below 0 where the background alone is more than the target.
+        tuple(max(end, 0.0) for end in saturation),
+    )
