@@ -119,7 +119,9 @@ def ingest(
         for path in paths:
             for found in reading.read_named(path, hints):
                 for warning in found.parsed.warnings if found.parsed else ():
-                    typer.echo(f"{found.source}: warning: {warning}", err=True)
+                    typer.echo(
+                        f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}", err=True
+                    )
                 if found.refused:
                     refused += 1
                     typer.echo(found.refused, err=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcurve.ingest.merge import join, label
+from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Rows
 from loadcurve.reading import Reading
 
@@ -68,8 +68,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     try:
         for reading in readings:
             for name in reading.parsed.tables:
-                part = label(reading.parsed.tables.rows(name), run_id=reading.run_id, source=reading.source)
-                waiting.setdefault(name, []).append(part)
+                waiting.setdefault(name, []).append(reading.rows(name))
                 if sum(map(len, waiting[name])) >= _SLICE:
                     flush(name)
         for name in list(waiting):

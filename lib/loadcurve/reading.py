@@ -6,40 +6,52 @@ words by the machine's own sadf.
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.files import content, files_of, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
-from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.published import source_folder
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import parse_each
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True)
 class Reading:
-    """What one raw file gave.
+    """What one raw file gave, or one run that the laboratory recorded.
 
     Attributes
     ----------
     source : str
-        The file, as it was named or found; ``-`` for standard input.
+        The file, as it was named or found; ``-`` for standard input; the folder of a recorded run.
     run_id : str or None
         Folder that holds the file, below the folder that was named; None where a file was named.
     parsed : Parsed or None
         Its tables; None where it was refused.
     refused : str
         The one line that says why; empty where it was read.
+    recorded : bool
+        Whether it is a run with its `run.json`: then its rows say themselves of which run and file they are.
     """
 
     source: str
     run_id: str | None
     parsed: Parsed | None
     refused: str = ""
+    recorded: bool = False
+
+    def rows(self, name: str) -> "pd.DataFrame | Rows":
+        """Rows of a table, each with its run and its file."""
+        rows = self.parsed.tables.rows(name)
+        return rows if self.recorded else label(rows, run_id=self.run_id, source=self.source)
 
 
 def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
@@ -93,8 +105,7 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_f
             continue
         warnings += [f"{reading.source}: {warning}" for warning in reading.parsed.warnings]
         for name in reading.parsed.tables:
-            rows = label(reading.parsed.tables.rows(name), run_id=reading.run_id, source=reading.source)
-            collected.setdefault(name, []).append(rows)
+            collected.setdefault(name, []).append(reading.rows(name))
     joined = Tables({name: join(parts) for name, parts in collected.items()})
     return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
 
@@ -137,15 +148,42 @@ def read_published_raw(source: str, name: str) -> Parsed:
 
 
 def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
-    """Read a file, or the files of a folder one after the other, so that only one is in memory at a time."""
+    """Read a file, or the files of a folder one after the other, so that only one is in memory at a time.
+
+    A run that the laboratory recorded is read as one, with the factors that its `run.json` knows.
+    """
     path = Path(path)
     is_folder, own_name = path.is_dir(), path.resolve().name
-    for file, parsed, refused in parse_each(files_of(path), hints, _recording_text):
+    files = files_of(path)
+    runs = _recorded_runs(files) if is_folder else ()
+    for run in runs:
+        yield _read_recorded(run)
+    known = {*(run.parent / "study.yml" for run in runs)}
+    loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
+    for file, parsed, refused in parse_each(loose, hints, _recording_text):
         run_id = None
         if is_folder:
             place = file.parent.relative_to(path).as_posix()
             run_id = own_name if place == "." else place
         yield Reading(str(file), run_id, parsed, refused)
+
+
+def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
+    """Folders that hold a `run.json` and lie in a study."""
+    folders = (file.parent for file in files if file.name == "run.json")
+    return tuple(folder for folder in folders if (folder.absolute().parent / "study.yml").is_file())
+
+
+def _read_recorded(folder: Path) -> Reading:
+    from loadcurve.ingest.folder import read_run_folder
+
+    try:
+        found = read_run_folder(folder.resolve())
+    except LoadcurveError as error:
+        return Reading(str(folder), None, None, str(error))
+    filled = {name: rows for name, rows in found.tables.items() if len(rows)}
+    named = {name: rows.assign(source=str(folder) + "/" + rows["source"]) for name, rows in filled.items()}
+    return Reading(str(folder), None, Parsed("", Tables(named), found.warnings), recorded=True)
 
 
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:

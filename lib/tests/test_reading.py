@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,11 @@ import pytest
 import loadcurve
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.export import write_tables
 from loadcurve.ingest import packed
+from loadcurve.ingest.hints import Hints
 from loadcurve.lab.tools import SEARCH_PATH
+from loadcurve.reading import read_each
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it
 DATA = Path(__file__).parent / "data"
@@ -121,6 +125,34 @@ def test_a_study_is_read_with_its_records(root):
 
 @pytest.mark.real
 @pytest.mark.skipif(not SADC.exists(), reason="sysstat is not installed")
+@pytest.mark.parametrize("place", ["", "c0001"])
+def test_a_study_is_written_run_by_run_with_its_factors(root, tmp_path, place):
+    """wrk's text and its reporter's JSON are one row, and the row knows its variant."""
+    study = root / "data/studies/connections_on_loopback"
+    named = next(study.glob(f"*{place}*/run.json")).parent if place else study
+    runs = [named] if place else [path.parent for path in study.glob("*/run.json")]
+    write_tables(read_each(named, Hints()), tmp_path, "parquet")
+    written = pd.read_parquet(tmp_path / "runs.parquet").set_index("run_id")
+    recorded = {path.name: json.loads((path / "run.json").read_text("utf-8"))["factors"] for path in runs}
+    assert sorted(written.index) == sorted(recorded)
+    for column in ("variant", "connections", "repeat"):
+        assert written[column].to_dict() == {name: facts[column] for name, facts in recorded.items()}
+
+
+def test_a_recorded_run_that_was_changed_is_refused_and_the_others_are_read(root, tmp_path):
+    study = root / "data/studies/connections_on_loopback"
+    copied = tmp_path / study.name
+    names = sorted(path.parent.name for path in study.glob("*/run.json"))[:2]
+    for name in names:
+        shutil.copytree(study / name, copied / name)
+    shutil.copy(study / "study.yml", copied)
+    report = next((copied / names[0]).glob("*.wrk.txt"))
+    report.write_text(report.read_text("utf-8").replace("1 threads", "2 threads"), "utf-8")
+    changed, whole = read_each(copied, Hints())
+    assert changed.parsed is None and report.name in changed.refused
+    assert whole.parsed.tables["runs"]["run_id"].tolist() == [names[1]]
+
+
 def test_a_binary_recording_is_put_into_words(tmp_path):
     """sysstat's own collector records this machine; its sar and ours must tell the same of it."""
     file = tmp_path / "sa"

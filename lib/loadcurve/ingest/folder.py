@@ -65,26 +65,12 @@ def read_runs(folder: Path) -> Ingested:
     study = read_study(folder)
     parts = _Parts()
     for run_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        if not (run_folder / "run.json").exists():
-            _read_loose(run_folder, study, parts)
-            continue
-        run = _read_run(run_folder, study)
-        parts.sources["runs"].add(run_folder / "run.json")
-        if run.status == "finished":
-            check_point(run, run_folder, study)
-            _read_finished(run, run_folder, parts)
-            _check_files(run, run_folder)
-        else:
-            for name in sorted(run.files):
-                _check_fingerprint(run, run_folder / name)
-            row = {"status": run.status, **_factors(run), "connections": run.factors.get("connections")}
-            parts.frames["runs"].append(_of_run(pd.DataFrame([row]), run))
-            parts.warnings.append(f"{shown(run_folder)}: {run.status}: {run.reason or 'the launcher ended'}")
+        _read_one(run_folder, study, parts)
     return _ingested(parts, folder)
 
 
 def read_run_folder(folder: Path, names: Iterable[str] = RAW) -> Ingested:
-    """Read one finished run of a study's folder.
+    """Read one run of a study's folder, as `read_runs` reads each of them.
 
     Parameters
     ----------
@@ -98,11 +84,27 @@ def read_run_folder(folder: Path, names: Iterable[str] = RAW) -> Ingested:
     ParseError
         As `read_runs` does.
     """
-    study, parts = read_study(folder.parent), _Parts()
-    run = _read_run(folder, study)
-    check_point(run, folder, study)
-    _read_finished(run, folder, parts)
+    parts = _Parts()
+    _read_one(folder, read_study(folder.parent), parts)
     return _ingested(parts, folder.parent, names)
+
+
+def _read_one(folder: Path, study: Study, parts: _Parts) -> None:
+    if not (folder / "run.json").exists():
+        _read_loose(folder, study, parts)
+        return
+    run = _read_run(folder, study)
+    parts.sources["runs"].add(folder / "run.json")
+    if run.status == "finished":
+        check_point(run, folder, study)
+        _read_finished(run, folder, parts)
+        _check_files(run, folder)
+        return
+    for name in sorted(run.files):
+        _check_fingerprint(run, folder / name)
+    row = {"status": run.status, **_factors(run), "connections": run.factors.get("connections")}
+    parts.frames["runs"].append(_of_run(pd.DataFrame([row]), run))
+    parts.warnings.append(f"{shown(folder)}: {run.status}: {run.reason or 'the launcher ended'}")
 
 
 def _ingested(parts: _Parts, folder: Path, names: Iterable[str] = RAW) -> Ingested:
