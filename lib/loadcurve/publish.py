@@ -27,6 +27,8 @@ from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
+# A value may be of a variant, and carries its name.
+_VALUE_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _notebook = ""
 
 
@@ -90,7 +92,9 @@ def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: i
     """
     target = _folder() / "values.json"
     known = json.loads(target.read_text("utf-8")) if target.exists() else {}
-    known[_checked(name)] = _shown(quantity, unit, digits)
+    if not _VALUE_NAME.fullmatch(name):
+        raise LoadcurveError(f"name must be letters, digits, underscores, hyphens and dots, got {name!r}")
+    known[name] = _shown(quantity, unit, digits)
     target.write_text(json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     return target
 

@@ -10,6 +10,7 @@ from loadcurve import publish, style
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import macros, published
 from loadcurve.stats import Estimate
+from loadcurve.study import Study
 
 DATA = pd.DataFrame({"connections": [1, 2], "throughput_rps": [10.0, 20.0]})
 
@@ -92,10 +93,18 @@ def test_a_figure_needs_words(begun):
         publish.figure("curve", draw(), DATA, caption="c", alt="")
 
 
-@pytest.mark.parametrize("name", ["", "Peak", "a b", "../x", "a..b"])
+@pytest.mark.parametrize("name", ["", "a b", "../x", "a..b", "peak\n"])
 def test_names_are_plain(begun, name):
-    with pytest.raises(LoadcurveError, match="name must be lower case letters"):
+    with pytest.raises(LoadcurveError, match="name must be letters, digits"):
         publish.value(name, 1.0)
+    with pytest.raises(LoadcurveError, match="name must be lower case letters"):
+        publish.figure(name, draw(), DATA, caption="c", alt="a")
+
+
+@pytest.mark.parametrize("variant", ["A", "php-fpm", "keep_alive", "E2"])
+def test_a_value_can_be_of_any_variant(begun, variant):
+    Study("s", "?", variants={variant: {}})
+    publish.value(f"checked.{variant}", 1.0)
 
 
 def test_nothing_is_published_without_a_notebook(checkout):
