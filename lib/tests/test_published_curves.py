@@ -58,7 +58,8 @@ def test_the_rule_by_which_curves_were_taken(source):
 def test_the_same_curves_in_the_table_and_in_its_source(source, curves):
     listed = [entry["id"] for entry in source["curves"]]
     assert list(curves["curve"].unique()) == listed
-    assert len(listed) >= 30
+    assert len(listed) >= 120
+    assert len(source["sources"]) >= 40
 
 
 def test_levels_rise_and_values_are_positive(curves):
