@@ -4,15 +4,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
+from loadcurve.models._values import at_least_0
 
 
 def demands(demand_s: ArrayLike, dimensions: int = 1) -> np.ndarray:
-    """Return service demands, shape (K,) for one class or (C, K) for classes: known, finite, > 0."""
-    demand = known("demand_s", above_0("demand_s", demand_s))
+    """Return service demands, shape (K,) for one class or (C, K) for classes: known, finite, >= 0.
+
+    A demand of 0 is a centre that requests skip.  One class needs a demand above 0; of several, a class may have none.
+    """
+    demand = known("demand_s", at_least_0("demand_s", demand_s))
     if demand.ndim != dimensions or demand.size == 0:
         rule = "a list of at least one centre" if dimensions == 1 else "a row of centres for each class"
         raise ValueRuleError("demand_s", rule, f"shape {demand.shape}")
+    if dimensions == 1 and not demand.any():
+        raise ValueRuleError("demand_s", "> 0 at one centre at least", "only 0")
     return demand
 
 

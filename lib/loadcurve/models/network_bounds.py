@@ -40,7 +40,7 @@ def asymptotic_bounds(
     connections : array_like, shape (n,)
         Connections N, whole numbers >= 1.
     demand_s : array_like, shape (K,)
-        Service demand of each centre, > 0.
+        Service demand of each centre, >= 0, one of them above 0.
     think_time_s : float
         Think time Z, >= 0.
     servers : array_like, shape (K,)
@@ -65,7 +65,8 @@ def asymptotic_bounds(
     >>> asymptotic_bounds(20, [9.2, 8], think_time_s=120).round(4).values.tolist()
     [[20.0, 0.0431, 0.1087, 64.0, 344.0]]
     """
-    number, demand, think = _arguments(connections, demand_s, think_time_s)
+    number = np.atleast_1d(whole("connections", connections, 1)).astype(float)
+    demand, think = demands(demand_s), think_time(think_time_s)
     many = server_numbers(servers, demand.size)
     queued = demand[np.isfinite(many)].sum()
     lo = demand.sum() + (number - 1) * queued  # nobody waits at a delay centre
@@ -222,8 +223,8 @@ def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: 
 
 
 def _arguments(connections, demand_s, think_time_s):
-    number = np.atleast_1d(whole("connections", connections, 1)).astype(float)
-    return number, demands(demand_s), think_time(think_time_s)
+    number, demand = np.atleast_1d(whole("connections", connections, 1)).astype(float), demands(demand_s)
+    return number, demand[demand > 0], think_time(think_time_s)  # a centre that requests skip is not in the network
 
 
 def _table(number, latency_lo, latency_hi, think):

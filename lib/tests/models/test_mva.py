@@ -132,6 +132,18 @@ def test_classes_agree_with_the_multinomial_convolution():
     assert solve_classes(number, demand).throughput_rps == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("servers", [1, 2])
+def test_a_centre_that_is_skipped_is_not_there(servers):
+    assert solve_network(6, [0, 2, 0, 1], 3, servers).throughput_rps == pytest.approx(
+        solve_network(6, [2, 1], 3, servers).throughput_rps
+    )
+    # Classes that never meet are two networks, and a class without any demand only thinks.
+    apart = solve_classes([4, 3, 5], [[2, 0], [0, 1], [0, 0]], [1, 1, 10], servers)
+    alone = [solve_network(4, [2], 1, servers), solve_network(3, [1], 1, servers)]
+    assert apart.throughput_rps == pytest.approx([*(one.throughput_rps[-1] for one in alone), 0.5])
+    assert apart.queue_length[:2].diagonal() == pytest.approx([one.queue_length[-1, 0] for one in alone])
+
+
 def test_table():
     table = solve_network(2, [1.0]).table()
     assert table.to_dict("list") == {"connections": [1, 2], "throughput_rps": [1.0, 1.0], "latency_s": [1.0, 2.0]}
@@ -159,7 +171,12 @@ def test_a_broken_law_is_never_returned(changed, message):
     ("call", "message"),
     [
         (lambda: solve_network(0, [1]), "connections must be a whole number >= 1"),
-        (lambda: solve_network(2, [1, -1]), "demand_s must be > 0"),
+        (lambda: solve_network(2, [1, -1]), "demand_s must be >= 0"),
+        (lambda: solve_network(2, [0, 0], 1), "demand_s must be > 0 at one centre at least"),
+        (
+            lambda: solve_classes([1, 1], [[1, 2], [0, 0]]),
+            "demand_s of class 1 must be > 0 at one centre, or its think",
+        ),
         (lambda: solve_network(2, []), "demand_s must be a list of at least one centre"),
         (lambda: solve_network(2, [[1, 2]]), "demand_s must be a list of at least one centre"),
         (lambda: solve_network(2, [1], math.nan), "think_time_s must be known and finite"),
@@ -168,7 +185,6 @@ def test_a_broken_law_is_never_returned(changed, message):
         (lambda: solve_classes([1], [[1], [2]]), "connections must be one for each of the 2 classes"),
         (lambda: solve_classes([0, 0], [[1], [2]]), "connections must be one for each of the 2 classes, some above 0"),
         (lambda: solve_classes([1, 1], [[1], [2]], [1, 2, 3]), "think_time_s must be one number, or one for each"),
-        (lambda: solve_classes([1, 1], [[1], [2]], 0, 2), "servers must be 1 or inf with several classes, got 2.0"),
         (lambda: solve_classes([9999, 9999], [[1], [2]]), "connections must be at most 50000000 populations"),
         (lambda: solve_classes([1], [1]), "demand_s must be a row of centres for each class"),
     ],

@@ -96,7 +96,8 @@ def test_asymptotes_hold_with_several_servers_and_delays(demand, think_time, ser
     [
         ((0, [1]), "connections must be a whole number >= 1, got 0.0"),
         ((1.5, [1]), "connections must be a whole number >= 1"),
-        ((1, [1, 0]), "demand_s must be > 0"),
+        ((1, [1, -1]), "demand_s must be >= 0"),
+        ((1, [0, 0]), "demand_s must be > 0 at one centre at least"),
         ((1, [1, math.nan]), "demand_s must be known and finite"),
         ((1, 1.0), "demand_s must be a list of at least one centre"),
         ((1, [1], -1), "think_time_s must be >= 0"),

@@ -9,7 +9,8 @@ module             solves                        by
 ``erlang``         Erlang B and C                its recursion
 ``mva``            one class, exact              mean value analysis; with several servers, ``load_dependent``
 ``load_dependent`` speed by queue length, exact  convolution in logarithms, sums of positive terms only
-``classes``        several classes, exact        mean value analysis over all populations
+``classes``        several classes, exact        mean value analysis over all populations; with several servers,
+                                                 ``class_convolution`` in logarithms
 ``approximate``    several classes, large        Schweitzer's fixed point, Linearizer
 =================  ============================  =====================================================================
 

@@ -1,11 +1,12 @@
-r"""Exact mean value analysis of a closed network with several classes of requests.
+r"""Exact analysis of a closed network with several classes of requests.
 
 Each class c has its own population, demands and think time.  A request of class c sees the network without itself:
 
 .. math:: R_{ck}(\mathbf N) = D_{ck}\Bigl(1 + \sum_j Q_{jk}(\mathbf N - \mathbf 1_c)\Bigr), \qquad
           X_c = \frac{N_c}{Z_c + \sum_k R_{ck}}, \qquad Q_{ck} = X_c R_{ck}
 
-It needs every population below **N**: ∏(N_c + 1) of them.  `approximate` does without.
+It needs every population below **N**: ∏(N_c + 1) of them.  `approximate` does without.  Centres with several servers go
+through `class_convolution`.
 
 M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing Networks", Journal of the ACM 27(2),
 1980, pp. 313–322.
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, server_numbers, whole
 from loadcurve.models._values import at_least_0
+from loadcurve.models.queueing.class_convolution import Lattice, residence_times
 from loadcurve.models.queueing.solution import ClosedNetwork, check_network
 
 # Populations × centres: 400 MB of queue lengths.  Beyond, the approximations are the tool.
@@ -28,16 +30,21 @@ def solve_classes(
 ) -> ClosedNetwork:
     """Throughput and response time of every class in a closed network, exactly.
 
+    Single servers and delays go through mean value analysis.  A centre with several servers sends all of them through
+    a convolution in logarithms, because mean value analysis with several servers loses its digits near saturation.
+
     Parameters
     ----------
     connections : array_like, shape (C,)
         Population N_c of each class, whole numbers >= 0, at least one of them above 0.
     demand_s : array_like, shape (C, K)
-        Service demand of each class at each centre, > 0.
+        Service demand of each class at each centre, >= 0; 0 where the class skips the centre.
     think_time_s : array_like, shape (C,)
-        Think time of each class, or one number for all, >= 0.
+        Think time of each class, or one number for all, >= 0; a class without any demand needs one above 0.
     servers : array_like, shape (K,)
-        1, or ``inf`` for a delay centre; several servers are refused.
+        Servers of each centre, or one number for all: 1, more, or ``inf`` for a delay centre.  With several servers the
+        result holds for classes with different demands where the servers share their time among all requests, as
+        processors do.
 
     Returns
     -------
@@ -56,48 +63,55 @@ def solve_classes(
     >>> solve_classes([1, 1], [[1, 3], [2, 4]]).throughput_rps.round(4).tolist()  # 3/19 and 2/19
     [0.1579, 0.1053]
     """
-    number, demand, think, queueing = class_arguments(connections, demand_s, think_time_s, servers)
+    number, demand, think, many = class_arguments(connections, demand_s, think_time_s, servers)
     if np.prod(number + 1.0) * demand.shape[1] > _MOST_CELLS:
         raise ValueRuleError("connections", f"at most {_MOST_CELLS} populations times centres", number.tolist())
-    shape = tuple(number + 1)
-    populations = np.indices(shape).reshape(number.size, -1)
-    stride = np.array([int(np.prod(shape[c + 1 :])) for c in range(number.size)])
-    queue = np.zeros((populations.shape[1], demand.shape[1]))  # of all classes together
-    level = populations.sum(axis=0)
-    order = np.argsort(level, kind="stable")
-    for at in np.split(order, np.flatnonzero(np.diff(level[order])) + 1)[1:]:  # all populations of one size at once
-        throughput, residence = [], []
+    if has_several(many):
+        method, residence = "convolution with classes", residence_times(number, demand, think, many)
+    else:
+        method, residence = "mean value analysis with classes", _mean_values(number, demand, think, many)
+    throughput = np.zeros(number.size)
+    present = number > 0
+    throughput[present] = number[present] / (think + residence.sum(axis=1))[present]
+    return class_network(method, number, demand, think, many, throughput, residence)
+
+
+def _mean_values(number, demand, think, many):
+    """Return the residence times of the full population, (C, K)."""
+    queueing, lattice = np.isfinite(many), Lattice(number)
+    queue = np.zeros((lattice.populations.shape[1], demand.shape[1]))  # of all classes together
+    for at in lattice.levels[1:]:  # all populations of one size at once
+        residence = []
         for c in range(number.size):
-            seen = queue[np.where(populations[c, at] > 0, at - stride[c], 0)]
+            here = lattice.populations[c, at] > 0
+            seen = queue[np.where(here, at - lattice.stride[c], 0)]
             residence.append(demand[c] * (1 + queueing * seen))
-            throughput.append(populations[c, at] / (think[c] + residence[c].sum(axis=1)))
-            queue[at] += throughput[c][:, None] * residence[c]
-    return class_network(
-        "mean value analysis with classes",
-        number,
-        demand,
-        think,
-        queueing,
-        np.array([x[-1] for x in throughput]),
-        np.array([r[-1] for r in residence]),
-    )
+            cycle = think[c] + residence[c][here].sum(axis=1)
+            queue[at[here]] += (lattice.populations[c, at[here]] / cycle)[:, None] * residence[c][here]
+    return np.array([r[-1] for r in residence])
 
 
 def class_arguments(connections, demand_s, think_time_s, servers):
-    """Return checked (N, D, Z, 1 for a queue and 0 for a delay) of shapes (C,), (C, K), (C,), (K,)."""
+    """Return checked (N, D, Z, m) of shapes (C,), (C, K), (C,), (K,); m is infinite for a delay."""
     number, demand = np.atleast_1d(whole("connections", connections, 0)), demands(demand_s, dimensions=2)
     if number.shape != (demand.shape[0],) or number.sum() == 0:
         raise ValueRuleError("connections", f"one for each of the {demand.shape[0]} classes, some above 0", number)
     think = known("think_time_s", at_least_0("think_time_s", think_time_s))
     if think.ndim and think.shape != number.shape:
         raise ValueRuleError("think_time_s", f"one number, or one for each of the {number.size} classes", think)
-    many = server_numbers(servers, demand.shape[1])
-    if ((many > 1) & np.isfinite(many)).any():
-        raise ValueRuleError("servers", "1 or inf with several classes", many[(many > 1) & np.isfinite(many)][0])
-    return number, demand, np.broadcast_to(think, number.shape), np.isfinite(many).astype(float)
+    think = np.broadcast_to(think, number.shape)
+    idle = ~demand.any(axis=1) & (think == 0)
+    if idle.any():
+        raise ValueRuleError(f"demand_s of class {idle.argmax()}", "> 0 at one centre, or its think time > 0", 0)
+    return number, demand, think, server_numbers(servers, demand.shape[1])
 
 
-def class_network(method, number, demand, think, queueing, throughput, residence) -> ClosedNetwork:
+def has_several(many: np.ndarray) -> bool:
+    """Return whether a centre has more than one server without being a delay."""
+    return bool(((many > 1) & np.isfinite(many)).any())
+
+
+def class_network(method, number, demand, think, many, throughput, residence) -> ClosedNetwork:
     """Return the checked solution for throughput (C,) and residence times (C, K) of the classes."""
     present = number > 0
     return check_network(
@@ -110,6 +124,6 @@ def class_network(method, number, demand, think, queueing, throughput, residence
             np.where(present, residence.sum(axis=1), np.nan),
             np.where(present[:, None], residence, np.nan),
             np.where(present[:, None], throughput[:, None] * residence, 0.0),
-            throughput[:, None] * demand * queueing,
+            throughput[:, None] * demand / many,
         )
     )

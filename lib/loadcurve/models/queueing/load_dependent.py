@@ -41,7 +41,7 @@ def solve_load_dependent(
     connections : int
         Largest population N, >= 1.
     demand_s : array_like, shape (K,)
-        Service demand D_k of each centre at speed 1, > 0.
+        Service demand D_k of each centre at speed 1, >= 0 and one of them above 0.
     speedup : sequence of K array_like
         For each centre its speeds a(1), a(2), …, a(J) with 1, 2, …, J requests there, > 0; the last one holds for more.
         ``[1]`` is a single server, ``[1, 2]`` two servers; falling speeds are a centre that thrashes.
@@ -81,8 +81,9 @@ def solve_centres(
     """Solve for checked arguments; `full` is what U is the share of: the servers, infinite for a delay centre."""
     delay = np.isinf(full)
     unit = np.max(np.where(delay, 0.0, demand / full))  # time in units of the bottleneck's: G neither grows nor falls
+    unit = unit if unit > 0 else 1.0
     outside = (think + demand[delay].sum()) / unit  # delays are one delay
-    queued = np.flatnonzero(~delay)
+    queued = np.flatnonzero(~delay & (demand > 0))
     factors = [_factors(demand[k] / unit, speeds[k][:number]) for k in queued]
 
     whole_g = _delay(outside, number)

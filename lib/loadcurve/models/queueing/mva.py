@@ -36,7 +36,8 @@ def solve_network(
     connections : int
         Largest population N, >= 1.
     demand_s : array_like, shape (K,)
-        Service demand D_k = V_k S_k of each centre, > 0: the work one request needs there, over all its visits.
+        Service demand D_k = V_k S_k of each centre: the work one request needs there, over all its visits, >= 0 and
+        one of them above 0.
     think_time_s : float
         Think time Z, >= 0: what each request waits outside, such as between a response and the next request.
     servers : array_like, shape (K,)
