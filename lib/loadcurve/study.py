@@ -83,7 +83,8 @@ class Study:
     seed : int
         Seed of that order.
     warm_up_s : float
-        Load before each run that is not counted, in whole s, 0–86400; 0 for none.
+        Load before each run that is not counted, in whole s, 0–86400; 0 for none.  The run begins when the servers have
+        worked off all of its requests.
     rest_s : float
         Pause between runs, 0–86400 s.
     limit_s : float

@@ -89,7 +89,7 @@ def wait_until_it_answers(place: Place, started: Started, url: str, words: str, 
     """
     deadline, said = time.monotonic() + START_LIMIT_S + work_s, ""
     while time.monotonic() < deadline and started.process.poll() is None:
-        status, said = _asked(place, url, _ANSWER_S + work_s)
+        status, said = asked(place, url, _ANSWER_S + work_s)
         if 0 < status < 500:
             if started.process.poll() is None:
                 return
@@ -123,8 +123,8 @@ def last_words(place: Place, name: str) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def _asked(place: Place, url: str, patience_s: float) -> tuple[int, str]:
-    """Status and complaint; 0 where nobody answers."""
+def asked(place: Place, url: str, patience_s: float) -> tuple[int, str]:
+    """Ask a URL from a host; return status and complaint, the status 0 where nobody answers within `patience_s`."""
     if place.is_here and not place.host.prefix:
         return _asked_here(url, patience_s)
     argv = ("python3", "-I", "-S", "-c", _PROBE, url, f"{patience_s:g}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loadcurve.errors import LabError
-from loadcurve.lab import monitors
+from loadcurve.lab import drain, monitors
 from loadcurve.lab.arrangement import Arrangement
 from loadcurve.lab.arrangement.loads import Loader, loaders
 from loadcurve.lab.arrangement.site import with_role
@@ -18,7 +18,7 @@ from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.interrupts import pause
 from loadcurve.lab.network.commands import Invocation
 from loadcurve.lab.places import Place
-from loadcurve.lab.process import Started
+from loadcurve.lab.process import Started, now
 from loadcurve.lab.ready import (
     LEAD_AFAR_S,
     LEAD_S,
@@ -75,6 +75,7 @@ class Scene:
         asked = [service for _, service in self.arrangement.services if service.url]
         asked += [self.arrangement.balanced] if self.arrangement.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.arrangement.loaders) + self.warm_up_s
+        loading_s += drain.limit_s(self.settings) if self.warm_up_s else 0.0
         return float(math.ceil(loading_s + len(asked) * self.settings.server.work_s + _AROUND_S))
 
     def serve(self) -> None:
@@ -155,9 +156,20 @@ class Scene:
         return done
 
     def warm_up(self) -> None:
-        """Make the same load for the time of a warm-up, into files of its own."""
+        """Send the same load for the time of a warm-up, into files of its own, and wait until it is worked off.
+
+        A server that runs already may still work on requests of the run before: that is waited for as well.
+        """
         if self.warm_up_s:
             self.load(warm_ups(self.warm_up_s, self.settings, self.arrangement), "warm_up")
+        elif self.settings.server.url is None:
+            return
+        begun = time.monotonic()
+        for late in drain.wait_until_idle(self.settings, self.arrangement, self.stage):
+            self.record.warnings.append(f"before the load, {late}: the measured load shares the server with them")
+        if self.warm_up_s:
+            what = f"idle {time.monotonic() - begun:.2f} s after the warm-up"
+            self.record.events.append({"at": now(), "host": self.arrangement.loaders[0].host, "what": what})
 
     def verdict(self, done: list[tuple[Place, Command]]) -> tuple[str, str]:
         """Whether generators and servers did their work; what the numbers are worth is the audit's business."""
