@@ -329,3 +329,18 @@ def in_one_word(sections: Mapping) -> Mapping:
         "threads": load.get("threads", 1),
         "seconds": load.get("duration_s", 0),
     }
+
+
+def differences(held: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield each place at which two settings differ, and both values; None where one has none.
+
+    Examples
+    --------
+    >>> list(differences({"load": {"threads": 1}}, {"load": {"threads": 2}}))
+    [('load.threads', 1, 2)]
+    """
+    if isinstance(held, dict) and isinstance(wanted, dict):
+        for key in dict.fromkeys((*held, *wanted)):
+            yield from differences(held.get(key), wanted.get(key), f"{place}.{key}".removeprefix("."))
+    elif held != wanted:
+        yield place, held, wanted

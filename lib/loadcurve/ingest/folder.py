@@ -14,7 +14,7 @@ from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.point import check_point, tables_of, wrong
+from loadcurve.ingest.point import check_factors, find_edits, tables_of, wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
@@ -47,6 +47,7 @@ class _Parts:
     frames: dict[str, list[pd.DataFrame]] = field(default_factory=lambda: defaultdict(list))
     sources: dict[str, set[Path]] = field(default_factory=lambda: defaultdict(set))
     warnings: list[str] = field(default_factory=list)
+    edits: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def read_runs(folder: Path) -> Ingested:
@@ -96,7 +97,9 @@ def _read_one(folder: Path, study: Study, parts: _Parts) -> None:
     run = _read_run(folder, study)
     parts.sources["runs"].add(folder / "run.json")
     if run.status == "finished":
-        check_point(run, folder, study)
+        check_factors(run, folder)
+        for edit in find_edits(run, study):
+            parts.edits[edit].append(run.run_id)
         _read_finished(run, folder, parts)
         _check_files(run, folder)
         return
@@ -116,7 +119,16 @@ def _ingested(parts: _Parts, folder: Path, names: Iterable[str] = RAW) -> Ingest
     }
     everywhere = {folder / "study.yml"}
     sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in checked}
-    return Ingested(checked, sources, tuple(parts.warnings))
+    edited = [
+        f"{shown(folder / 'study.yml')}: edited after {_named(runs)}: {edit}; these runs keep what they were launched "
+        "with: undo the edit, or give the edited study another name"
+        for edit, runs in parts.edits.items()
+    ]
+    return Ingested(checked, sources, (*edited, *parts.warnings))
+
+
+def _named(runs: list[str]) -> str:
+    return runs[0] if len(runs) == 1 else f"{len(runs)} runs from {runs[0]} on"
 
 
 def _read_loose(folder: Path, study: Study, parts: _Parts) -> None:

@@ -1,75 +1,105 @@
-"""A run as a point of its study: its factors are those that `study.yml` asks for."""
+"""A run as a point of its study: its record agrees with itself, and where `study.yml` says something else by now.
+
+`study.yml` is written by people, also after a launch; `run.json` is what was launched.  A run keeps its own facts, so
+an edited study loses no run, and what differs is reported.
+"""
 
 import json
-from collections.abc import Container
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.paths import shown
 from loadcurve.records import line_of
-from loadcurve.study import SECTIONS, Run, Study, in_one_word, place_of, settled
+from loadcurve.study import SECTIONS, Run, Study, differences, in_one_word, place_of, settled
 
 
-def check_point(run: Run, folder: Path, study: Study) -> None:
-    """See that a run is a point of its study: what `run.json` says of its factors is what `study.yml` asks for.
+def check_factors(run: Run, folder: Path) -> None:
+    """See that the factors in a `run.json` are of their types, and agree with each other.
 
     Raises
     ------
     ParseError
-        At the line of `run.json` that holds its factors.
+        At the line of `run.json` that holds them.
     """
-    variant = run.factors.get("variant")
-    if not isinstance(variant, str) or variant not in study.variants:
-        names = ", ".join(study.variants)
-        raise wrong(folder, "factors", f"variant to be one of {names} as study.yml says", str(variant))
-    adaptive = study.search is not None or study.stop is not None
-    rules = {} if adaptive else {"repeat": (range(1, study.repeats + 1), f"1 to {study.repeats}")}
-    rules |= _rules_of_levels(run, study) if "settings" in run.factors else _rules_of_recipe(study, variant)
-    for name, (allowed, rule) in rules.items():
-        value = run.factors.get(name)
-        if name in run.factors and (value not in allowed or isinstance(value, bool)):
-            raise wrong(folder, "factors", f"{name} to be {rule} as study.yml says", str(value))
-    if "settings" in run.factors:
-        _check_settings(run, folder, study)
+    factors = run.factors
+    if not isinstance(factors.get("variant"), str):
+        raise wrong(folder, "factors", "the name of a variant", str(factors.get("variant")))
+    for name in ("connections", "repeat"):
+        value = factors.get(name, 1)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise wrong(folder, "factors", f"{name} to be a whole number from 1", str(value))
+    if "settings" not in factors:
+        return
+    for name in ("levels", "settings"):
+        if not isinstance(factors.get(name), dict):
+            raise wrong(folder, "factors", f"{name} to be a mapping", str(factors.get(name)))
+    loaded = factors["settings"].get("load", {}).get("connections")
+    if loaded is not None and "connections" in factors and loaded != factors["connections"]:
+        raise wrong(folder, "factors", f"connections to be {loaded} as in its settings", str(factors["connections"]))
 
 
-def _rules_of_levels(run: Run, study: Study) -> dict[str, tuple[Container, str]]:
-    """What a run's own factors must be, by its own settings."""
-    load = run.factors["settings"].get("load", {})
-    return {name: ([load[name]], str(load[name])) for name in ("connections",) if name in load}
+def find_edits(run: Run, study: Study) -> Iterator[str]:
+    """Find what `study.yml` says otherwise than it did when a run was launched.
+
+    Parameters
+    ----------
+    run : Run
+        Its factors checked by `check_factors`.
+    study : Study
+        As its file is now.
+
+    Yields
+    ------
+    str
+        ``PLACE VALUE then, VALUE now``: one for each difference, the same for all runs that share it.
+    """
+    factors, adaptive = run.factors, study.search is not None or study.stop is not None
+    variant = factors["variant"]
+    if variant not in study.variants:
+        yield f"variant {variant} then, {_listed(study.variants)} now"
+        return
+    if not adaptive and factors.get("repeat", 1) > study.repeats:
+        yield f"repeat {factors['repeat']} then, {study.repeats} repeats now"
+    if "settings" in factors:
+        yield from _edited_settings(factors, study)
+    else:
+        yield from _edited_recipe(factors, study)
 
 
-def _rules_of_recipe(study: Study, variant: str) -> dict[str, tuple[Container, str]]:
-    """The same for runs recorded before they had settings."""
-    wanted = in_one_word(settled(study.sections(), study.variants[variant]))
-    levels = study.factors.get("connections", ())
-    return {
-        "recipe": ([wanted["recipe"]], repr(wanted["recipe"])),
-        "seconds": ([wanted["seconds"]], f"{wanted['seconds']:g}"),
-        "connections": (levels, f"one of {', '.join(map(str, levels))}"),
-    }
-
-
-def _check_settings(run: Run, folder: Path, study: Study) -> None:
-    """See that a run was made with the settings that the study has for its variant and levels."""
-    levels = run.factors.get("levels")
-    if not isinstance(levels, dict):
-        raise wrong(folder, "factors", "levels as study.yml names them", str(levels))
+def _edited_settings(factors: dict[str, Any], study: Study) -> Iterator[str]:
+    levels = factors["levels"]
     searched = {study.search.get("factor", "connections"), "load.duration_s"} if study.search else set()
     for name, level in levels.items():
         known = study.factors.get(name) or [point[name] for point in study.points if name in point]
         if name not in searched and level not in known:
-            raise wrong(folder, "factors", f"level of {name} to be one of {known} as study.yml says", str(level))
-    wanted = json.loads(json.dumps(settled(study.sections(), study.variants[run.factors["variant"]], levels)))
-    held = run.factors["settings"]
-    for section in SECTIONS:
-        one, other = wanted.get(section), held.get(section)
-        if study.search and section == "load":
-            one, other = ({k: v for k, v in (load or {}).items() if k != "duration_s"} for load in (one, other))
-        if one != other:
-            raise wrong(folder, "factors", f"settings of {section} to be {one} as study.yml says", str(other))
+            yield f"{name} {level} then, {_listed(known)} now"
+    now = json.loads(json.dumps(settled(study.sections(), study.variants[factors["variant"]], levels)))
+    for place, then, wanted in differences({name: factors["settings"].get(name) for name in SECTIONS}, now):
+        if not (study.search and place == "load.duration_s"):
+            yield f"{place} {_said(then)} then, {_said(wanted)} now"
+
+
+def _edited_recipe(factors: dict[str, Any], study: Study) -> Iterator[str]:
+    """The same for runs recorded before they had settings."""
+    wanted = in_one_word(settled(study.sections(), study.variants[factors["variant"]]))
+    known = study.factors.get("connections", ())
+    for name in ("recipe", "seconds"):
+        if name in factors and factors[name] != wanted[name]:
+            yield f"{name} {factors[name]} then, {wanted[name]} now"
+    if "connections" in factors and factors["connections"] not in known:
+        yield f"connections {factors['connections']} then, {_listed(known)} now"
+
+
+def _said(value: object) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _listed(known: object) -> str:
+    return ", ".join(map(str, known)) or "none"
 
 
 def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:

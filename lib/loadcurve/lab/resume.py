@@ -13,7 +13,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.plan import Point
 from loadcurve.paths import shown
 from loadcurve.records import read_run, read_study, run_folders, write_study
-from loadcurve.study import Study, in_one_word
+from loadcurve.study import Study, differences, in_one_word
 
 
 def is_finished(point: Point, folder: Path) -> bool:
@@ -30,21 +30,12 @@ def is_finished(point: Point, folder: Path) -> bool:
     if held is None:
         wanted = in_one_word(wanted)
         held = {name: run.factors.get(name) for name in wanted}
-    other = [f"{place} {value}" for place, value in _differences(held, wanted)]
+    other = [f"{place} {value}" for place, value, _ in differences(held, wanted)]
     if run.factors.get("variant") != point.variant:
         other.append(f"variant {run.factors.get('variant')}")
     if other:
         raise LabError(f"{shown(folder)} was run with {', '.join(other)}: launch under another name, or remove it")
     return True
-
-
-def _differences(held: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Places at which two settings differ, and what is held there."""
-    if isinstance(held, dict) and isinstance(wanted, dict):
-        for key in dict.fromkeys((*held, *wanted)):
-            yield from _differences(held.get(key), wanted.get(key), f"{place}.{key}".removeprefix("."))
-    elif held != wanted:
-        yield place, held
 
 
 def adopt(study: Study, folder: Path) -> None:

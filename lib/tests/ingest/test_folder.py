@@ -250,23 +250,45 @@ def test_threads_are_never_more_than_connections(study):
 
 
 @pytest.mark.parametrize(
-    ("factor", "value", "says"),
+    ("factors", "says"),
     [
-        ("variant", "delay", "variant to be one of cpu as study.yml says, got 'delay'"),
-        ("variant", [], "variant to be one of cpu as study.yml says, got '[]'"),
-        ("recipe", "delay 10ms", "recipe to be 'cpu' as study.yml says, got 'delay 10ms'"),
-        ("seconds", 3, "seconds to be 2 as study.yml says, got '3'"),
-        ("seconds", "2", "seconds to be 2 as study.yml says, got '2'"),
-        ("connections", 2, "connections to be one of 1, 64 as study.yml says, got '2'"),
-        ("connections", True, "connections to be one of 1, 64 as study.yml says, got 'True'"),
-        ("connections", None, "connections to be one of 1, 64 as study.yml says, got 'None'"),
-        ("repeat", 3, "repeat to be 1 to 2 as study.yml says, got '3'"),
-        ("repeat", 0, "repeat to be 1 to 2 as study.yml says, got '0'"),
+        ({"variant": []}, "the name of a variant, got '[]'"),
+        ({"connections": True}, "connections to be a whole number from 1, got 'True'"),
+        ({"connections": None}, "connections to be a whole number from 1, got 'None'"),
+        ({"repeat": 0}, "repeat to be a whole number from 1, got '0'"),
+        ({"settings": {}, "levels": 64}, "levels to be a mapping, got '64'"),
+        ({"settings": {"load": {"connections": 1}}, "levels": {}}, "connections to be 1 as in its settings, got '64'"),
     ],
 )
-def test_a_run_is_a_point_of_its_study(study, factor, value, says):
-    rewrite(study, factors={factor: value})
+def test_a_record_agrees_with_itself(study, factors, says):
+    rewrite(study, factors=factors)
     assert refused(study) == f"{RUN_ID}/run.json:5: expected {says}"
+
+
+SETTINGS = {**STUDY.sections(), "load": {**STUDY.load, "connections": 64}}
+
+
+@pytest.mark.parametrize(
+    ("factors", "edit"),
+    [
+        ({"variant": "delay"}, "variant delay then, cpu now"),
+        ({"recipe": "delay 10ms"}, "recipe delay 10ms then, cpu now"),
+        ({"seconds": 3}, "seconds 3 then, 2 now"),
+        ({"repeat": 3}, "repeat 3 then, 2 repeats now"),
+        ({"settings": SETTINGS, "levels": {"connections": 65}}, "connections 65 then, 1, 64 now"),
+        ({"settings": SETTINGS, "levels": {"threads": 2}}, "threads 2 then, none now"),
+        (
+            {"settings": {**SETTINGS, "server": {"url": "http://127.0.0.1/"}}, "levels": {"connections": 64}},
+            "server.url http://127.0.0.1/ then, not set now",
+        ),
+    ],
+)
+def test_an_edited_study_keeps_its_runs_and_says_what_differs(study, factors, edit):
+    rewrite(study, factors=factors)
+    found = read_runs(study)
+    (row,) = found.tables["runs"].to_dict("records")
+    assert (row["requests"], row["variant"]) == (223240, factors.get("variant", "cpu"))
+    assert any(f"study.yml: edited after {RUN_ID}: {edit}; these runs keep" in words for words in found.warnings)
 
 
 def test_factors_that_are_not_recorded_are_not_asked_for(study):
@@ -302,24 +324,6 @@ def test_levels_and_faults_of_the_record_are_tables(study):
     assert found["events"][["elapsed_s", "host", "tool", "event", "text"]].values.tolist() == [
         [1.0, "S1", "loadcurve", "fault", "KILL sent to S1: 7"]
     ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"levels": {"connections": 65}}, "level of connections to be one of (1, 64) as study.yml says, got '65'"),
-        ({"levels": {"threads": 2}}, "level of threads to be one of [] as study.yml says, got '2'"),
-        ({"levels": 64}, "levels as study.yml names them, got '64'"),
-        ({"connections": 1}, "connections to be 64 as study.yml says, got '1'"),
-        ({"settings": {"load": {"connections": 64, "duration_s": 3}}}, "settings of topology to be {}"),
-        ({"settings": {**STUDY.sections(), "load": {"connections": 64, "duration_s": 3}}}, "settings of load to be"),
-    ],
-)
-def test_settings_are_those_of_the_study(study, changes, says):
-    settings = {**STUDY.sections(), "load": {**STUDY.load, "connections": 64}}
-    rewrite(study, factors={"levels": {"connections": 64}, "settings": settings} | changes)
-    line = line_of("factors", study / RUN_ID / "run.json")
-    assert f"{RUN_ID}/run.json:{line}: expected {says}" in refused(study)
 
 
 def test_times_of_another_host_are_put_on_the_clock_of_the_launcher(study):
