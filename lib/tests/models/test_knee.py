@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published_knees import ALL_BUMPY, KNEES
 from published_scaling import SPECSDM91, SYSBENCH
 from scipy import optimize
 
@@ -17,7 +18,7 @@ from loadcurve.models.capacity.knee import (
     find_power_level,
     summarise_knees,
 )
-from loadcurve.models.capacity.kneedle import kneedle
+from loadcurve.models.capacity.kneedle import kneedle, kneedle_all
 from loadcurve.models.scaling import LAWS
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
@@ -28,10 +29,33 @@ def exact(law, *parameters):
     return LEVELS, LAWS[law].function(LEVELS, *parameters)
 
 
-def test_kneedle_of_figure_2():
-    # Satopää and others 2011, figure 2, as tested by kneed: 10 points, knee .22.
-    x = np.linspace(0, 1, 10)
-    assert kneedle(x, -1 / (x + 0.1) + 5) == pytest.approx(0.22, rel=0.02)
+@pytest.mark.parametrize(("x", "y", "sensitivity", "curve", "direction", "mode", "knee"), KNEES)
+def test_kneedle_of_published_curves(x, y, sensitivity, curve, direction, mode, knee):
+    found = kneedle(x, y, sensitivity, curve=curve, direction=direction, mode=mode)
+    assert found == pytest.approx(knee, nan_ok=True)
+
+
+def test_all_knees_of_a_bumpy_curve():
+    x, y, knees = ALL_BUMPY
+    assert kneedle_all(x, y, curve="convex", direction="decreasing").tolist() == knees
+
+
+@pytest.mark.parametrize("mode", ["largest", "offline", "online"])
+def test_mirrored_curves_have_mirrored_knees(mode):
+    """Doubling loads: the four shapes are one curve with its axes mirrored, so they share its knee."""
+    x, y = np.array([1.0, 2, 4, 8, 16, 32, 64]), np.array([1.0, 1.9, 3.5, 5, 5.2, 5.3, 5.25])
+    assert kneedle(x, y, mode=mode) == 8
+    assert kneedle(x, -y, curve="convex", direction="decreasing", mode=mode) == 8
+    assert kneedle(-x[::-1], y[::-1], direction="decreasing", mode=mode) == -8
+    assert kneedle(-x[::-1], -y[::-1], curve="convex", mode=mode) == -8
+
+
+def test_kneedle_of_response_times_that_leave_their_floor():
+    """R = max(10 ms, N / 800): the floor ends at 8 connections; every other shape finds no knee."""
+    x = np.array([1, 2, 4, 6, 8, 10, 12, 14, 16])
+    y = np.maximum(0.010, x / 800)
+    assert kneedle(x, y, curve="convex") == 8
+    assert math.isnan(kneedle(x, y))
 
 
 def test_kneedle_of_a_normal_distribution_function():
@@ -188,6 +212,9 @@ def test_same_seed_same_interval_and_missing_runs_are_named():
         (lambda: kneedle([1, 1, 2], [1, 2, 3]), "x must be increasing"),
         (lambda: kneedle([1, 2], [1, 2]), "y must be as many finite numbers"),
         (lambda: kneedle([1, 2, 3], [1, 2, 3], -1), "sensitivity must be >= 0"),
+        (lambda: kneedle([1, 2, 3], [1, 2, 3], curve="round"), "curve must be concave or convex"),
+        (lambda: kneedle([1, 2, 3], [1, 2, 3], direction="up"), "direction must be increasing or decreasing"),
+        (lambda: kneedle([1, 2, 3], [1, 2, 3], mode="first"), "mode must be one of largest, offline, online"),
         (lambda: find_power_level([1, 2], [1, 2]), "levels of connections must be >= 3"),
         (lambda: find_power_level([1, 2, 0.5], [1, 2, 3]), "connections must be >= 1"),
         (lambda: find_curvature_knee(LAWS["usl"], [1, 2], [1, 2]), "levels of connections must be >= 3"),

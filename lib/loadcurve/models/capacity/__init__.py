@@ -8,7 +8,7 @@ from loadcurve.models.capacity.knee import (
     find_power_level,
     summarise_knees,
 )
-from loadcurve.models.capacity.kneedle import kneedle
+from loadcurve.models.capacity.kneedle import kneedle, kneedle_all
 from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
 from loadcurve.models.capacity.overlap import summarise_overlap
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
@@ -23,6 +23,7 @@ __all__ = [
     "find_power_knee",
     "find_power_level",
     "kneedle",
+    "kneedle_all",
     "summarise_demands",
     "summarise_knees",
     "summarise_objectives",
