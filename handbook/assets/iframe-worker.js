@@ -1,1 +1,49 @@
-"use strict";(()=>{function c(s,n){parent.postMessage(s,n||"*")}function d(...s){return s.reduce((n,e)=>n.then(()=>new Promise(r=>{let t=document.createElement("script");t.src=e,t.onload=r,document.body.appendChild(t)})),Promise.resolve())}var o=class extends EventTarget{constructor(e){super();this.url=e;this.m=e=>{e.source===this.w&&(this.dispatchEvent(new MessageEvent("message",{data:e.data})),this.onmessage&&this.onmessage(e))};this.e=(e,r,t,i,m)=>{if(r===`${this.url}`){let a=new ErrorEvent("error",{message:e,filename:r,lineno:t,colno:i,error:m});this.dispatchEvent(a),this.onerror&&this.onerror(a)}};let r=document.createElement("iframe");r.hidden=!0,document.body.appendChild(this.iframe=r),this.w.document.open(),this.w.document.write(`<html><body><script>postMessage=${c};importScripts=${d};addEventListener("error",({error})=>{parent.dispatchEvent(new ErrorEvent("error",{filename:"${e}",error}))})<\/script><script src=${e}?${+Date.now()}><\/script></body></html>`),this.w.document.close(),onmessage=this.m,onerror=this.e,this.r=new Promise((t,i)=>{this.w.onload=t,this.w.onerror=i})}terminate(){this.iframe.remove(),onmessage=onerror=null}postMessage(e){this.r.catch().then(()=>{this.w.dispatchEvent(new MessageEvent("message",structuredClone({data:e})))})}get w(){return this.iframe.contentWindow}};window.IFrameWorker=o;location.protocol==="file:"&&(window.Worker=o);})();
+/* Search also works when the handbook is opened from disk.  Browsers start no worker from a file, so the worker's script
+   runs in a hidden frame.  Nothing is written as an inline script: the content security policy allows none. */
+(() => {
+  if (location.protocol !== "file:") return;
+
+  function load(frame, url) {
+    return new Promise((loaded, failed) => {
+      const script = frame.document.createElement("script");
+      script.src = url;
+      script.onload = loaded;
+      script.onerror = () => failed(new Error(`${url} could not be read`));
+      frame.document.body.appendChild(script);
+    });
+  }
+
+  class FileWorker extends EventTarget {
+    constructor(url) {
+      super();
+      this.element = document.createElement("iframe");
+      this.element.hidden = true;
+      document.body.appendChild(this.element);
+      this.frame = this.element.contentWindow;
+      this.frame.document.open();
+      this.frame.document.write("<html><body></body></html>");
+      this.frame.document.close();
+      this.frame.importScripts = (...urls) =>
+        urls.reduce((before, one) => before.then(() => load(this.frame, one)), Promise.resolve());
+      this.frame.postMessage = (data) => setTimeout(() => this.tell("message", { data }));
+      this.ready = load(this.frame, url);
+      this.ready.catch((error) => this.tell("error", { error }));
+    }
+
+    tell(kind, facts) {
+      const event = kind === "error" ? new ErrorEvent(kind, facts) : new MessageEvent(kind, facts);
+      this.dispatchEvent(event);
+      this[`on${kind}`]?.(event);
+    }
+
+    postMessage(data) {
+      this.ready.then(() => this.frame.dispatchEvent(new MessageEvent("message", { data: structuredClone(data) })));
+    }
+
+    terminate() {
+      this.element.remove();
+    }
+  }
+
+  window.Worker = FileWorker;
+})();

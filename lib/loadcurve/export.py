@@ -43,7 +43,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     folder : pathlib.Path
         Made where it is not there; tables of these names in it are replaced.
     form : str
-        ``parquet`` or ``csv``.
+        ``parquet``, or ``csv`` as `loadcurve.spreadsheet` makes it safe to open.
 
     Returns
     -------
@@ -51,6 +51,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
         Rows of each table.
     """
     from loadcurve import tables
+    from loadcurve.spreadsheet import without_formulas
 
     folder.mkdir(parents=True, exist_ok=True)
     waiting: dict[str, list] = {}
@@ -59,7 +60,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
 
     def flush(name: str) -> None:
         for frame in _frames(join(waiting.pop(name))):
-            table = _arrow(tables.check(name, frame))
+            checked = tables.check(name, frame)
+            table = _arrow(without_formulas(checked) if form == "csv" else checked)
             if name not in writers:
                 writers[name] = _writer(folder / f"{name}.{form}", table.schema, form)
             writers[name].write_table(table)

@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from loadcurve import paths, style
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest import store
+from loadcurve.spreadsheet import csv_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity
 
@@ -64,7 +65,8 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
         ax.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     # The ink follows the page's text colour, in the light scheme and in the dark one.
-    target.write_text(target.read_text("utf-8").replace(style.INK, "currentColor"), "utf-8")
+    inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", target.read_text("utf-8"))
+    target.write_text(inked, "utf-8")
     _describe(target, data, caption=caption, alt=alt)
     return target
 
@@ -115,7 +117,7 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
 
 
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
-    data.to_csv(target.with_suffix(".csv"), index=False)
+    target.with_suffix(".csv").write_bytes(csv_text(data).encode())
     facts = {**words, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
     target.with_suffix(".json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
 

@@ -22,6 +22,7 @@ STYLE = {
     "font.size": 10,
     "font.sans-serif": ["DejaVu Sans"],
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name with dollars in it is a name
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,

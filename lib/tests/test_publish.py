@@ -79,8 +79,8 @@ def test_a_number_nobody_published_stops_the_page(begun):
 def test_a_page_shows_drawing_caption_and_source(begun):
     publish.figure("curve", draw(), DATA, caption="Less < more", alt='It "rises"')
     shown = macros.figure_html("99_test", "curve", lambda target: f"../{target}")
-    assert 'role="img" aria-label="It &quot;rises&quot;"' in shown
-    assert "Less &lt; more" in shown
+    assert 'role="img" aria-label="It &#34;rises&#34;"' in shown
+    assert "Less &#60; more" in shown
     assert 'href="../notebooks/99_test.html"' in shown
     assert 'href="../figures/99_test/curve.csv"' in shown
     assert "<metadata>" not in shown and "\n\n" not in shown

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 from bs4 import BeautifulSoup
-from latex2mathml.converter import convert
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
+from loadcurve.site.literal import formula
+from loadcurve.site.safety import check_links, clean_notebook, with_policy
 from loadcurve.site.study_file import SCHEMA, schema_text
 
 BUILD = Path("build")
@@ -30,11 +31,9 @@ def on_files(files, config):
 
 
 def on_page_content(html, page, config, files):
-    """Turn formulas into MathML, and take from notebook pages the scripts that would be fetched from elsewhere."""
-    is_notebook = page.file.src_uri.endswith(".ipynb")
-    if not is_notebook and "arithmatex" not in html:
-        return html
-    if not is_notebook:
+    """Turn formulas into MathML, and leave in notebooks nothing that runs or that would be fetched from elsewhere."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        check_links(page.file.src_uri, html)
         return re.sub(
             r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>',
             lambda m: _mathml(m[2], display=m[1] == "div"),
@@ -42,9 +41,9 @@ def on_page_content(html, page, config, files):
             flags=re.DOTALL,
         )
     soup = BeautifulSoup(html, "html.parser")
-    for script in soup.find_all("script"):
-        script.decompose()
-    for cell in soup.select(".jp-RenderedMarkdown, .jp-RenderedHTMLCommon"):
+    clean_notebook(soup)
+    # Formulas are what authors write: an output is data, and a dollar in it a dollar.
+    for cell in soup.select(".jp-MarkdownCell .jp-RenderedMarkdown"):
         inner = cell.decode_contents()
         if "$" in inner and not cell.find("pre"):
             shown = _DISPLAY.sub(lambda m: _mathml(m[1], display=True), inner)
@@ -54,6 +53,15 @@ def on_page_content(html, page, config, files):
     return str(soup)
 
 
+def on_post_page(output, page, config):
+    """Add the content security policy to each page."""
+    return with_policy(output, page.content)
+
+
+def on_post_template(output, template_name, config):
+    """Add it to the pages that the theme writes on its own, such as 404.html."""
+    return with_policy(output, "") if template_name.endswith(".html") else output
+
+
 def _mathml(latex: str, *, display: bool) -> str:
-    text = BeautifulSoup(latex, "html.parser").get_text()
-    return convert(text.strip(), display="block" if display else "inline")
+    return formula(BeautifulSoup(latex, "html.parser").get_text(), display=display)

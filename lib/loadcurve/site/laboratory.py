@@ -15,6 +15,7 @@ from loadcurve.lab.search import Capacity, NarrowMean, SaturatingSize
 from loadcurve.lab.sections import balancers, servers
 from loadcurve.lab.sections.servers import MonitorsSection, ServerSection
 from loadcurve.lab.servers import Burn, Delay, Files, Status, Text, apache, caddy, lighttpd
+from loadcurve.site.literal import literal
 
 RECIPES: dict[str, dict[str, object]] = {
     "topologies": dict(TOPOLOGIES),
@@ -57,12 +58,20 @@ def designs_markdown(link: Callable[[str], str]) -> str:
     rows = ["| name | question |", "|---|---|"]
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
-        page = re.search(r"handbook/(studies/\w+)\.md", file.read_text("utf-8"))[1]
-        title = (paths.root() / "handbook" / f"{page}.md").read_text("utf-8").split("\n# ")[1].split("\n")[0]
         takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all").replace(" ", "\u00a0")
-        follows = f'After <a href="{link(f"{page}.html")}">{title}</a>; {takes}.'
-        rows.append(f"| `{study.study}` | {study.question}<br>{follows} |")
+        follows = f"{_followed(file.read_text('utf-8'), link)}{takes}."
+        rows.append(f"| <code>{literal(study.study)}</code> | {literal(study.question)}<br>{follows} |")
     return "\n".join(rows)
+
+
+def _followed(design: str, link: Callable[[str], str]) -> str:
+    """The page of the report that a design follows, where its comment names one."""
+    named = re.search(r"handbook/(studies/\w+)\.md", design)
+    page = paths.root() / "handbook" / f"{named[1]}.md" if named else None
+    if page is None or not page.is_file():
+        return ""
+    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE)[1]
+    return f'After <a href="{link(f"{named[1]}.html")}">{literal(title)}</a>; '
 
 
 def _said(kind: str, name: str, recipe: object) -> str:

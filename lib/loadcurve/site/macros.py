@@ -1,6 +1,5 @@
 """Macros of the handbook's pages; `define_env` lists them, and each function says what it shows."""
 
-import html
 import re
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
+from loadcurve.site.literal import literal
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -39,6 +39,7 @@ def define_env(env) -> None:
     macro("figure", figure_html, link)
     macro("table", table_html, link)
     macro("value", value_html)
+    macro("holds", holds)
     macro("interval", interval_html)
     macro("claims", claims_html, link)
     macro("verdicts", verdicts_text)
@@ -60,10 +61,10 @@ def figure_html(notebook: str, slug: str, link) -> str:
     # A drawing without fixed size takes the width of its column; its alt text is its accessible name.
     head, rest = drawing.split(">", 1)
     head = re.sub(r' (?:width|height)="[^"]*"', "", head)
-    drawing = f'{head} role="img" aria-label="{html.escape(facts["alt"])}">{rest}'
+    drawing = f'{head} role="img" aria-label="{literal(facts["alt"])}">{_without_idle_ids(rest)}'
     drawing = "\n".join(line for line in drawing.split("\n") if line.strip())
     return (
-        f'<figure class="lc-figure" id="{slug}">\n<div class="lc-drawing">{drawing}</div>\n'
+        f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawing}</div>\n'
         f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
     )
 
@@ -71,11 +72,13 @@ def figure_html(notebook: str, slug: str, link) -> str:
 def table_html(notebook: str, slug: str, link) -> str:
     """A published table with caption, data and provenance."""
     facts = published.read_facts(notebook, f"{slug}.table")
-    frame = pd.read_csv(published.folder(notebook) / f"{slug}.table.csv", keep_default_na=False, na_values=[""])
-    shown = pd.DataFrame({tables.heading(name): [_cell(v, name) for v in frame[name]] for name in frame.columns})
-    body = shown.to_html(index=False, border=0, escape=True).replace(' class="dataframe"', "")
+    frame = published.read_rows(notebook, slug)
+    head = "".join(f"<th>{literal(tables.heading(name))}</th>" for name in frame.columns)
+    rows = zip(*([_cell(v, name) for v in frame[name]] for name in frame.columns), strict=True)
+    body = "\n".join(f"<tr>{''.join(f'<td>{literal(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return (
-        f'<figure class="lc-figure lc-wide" id="{slug}">\n<div class="lc-table">{body}</div>\n'
+        f'<figure class="lc-figure lc-wide" id="table-{slug}">\n<div class="lc-table"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n"
         f"{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
 
@@ -85,7 +88,12 @@ def value_html(notebook: str, name: str) -> str:
     known = published.read_value(notebook, name)
     tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
     tip += [f"notebook {notebook}, {name}"]
-    return f'<span class="lc-value" title="{html.escape("; ".join(tip))}">{_unbroken(known["text"])}</span>'
+    return f'<span class="lc-value" title="{literal("; ".join(tip))}">{_unbroken(known["text"])}</span>'
+
+
+def holds(notebook: str, name: str) -> bool:
+    """Whether a notebook published ``yes`` under this name, for a sentence that stands only then."""
+    return published.read_value(notebook, name)["text"] == "yes"
 
 
 def interval_html(notebook: str, name: str) -> str:
@@ -98,18 +106,18 @@ def interval_html(notebook: str, name: str) -> str:
 def claims_html(notebook: str, slug: str, link) -> str:
     """A published table of claims, each with its verdict, its evidence and what would settle it."""
     facts = published.read_facts(notebook, f"{slug}.table")
-    frame = pd.read_csv(published.folder(notebook) / f"{slug}.table.csv", keep_default_na=False)
+    frame = published.read_rows(notebook, slug).fillna("")
     found = []
     for row in frame.itertuples():
-        settles = f'<p class="lc-settles">{html.escape(row.settles)}</p>' if row.settles else ""
-        verdict = f'<strong class="lc-verdict">{row.verdict}</strong>'
+        settles = f'<p class="lc-settles">{literal(row.settles)}</p>' if row.settles else ""
+        verdict = f'<strong class="lc-verdict">{literal(row.verdict)}</strong>'
         found.append(
-            f'<div class="lc-claim" data-verdict="{row.verdict}">\n'
-            f"<p>{verdict} {html.escape(row.claim)} <span>{html.escape(row.section)}</span></p>\n"
-            f"<p>{html.escape(row.evidence)}</p>{settles}\n</div>"
+            f'<div class="lc-claim" data-verdict="{literal(row.verdict)}">\n'
+            f"<p>{verdict} {literal(row.claim)} <span>{literal(row.section)}</span></p>\n"
+            f"<p>{literal(row.evidence)}</p>{settles}\n</div>"
         )
     return (
-        f'<figure class="lc-figure lc-wide" id="{slug}">\n'
+        f'<figure class="lc-figure lc-wide" id="claims-{slug}">\n'
         + "\n".join(found)
         + f"\n{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
     )
@@ -117,17 +125,14 @@ def claims_html(notebook: str, slug: str, link) -> str:
 
 def verdicts_text(notebook: str) -> str:
     """How many of a notebook's claims got each verdict, such as ``3 confirmed, 1 contradicted``."""
-    published.read_facts(notebook, "claims.table")
-    frame = pd.read_csv(published.folder(notebook) / "claims.table.csv", keep_default_na=False)
-    counts = frame["verdict"].value_counts()
+    counts = published.read_rows(notebook, "claims")["verdict"].value_counts()
     shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in VERDICTS if verdict in counts]
     return f'<span class="lc-value">{", ".join(shown)}</span>'
 
 
 def _unbroken(text: str) -> str:
     """A number stays on one line with its unit; a sentence breaks as it likes."""
-    escaped = html.escape(text)
-    return escaped.replace(" ", "\u00a0") if len(text) <= 12 else escaped
+    return literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)
 
 
 def columns_markdown(table: str) -> str:
@@ -146,6 +151,12 @@ def forms_markdown() -> str:
     return "\n".join(rows)
 
 
+def _without_idle_ids(drawing: str) -> str:
+    """A drawing with those ids that it refers to: the others are the same in every drawing, and a page has several."""
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
+    return re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", drawing)
+
+
 def _cell(value: object, column: str) -> str:
     if isinstance(value, str):
         return value
@@ -153,10 +164,10 @@ def _cell(value: object, column: str) -> str:
 
 
 def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
-    studies = ", ".join(facts["studies"]) or "none"
+    studies = literal(", ".join(facts["studies"]) or "none")
     return (
-        f'<figcaption>{html.escape(facts["caption"])}<span class="lc-source">'
+        f'<figcaption>{literal(facts["caption"])}<span class="lc-source">'
         f'Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
         f'<a href="{link(f"figures/{notebook}/{csv}")}" download>data (CSV)</a> · study {studies} · '
-        f"commit {facts['commit']}</span></figcaption>"
+        f"commit {literal(facts['commit'])}</span></figcaption>"
     )

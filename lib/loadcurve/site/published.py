@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.spreadsheet import as_read
 
 
 def folder(notebook: str) -> Path:
@@ -30,6 +33,13 @@ def read_value(notebook: str, name: str) -> dict[str, Any]:
 def read_facts(notebook: str, slug: str) -> dict[str, Any]:
     """Read caption, alt text and provenance of a published figure or table."""
     return _json(folder(notebook) / f"{slug}.json")
+
+
+def read_rows(notebook: str, slug: str) -> pd.DataFrame:
+    """Read a published table; what is empty is NaN."""
+    read_facts(notebook, f"{slug}.table")
+    frame = pd.read_csv(folder(notebook) / f"{slug}.table.csv", keep_default_na=False, na_values=[""])
+    return frame.map(as_read).rename(columns=as_read)
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -2,16 +2,13 @@
 
 import functools
 import http.server
-import os
-import shutil
 import threading
 
 import pytest
+from chromium import needs_chromium, open_browser  # noqa: F401
 from conftest import ROOT
-from playwright.sync_api import sync_playwright
 
 SITE = ROOT / "build" / "site"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PAGES = [
     "index.html",
     "method/throughput_and_connections.html",
@@ -22,11 +19,7 @@ PAGES = [
     "reference/columns.html",
     "notebooks/30_throughput_by_connections.html",
 ]
-pytestmark = [
-    pytest.mark.site,
-    # CI must have it: there a skipped browser would be a check that cannot fail.
-    pytest.mark.skipif(CHROMIUM is None and "CI" not in os.environ, reason="no Chromium: apt-get install chromium"),
-]
+pytestmark = [pytest.mark.site, needs_chromium]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -42,18 +35,6 @@ def address():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    flags = [
-        "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync",
-    ]  # fmt: skip
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(params=["light", "dark"])

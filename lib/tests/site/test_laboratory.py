@@ -1,5 +1,6 @@
 """The page of what the laboratory offers: every name that a study may use stands there, with a sentence."""
 
+import html
 import re
 from dataclasses import fields
 from typing import get_args
@@ -38,9 +39,9 @@ def test_each_name_that_a_study_may_use_is_there_with_a_sentence(kind):
 
 
 def test_each_design_stands_in_the_guide(root):
-    said = designs_markdown(lambda target: f"../{target}")
+    said = html.unescape(designs_markdown(lambda target: f"../{target}"))
     names = sorted(one.name for one in (root / "data" / "designs").iterdir())
-    assert re.findall(r"^\| `(\w+)` \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == names
+    assert re.findall(r"^\| <code>(\w+)</code> \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == names
     for page in re.findall(r'href="\.\./(.+?)\.html"', said):
         assert (root / "handbook" / f"{page}.md").is_file()
     assert "{{ designs() }}" in (root / "handbook" / "guides" / "run_a_study.md").read_text("utf-8")

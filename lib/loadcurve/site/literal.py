@@ -1,0 +1,64 @@
+"""The one way from data into a page: what was measured, named or typed elsewhere is shown as the characters it has."""
+
+import html
+import re
+from xml.etree import ElementTree
+
+from latex2mathml.converter import convert_to_element
+
+from loadcurve.errors import LoadcurveError
+
+# All that Markdown, its extensions, formulas, Jinja and HTML give a meaning to.  Letters, digits, spaces and the
+# remaining punctuation have none inside a line.
+_MEANS_SOMETHING = re.compile(r"[\\`*_{}\[\]()<>#$&\"'|~^!:=@]")
+# Controls, line separators, and what changes the direction of the text that follows.
+_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+")
+_SCHEMES = ("http", "https", "mailto")
+_SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*)\s*:", re.IGNORECASE)
+
+
+def literal(text: object) -> str:
+    """Text of a page that reads exactly as `text`, wherever it is put: Markdown, a raw HTML block, an attribute.
+
+    Characters with a meaning become numeric entities; controls, line ends among them, become one space.
+
+    Examples
+    --------
+    >>> literal("[x](javascript:1) costs $5$")
+    '&#91;x&#93;&#40;javascript&#58;1&#41; costs &#36;5&#36;'
+    """
+    return _MEANS_SOMETHING.sub(lambda m: f"&#{ord(m[0])};", _INVISIBLE.sub(" ", str(text)))
+
+
+def leads_elsewhere(link: str) -> bool:
+    r"""Whether a link runs something or shows what is not a page: its scheme is none of http, https and mailto.
+
+    Examples
+    --------
+    >>> leads_elsewhere("../index.html#a"), leads_elsewhere("java\nscript:alert(1)")
+    (False, True)
+    """
+    scheme = _SCHEME.match(re.sub(r"[\x00-\x20]", "", html.unescape(link)))
+    return scheme is not None and scheme[1].lower() not in _SCHEMES
+
+
+def formula(latex: str, *, display: bool) -> str:
+    r"""MathML of a formula that an author wrote.
+
+    The library leaves text as it is (``\text{<b>}`` would be an element) and puts attributes and links where LaTeX
+    asks for them; here text is escaped, and links and handlers are left out.
+
+    Raises
+    ------
+    LoadcurveError
+        For a command that the library does not know: it would be printed with its backslash.
+    """
+    root = convert_to_element(latex.strip(), display="block" if display else "inline")
+    for element in root.iter():
+        for name in [n for n in element.attrib if n == "href" or n == "id" or n.startswith("on")]:
+            del element.attrib[name]
+        # The library writes symbols as entities.
+        element.text, element.tail = (html.unescape(part) if part else part for part in (element.text, element.tail))
+        if unknown := re.search(r"\\[a-zA-Z]+", element.text or ""):
+            raise LoadcurveError(f"formula must be of known commands, got {unknown[0]} in {latex.strip()}")
+    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)

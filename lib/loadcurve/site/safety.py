@@ -1,0 +1,95 @@
+"""Outputs of notebooks keep only what a table or a picture needs, and a page names the scripts that may run in it."""
+
+import base64
+import hashlib
+import html
+import re
+
+from bs4 import BeautifulSoup, NavigableString
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.site.literal import leads_elsewhere
+
+# What pandas, matplotlib and nbconvert write into an output.
+_TAGS = re.compile(
+    "a|b|br|caption|code|col|colgroup|dd|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|small|span|strong|sub|sup"
+    "|table|tbody|td|tfoot|th|thead|tr|ul"
+)
+_ATTRIBUTES = {"alt", "class", "colspan", "rowspan", "href", "scope", "src", "title"}
+# Runs, fetches, or changes what the rest of the page is.
+_NEVER = "script, iframe, frame, object, embed, applet, base, meta, link, form, animate, set, foreignobject, noscript"
+_LINKS = {"href", "src", "xlink:href", "action", "data", "poster", "background", "cite"}
+_RUNS = {"srcdoc", "srcset", "formaction", "ping"}
+_WRITTEN_LINK = re.compile(r"<[^>]*?\s(?:href|src|action)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
+
+# Chromium and Firefox: `self` is the site where it is served, `file:` the site where it is opened from disk.
+_HERE = "'self' file:"
+_POLICY = (
+    "default-src 'none'; script-src {here} {hashes}; style-src {here} 'unsafe-inline'; img-src {here} data:;"
+    " font-src {here} data:; connect-src {here}; worker-src {here} blob:; frame-src {here}; base-uri 'none';"
+    " object-src 'none'; form-action 'none'"
+)
+# A script without a type, or with one that browsers execute; data blocks are not scripts.
+_SCRIPT = re.compile(r"<script(?![^>]*\s(?:src|type=\"application/json\"))[^>]*>(.*?)</script>", re.DOTALL)
+
+
+def clean_notebook(soup: BeautifulSoup) -> None:
+    """Take from a rendered notebook what runs or fetches, and from its outputs all but text, tables and pictures."""
+    for output in soup.select(".jp-OutputArea-output"):
+        for style in output.find_all("style"):
+            style.decompose()
+        for tag in output.find_all(True):
+            if not _TAGS.fullmatch(tag.name):
+                tag.replace_with(NavigableString(str(tag)))
+            else:
+                tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
+    for tag in soup.select(_NEVER):
+        tag.decompose()
+    for tag in soup.find_all(True):
+        for name in list(tag.attrs):
+            picture = tag.name == "img" and re.match(r"data:image/(png|jpeg|gif|webp);base64,", str(tag[name]))
+            runs = name.lower().startswith("on") or name.lower() in _RUNS
+            if runs or (name.lower() in _LINKS and not picture and leads_elsewhere(str(tag[name]))):
+                del tag[name]
+
+
+def check_links(page: str, written: str) -> None:
+    """Stop the build where a page links to anything but a page.
+
+    Raises
+    ------
+    LoadcurveError
+        With the page and the link.
+    """
+    for link in _WRITTEN_LINK.findall(written):
+        if leads_elsewhere(link.strip("\"'")) and not link.strip("\"'").startswith("data:image/"):
+            raise LoadcurveError(f"handbook/{page}: link must be http, https or relative, got {html.unescape(link)}")
+
+
+def with_policy(output: str, content: str) -> str:
+    """A page with its content security policy, which allows the theme's scripts and no others.
+
+    Parameters
+    ----------
+    output : str
+        The whole page.
+    content : str
+        What of it was written for this page.  No script inside it is allowed, whatever it is.
+
+    Raises
+    ------
+    LoadcurveError
+        When the theme did not put the content into the page as it is: then its scripts could not be kept apart.
+    """
+    frame = output.replace(content, "", 1)
+    if content and frame == output:
+        raise LoadcurveError("page must hold its content unchanged, got another one from the theme")
+    scripts = dict.fromkeys(_SCRIPT.findall(frame))
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    policy = _POLICY.format(here=_HERE, hashes=hashes)
+    return re.sub(
+        r"<head[^>]*>",
+        lambda m: f'{m[0]}<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        output,
+        count=1,
+    )
