@@ -197,7 +197,7 @@ COUNTERS = pa.DataFrameSchema(
 )
 
 AVERAGES = pa.DataFrameSchema(
-    {**RUN, "host": SAMPLE["host"], "statistic": name("average, minimum, maximum or summary."), **_COUNTER},
+    {**RUN, "host": SAMPLE["host"], "statistic": name("average, last, minimum, maximum or summary."), **_COUNTER},
     description="What a tool averaged itself, by printed name and apart from the samples: one row for each value.",
 )
 

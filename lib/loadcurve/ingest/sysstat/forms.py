@@ -76,8 +76,10 @@ FORMS = (
     Form(
         "iostat", "", "sysstat.iostat:parse_iostat",
         (
-            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:avg-cpu:[ \t]+%user"
-            r"|Device:?[ \t]+(?:tps|r/s|rrqm/s|rsec/s)[ \t]|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
+            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:[^\W\d][^\s:：]{0,19}[:：][ \t]+%user[ \t]"
+            r"|(?:Device|Filesystem):?[ \t]+(?:tps|r/s|rrqm/s|rsec/s|r(?:Blk|kB|MB)_nor/s)[ \t]"
+            r"|[^\W\d][^\s:：]{0,19}[:：]?[ \t]+(?:tps[ \t]+(?:Blk|kB|MB|sec)[_/]|(?:r/s|rrqm/s|rsec/s)[ \t])"
+            r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
         ),
         takes=("timezone",),
     ),

@@ -2,7 +2,7 @@
 
 Seen: sysstat 12.6.1 on Debian 12 (``iostat``, ``-x``, ``-d``, ``-c``, ``-t``, ``-y``, ``-m``, ``-h``, ``-s``) in the
 tests' samples; 5 to 12.7 in public repositories (``Blk_read/s``, ``rsec/s``, ``svctm``, ``Device:``, decimal commas,
-a device alone on its line).
+a device alone on its line, ``-n``).
 
 What sysstat itself does (12.6, ``iostat.c``):
 
@@ -18,7 +18,7 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat_columns import scale_of, split
+from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
 from loadcurve.ingest.sysstat.sysstat_text import STAMP, Reader, ends_in_decimals, is_chatter, ratio_of, value_of
 
@@ -71,9 +71,10 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
         if line.startswith("Linux ") and not last:
             reader.heading(line, number)
             columns, sample, first = [], {"host": reader.host}, 0
-        elif cells[0] == _CPU or _is_header(cells):
-            columns, device = [_CPU, *cells[1:]] if cells[0] == _CPU else [name.rstrip(":") for name in cells], ""
+        elif header := _header(cells):
+            columns, device = header, ""
             first = first or number
+            warn_unknown(header, number, warnings)
         elif match := STAMP.fullmatch(line):
             time = reader.stamped(match, number)
             sample = {**({"host": reader.host} if reader.host else {}), **({"time": time} if time else {})}
@@ -109,10 +110,28 @@ def warn_first(number: int, warnings: list[str]) -> None:
     )
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Whether a line names the columns of devices; with ``--pretty`` the device is the last of them."""
-    names = cells[1:] if _DEVICE.fullmatch(cells[0]) else cells[:-1] if _DEVICE.fullmatch(cells[-1]) else []
-    return bool(names) and not any(name[0].isdigit() for name in names)
+def _header(cells: list[str]) -> list[str]:
+    """Columns of a line that names them: ``avg-cpu:`` or ``Device`` and what follows; empty for any other line.
+
+    Some languages of old versions translate the first word; with ``--pretty`` the device is the last.
+    """
+    first, *names = cells
+    if names and (first == _CPU or (first[-1] in ":：" and all(name in CPU_COLUMNS for name in names))):
+        return [_CPU, *names]
+    if _DEVICE.fullmatch(cells[-1]) and not _DEVICE.fullmatch(first):
+        *names, first = cells
+        return [] if any(name[0].isdigit() for name in names) else [*names, "Device"]
+    if _DEVICE.fullmatch(first) and names and not any(name[0].isdigit() for name in names):
+        return ["Device", *names]
+    return ["Device", *names] if len(names) > 1 and all(is_known(name) for name in names) else []
+
+
+def warn_unknown(columns: list[str], number: int, warnings: list[str]) -> None:
+    """Warn of columns without a known unit, once for each set of them."""
+    unknown = [name for name in columns if columns[0] != _CPU and name != "Device" and not is_known(name)]
+    sentence = f"columns of iostat not known, their numbers in no known unit: {' '.join(unknown)}"
+    if unknown and not any(warning.endswith(sentence) for warning in warnings):
+        warnings.append(f"line {number}: {sentence}")
 
 
 def _device(columns: list[str], line: str, device: str, number: int) -> tuple[str, dict[str, float]]:

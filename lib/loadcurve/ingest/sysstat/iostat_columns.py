@@ -32,9 +32,19 @@ _COUNTERS = {
     **dict.fromkeys(("rareq-sz", "wareq-sz", "dareq-sz"), ("bytes", _KB, 1)),
     **dict.fromkeys(("d_await", "f_await"), ("s", 1, 1000)),
     **{f"{unit}_{what}": ("bytes", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
-       for what in ("read", "wrtn", "dscd")},
+       for what in ("read", "wrtn", "dscd", "w+d")},
+    **{f"{unit}_w+d/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))},
+    # -n, up to version 10: NFS, with and without the page cache, and what the server was asked for.
+    **{f"{way}{unit}_{what}/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
+       for way in "rw" for what in ("nor", "dir", "svr")},
+    **dict.fromkeys(("ops/s", "rops/s", "wops/s", "fo/s", "fc/s", "fd/s"), ("per_s", 1, 1)),
     "sec/s": ("bytes_per_s", _SECTOR, 1), "kB/s": ("bytes_per_s", _KB, 1), "MB/s": ("bytes_per_s", _MB, 1),
 }  # fmt: skip
+
+
+def is_known(printed: str) -> bool:
+    """Whether the unit of a column is known."""
+    return printed in _DISKS or printed in _COUNTERS
 
 
 def scale_of(printed: str) -> tuple[float, float]:

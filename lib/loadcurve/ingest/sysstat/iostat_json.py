@@ -9,7 +9,7 @@ import math
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat import put_disk, warn_first
+from loadcurve.ingest.sysstat.iostat import put_disk, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.iostat_columns import scale_of
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
 from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
@@ -62,7 +62,9 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
                 if not any(name in disk for name in _NAMES):
                     raise ParseError(number, "a disk with its name in the JSON of iostat", str(disk))
                 device = str(next(disk[name] for name in _NAMES if name in disk))
-                put_disk(tables, device, _values(disk, number), sample)
+                values = _values(disk, number)
+                warn_unknown(["Device", *values], number, warnings)
+                put_disk(tables, device, values, sample)
     if not any(tables.values()):
         raise ParseError(1, "reports in the JSON of iostat", text.strip()[:80])
     warn_first(1, warnings)

@@ -102,7 +102,7 @@ def _put(tables: dict[str, list[dict]], row: Row, cells: list[str], warnings: li
             counter = {"tool": "mpstat", "group": group, "item": item, "counter": printed, "value": value,
                        "unit": "ratio" if printed in ratios else "per_s"}  # fmt: skip
             if row.average:
-                tables["averages"].append({**host, "statistic": "average", **counter})
+                tables["averages"].append({**host, "statistic": row.statistic, **counter})
             else:
                 tables["counters"].append({**row.sample, **counter})
         return

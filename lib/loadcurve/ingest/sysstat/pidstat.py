@@ -86,7 +86,7 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
         words, numbers, group = _cells(row, group)
         children = {name: numbers.pop(name) for name in _CHILDREN if name in numbers}
         if row.average:
-            rest["averages"] += [{"statistic": "average", **({"host": row.host} if row.host else {}), **counter}
+            rest["averages"] += [{"statistic": row.statistic, **({"host": row.host} if row.host else {}), **counter}
                                  for counter in _counters(words, {**numbers, **children})]  # fmt: skip
             continue
         rest["counters"] += [{**row.sample, **counter} for counter in _counters(words, children)]

@@ -20,6 +20,7 @@ _OPTION = {
     "temperature": "-m TEMP", "voltage-input": "-m IN", "battery": "-m BAT", "usb-devices": "-m USB",
     "psi-cpu": "-q CPU", "psi-io": "-q IO", "psi-mem": "-q MEM",
 }  # fmt: skip
+_BESIDE = {"memory": "-R"}  # up to version 11 one element holds the columns of both
 ITEM_KEYS = (
     "cpu", "number", "iface", "disk-device", "dev", "line", "filesystem", "fsname", "mountpoint", "mountp", "name",
     "fchost", "fch_name", "bus_number",
@@ -31,23 +32,25 @@ WORDS = frozenset({"device", "status", "idvendor", "idprod", "manufact", "produc
 TWICE = {"rd_sec": "rkB", "wr_sec": "wkB", "dc_sec": "dkB", "avgrq-sz": "areq-sz", "avgqu-sz": "aqu-sz"}
 
 _SPECIAL = {
-    "inactive": "kbinact", "frequency": "MHz", "weighted-frequency": "wghMHz", "percent-temp": "%temp",
-    "percent-in": "%in", "percent-capacity": "%cap", "variation": "cap/min", "rd_sec": "rd_sec/s",
-    "wr_sec": "wr_sec/s",
+    "inactive": "kbinact", "shared": "kbshmem", "frequency": "MHz", "weighted-frequency": "wghMHz",
+    "percent-temp": "%temp", "percent-in": "%in", "percent-capacity": "%cap", "variation": "cap/min",
+    "rd_sec": "rd_sec/s", "wr_sec": "wr_sec/s",
 }  # fmt: skip
 _PRESSURE = {"psi-cpu": "cpu", "psi-io": "io", "psi-mem": "mem"}
 _BY_OPTION = {section.option: section for section in SECTIONS}
 
 
-def section_named(element: str) -> Section | None:
-    """Section of sar that an element of sadf holds; None for a group of elements.
+def section_named(element: str, column: str = "") -> Section | None:
+    """Section of sar that an element of sadf holds, or the one of several that has a column; None for a group.
 
     Examples
     --------
-    >>> section_named("net-edev").option, section_named("network")
-    ('-n EDEV', None)
+    >>> section_named("net-edev").option, section_named("memory", "frmpg/s").option, section_named("network")
+    ('-n EDEV', '-R', None)
     """
-    return _BY_OPTION.get(_OPTION.get(element, "no option"))
+    section = _BY_OPTION.get(_OPTION.get(element, "no option"))
+    beside = _BY_OPTION.get(_BESIDE.get(element, "no option"))
+    return beside if beside and column in beside.columns else section
 
 
 @cache
@@ -62,9 +65,11 @@ def printed_name(element: str, attribute: str) -> str:
     if element in _PRESSURE and "_avg" in attribute:
         kind, span = attribute.split("_avg", 1)
         return f"%{kind[:1]}{_PRESSURE[element]}" + (f"-{span}" if span else "")
-    section = section_named(element)
     bare = attribute.removesuffix("-percent")
     tries = [f"%{bare}"] if bare != attribute else [
         attribute, f"{attribute}/s", f"kb{attribute}", f"%{attribute}", _SPECIAL.get(attribute, attribute)
     ]  # fmt: skip
-    return next((name for name in tries if section and name in section.columns), tries[-1])
+    for name in tries:
+        if (section := section_named(element, name)) and name in section.columns:
+            return name
+    return tries[-1]

@@ -24,7 +24,7 @@ from loadcurve.ingest.sysstat.zoned import Instants
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 _ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
 _PROCESSOR = re.compile(r"all|cpu[0-9]+")
-_NEVER = (INTERRUPTS.option, "-x")  # interrupts have lines of their own; sadf prints no processes
+_NEVER = (INTERRUPTS.option, "-x", "-X", "-x SUM")  # interrupts have lines of their own; sadf prints no processes
 _OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
 
 

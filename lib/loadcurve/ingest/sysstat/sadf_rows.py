@@ -31,11 +31,19 @@ class Rows:
         self._rows: dict[str, dict[tuple, dict]] = {}
         self._seen: dict[tuple, int] = {}
         self._lists: dict[str, list[dict]] = {}
+        self._unknown: set[str] = set()
 
     def put(
-        self, section: Section, host: str, time: datetime, item: str, values: Mapping[str, float], number: int
+        self,
+        section: Section,
+        host: str,
+        time: datetime,
+        item: str,
+        values: Mapping[str, float],
+        number: int,
+        where: str = "",
     ) -> None:
-        """Add what a section says of an item at an instant, by printed column.
+        """Add what a section says of an item at an instant, by printed column; `where` names an unknown section.
 
         A clock that was set back shows an instant twice, so a section that comes again begins a row of its own.
         """
@@ -45,6 +53,11 @@ class Rows:
         key = (section.option, host, time, item)
         again = self._seen[key] = self._seen.get(key, 0) + 1
         sample = {"host": host, "time": time, "tool": "sadf"}
+        if unknown := [name for name in values if name not in section.columns and name not in self._unknown]:
+            self._unknown.update(unknown)
+            what = f"columns of sar {section.option}" if section.option else where or "a section"
+            said = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
+            self.warnings.append(f"line {number}: {said}")
         for printed, value in values.items():
             column = section.column(printed)
             if column.table == "counters":

@@ -7,7 +7,7 @@ from datetime import datetime
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sysstat.sadf_names import ITEM_KEYS, TWICE, WORDS, printed_name, section_named
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
-from loadcurve.ingest.sysstat.sysstat_columns import section_of
+from loadcurve.ingest.sysstat.sysstat_columns import Section, section_of
 from loadcurve.ingest.sysstat.zoned import Instants
 
 _COUNT = re.compile(r"[0-9]{1,7}")
@@ -47,12 +47,15 @@ def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime,
         if value is None or abs(value) >= 1e18:
             raise ParseError(number, f"a number for {attribute} of {element}", str(raw))
         values[printed_name(element, attribute)] = value
-    section = section_named(element)
-    if section is None:
-        section = section_of([f"{element}: unknown"])
-        rows.warnings.append(f"line {number}: element {element!r} is not known: its values are in `counters`")
     item = str(group[key]) if key else ""
-    rows.put(section, host, time, item, values, number)
+    if section_named(element) is None:
+        rows.put(section_of([f"{element}: unknown"]), host, time, item, values, number, f"element {element!r}")
+        return
+    parts: dict[Section, dict[str, float]] = {}
+    for printed, value in values.items():
+        parts.setdefault(section_named(element, printed), {})[printed] = value
+    for section, part in parts.items():
+        rows.put(section, host, time, item, part, number)
 
 
 def put_interrupt(rows: Rows, group: Group, host: str, time: datetime, number: int) -> None:

@@ -23,8 +23,9 @@ from loadcurve.ingest.sysstat.sar_clock import days, to_utc, zone_named
 from loadcurve.ingest.sysstat.sar_heading import read_date
 from loadcurve.ingest.sysstat.sar_lines import Lines, plain
 from loadcurve.ingest.sysstat.sar_rows import Rows, read_rows
-from loadcurve.ingest.sysstat.sar_scan import Doubts, Scan, looks_like_header
+from loadcurve.ingest.sysstat.sar_scan import Doubts, Header, Scan, looks_like_header
 from loadcurve.ingest.sysstat.sar_tables import Instants, average_rows, make_tables
+from loadcurve.ingest.sysstat.sysstat_columns import PER_PROCESSOR
 
 _NEVER = np.datetime64("NaT", "us")
 _OURS = re.compile(r"[0-9]|\S.{0,30}[:：]|Linux ")
@@ -192,28 +193,44 @@ def _utc_of(midnight: float, zone: ZoneInfo) -> np.datetime64:
 
 
 def _days(scan: Scan, parts: list[Rows], seconds: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Midnights passed at each line; each section counts its own, from header row, rows and restarts."""
+    """Midnights passed at each line; each heading counts its own, from header row, rows and restarts."""
     passed = np.zeros(len(seconds), np.int64)
     restarts = np.array([event.line for event in scan.events if event.event == "restart"], np.int64)
     at_restart = np.zeros(len(restarts), np.int64)
-    sections: dict[str, list[np.ndarray]] = {}
+    averages = np.array([average.line for average in scan.averages], np.int64)
+    lines: dict[tuple[str, ...], list[np.ndarray]] = {}
+    heads: dict[tuple[str, ...], list[int]] = {}
     for header in scan.headers.values():
-        sections.setdefault(header.section.group(header.section.table), []).append(np.array(header.at, np.int64))
+        lines.setdefault(_heading_of(header), []).append(np.array(header.at, np.int64))
+        heads.setdefault(_heading_of(header), []).extend(header.at)
     for rows in parts:
-        sections[rows.header.section.group(rows.header.section.table)].append(rows.lines)
+        lines[_heading_of(rows.header)].append(rows.lines)
+    sections = {name: np.sort(np.concatenate(own), kind="stable") for name, own in lines.items()}
+
+    def passed_at(at: np.ndarray, name: tuple[str, ...]) -> np.ndarray:
+        ended = np.searchsorted(averages, at)
+        return days(seconds[at], above[at], np.isin(at, heads[name]), np.isin(at, restarts), ended)
+
     for name, own in sections.items():
-        sections[name] = [np.sort(np.concatenate(own), kind="stable")]
-        at = np.sort(np.concatenate([sections[name][0], restarts]), kind="stable")
-        passed[at] = days(seconds[at], above[at])
+        at = np.sort(np.concatenate([own, restarts]), kind="stable")
+        passed[at] = passed_at(at, name)
         at_restart = np.maximum(at_restart, passed[restarts])
     passed[restarts] = at_restart
-    for (own,) in sections.values():
+    for name, own in sections.items():
         # A section that is first printed after a restart begins at that day, not at the heading's.
         before = restarts[restarts < own[0]] if len(own) else restarts[:0]
         if len(before) and above[before[-1]] == above[own[0]]:
             at = np.append(before[-1], own[above[own] == above[own[0]]])
-            passed[at[1:]] = passed[before[-1]] + days(seconds[at], above[at])[1:]
+            passed[at[1:]] = passed[before[-1]] + passed_at(at, name)[1:]
     return passed
+
+
+def _heading_of(header: Header) -> tuple[str, ...]:
+    """What tells one run of rows from another: old versions print several headings for one option, one after another.
+
+    Only the columns of processors come and go between the rows of one heading, and those of the interrupts of one.
+    """
+    return tuple(name for name in header.columns if not PER_PROCESSOR.fullmatch(name))
 
 
 def _events(scan: Scan, instants: Instants) -> list[dict]:

@@ -35,8 +35,13 @@ def instant(local: datetime, zone: ZoneInfo, number: int, warnings: list[str]) -
     return first.astimezone(UTC)
 
 
-def days(seconds: np.ndarray, runs: np.ndarray) -> np.ndarray:
-    """Midnights passed since the heading, for the times of one section in their order.
+def days(
+    seconds: np.ndarray, runs: np.ndarray, heads: np.ndarray, restarts: np.ndarray, ended: np.ndarray
+) -> np.ndarray:
+    """Midnights passed since the heading, for the times below one set of columns in their order.
+
+    A recording's section begins at the day of the heading, or of the restart before it, also where another section
+    with the same columns has passed midnight (old versions print ``INTR intr/s`` for the sum and for each interrupt).
 
     Parameters
     ----------
@@ -44,18 +49,51 @@ def days(seconds: np.ndarray, runs: np.ndarray) -> np.ndarray:
         Second of the day.
     runs : array of int
         Number of the heading above; with a new one the count starts again.
+    heads : array of bool
+        Whether it is a header row.  A repeated one has the time of the row before it.
+    restarts : array of bool
+        Whether it is a restart.
+    ended : array of int
+        Averages before it: they end a section of a recording.
 
     Examples
     --------
-    >>> days(np.array([86399, 0, 86399, 86398, 5]), np.array([0, 0, 0, 0, 1])).tolist()
+    >>> no = np.zeros(5, bool)
+    >>> days(np.array([86399, 0, 86399, 86398, 5]), np.array([0, 0, 0, 0, 1]), no, no, no).tolist()
     [0, 1, 1, 1, 0]
+    >>> twice = np.array([True, False, False, True, False])
+    >>> days(np.array([86398, 86399, 0, 86398, 0]), no, twice, no, np.array([0, 0, 0, 1, 1])).tolist()
+    [0, 0, 1, 0, 1]
     """
-    if not len(seconds):
+    size = len(seconds)
+    if not size:
         return np.zeros(0, np.int64)
-    same = runs[1:] == runs[:-1]
-    passed = np.concatenate([[0], np.cumsum(same & (seconds[:-1] - seconds[1:] > _HALF_DAY_S))])
-    starts = np.flatnonzero(np.concatenate([[True], ~same]))
-    return passed - np.repeat(passed[starts], np.diff(np.append(starts, len(seconds))))
+    places = np.arange(size)
+    same = np.concatenate([[False], runs[1:] == runs[:-1]])
+    before = np.concatenate([seconds[:1], seconds[:-1]])
+    over = np.concatenate([[False], ended[1:] > ended[:-1]])
+    anchors = np.maximum.accumulate(np.where(restarts | ~same, places, 0))
+    following = np.append(np.flatnonzero(heads), size - 1)
+    began = seconds[following[np.searchsorted(following, anchors)]]
+    latest = np.maximum.accumulate(np.where(heads, places, 0))
+    latest = np.concatenate([[0], latest[:-1]])  # header row before each line
+    again = same & heads & ~np.concatenate([[False], restarts[:-1]])
+    first_again = again & (over | ((seconds == began) & (seconds != before)))
+    # Live, two sections with the same columns follow each other in each interval.
+    twin = (
+        again & ~first_again & (latest > anchors) & heads[latest] & (seconds == seconds[latest]) & (seconds != before)
+    )
+    parts = first_again | twin
+    falls = same & ~parts & (before - seconds > _HALF_DAY_S)
+    passed = np.cumsum(falls)
+    starts = np.flatnonzero(~same | parts)
+    part = np.searchsorted(starts, places, "right") - 1
+    local = passed - passed[starts][part]
+    first = np.zeros(len(starts), np.int64)
+    for i, start in enumerate(starts.tolist()):
+        anchor = latest[start] if twin[start] else anchors[start]
+        first[i] = 0 if anchor == start else local[anchor] + first[part[anchor]]
+    return local + first[part]
 
 
 def to_utc(local: np.ndarray, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
 from loadcurve.ingest.sysstat.sysstat_columns import Column
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
-_MISSING = ("nan", "-nan")
+_MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
 _HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
 _CPU = re.compile(r"all|[0-9]{1,7}")
 _LEAST, _MOST = 1 << 16, 1 << 24  # bytes worth reading at once, and those read at once

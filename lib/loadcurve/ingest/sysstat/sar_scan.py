@@ -16,25 +16,8 @@ from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.sysstat.sar_heading import Heading, read_heading
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, SECTIONS, Section, section_of
+from loadcurve.ingest.sysstat.sysstat_words import word_of
 
-# Translations of sysstat 12.6 (nls/*.po) and those seen beside them in older versions.
-_AVERAGES = frozenset(
-    re.split(
-        " *, *",
-        "average, minimum, maximum, gemideld, průměr, middel, durchschn., meznombro, media, batezbestekoa, keskiarvo, "
-        "moyenne, medie, prosjek, átlag, rata-rata, 平均値, 평균값, 평균, орточо, vidēji, medja, gj.snitt, gemiddeld, "
-        "średnia, média, priemer, просек, genomsnitt, ortalama, среднее, середнє, trung bình, 平均时间, 平均時間",
-    )
-)
-_SUMMARIES = frozenset(
-    re.split(
-        " *, *",
-        "summary, souhrn, resume, zusammenfassung, resumo, resumen, laburpena, yhteenveto, résumé, sintesi, sažetak, "
-        "összegzés, ringkasan, sommario, サマリ, 요약, kopsavilkums, sammendrag, samenvatting, podsumowanie, sumário, "
-        "rezumat, сводка, súhrn, сажетак, sammanfattning, özet, резюме, tổng kết, 总计",
-    )
-)
-_ENGLISH = frozenset(("average", "summary", "minimum", "maximum"))
 _HEADING = re.compile(r"Linux +\S+ +\(")
 _LABEL = re.compile(r"([^\d:：]{1,30}?) ?[:：](?: +(.*))?")
 _SUMMARY = re.compile(r"(Summary|Laburpena|Resumo|Kopsavilkums) +(.*)")  # version 10 has no colon there
@@ -157,7 +140,8 @@ class Scan:
         self.averages: list[Average] = []
         self.events: list[Event] = []
         self.error: tuple[int, str] | None = None
-        self.foreign = self.american = False
+        self.american = False
+        self._languages: set[bool | None] = set()
         self._current: Header | None = None
         self._read: dict[bytes, Header] = {}
         special = sorted({*lines.find(b"LINUX RESTART"), *lines.find(b"COM "), *lines.find(b"load average:")})
@@ -269,8 +253,8 @@ class Scan:
         found = _LABEL.fullmatch(text[:200]) or _SUMMARY.fullmatch(text[:200])
         if not found or len(text) > LONGEST:
             return False
-        label, rest = found[1].strip().casefold(), text[found.start(2) :].strip() if found[2] else ""
-        known = label in _AVERAGES or label in _SUMMARIES
+        word, rest = word_of(found[1]), text[found.start(2) :].strip() if found[2] else ""
+        known = bool(word.statistic)
         words = rest.split()
         if words and looks_like_header(words):
             section = section_of(words)
@@ -284,12 +268,19 @@ class Scan:
                 self.doubts.add("empty average", number + 1, f"{found[1]} without values")
             return known
         elif known or len(words) == len(self._current.columns):
-            self.foreign |= label not in _ENGLISH
-            self.averages.append(Average(number, self._current, _statistic(label), rest))
+            if not known:
+                self.doubts.add(f"word {found[1]}", number + 1, f"{found[1]!r} is not a known word for an average, "
+                                "so its rows are read as averages: check that they are")  # fmt: skip
+            self.averages.append(Average(number, self._current, word.statistic or "average", rest))
         else:
             return False
-        self.foreign |= known and label not in _ENGLISH
+        self._languages.add(True if not known else word.foreign)
         return True
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the words are of another language than English; an unknown word beside an English one is not."""
+        return True in self._languages and False not in self._languages
 
     def _strange(self, text: str, number: int) -> None:
         if found := _ELSEWHERE.fullmatch(text[:500]):
@@ -303,12 +294,6 @@ class Scan:
         if looks_like_header(words) or (columns and len(words) in (columns, columns + 1) and _NUMBER.match(words[-1])):
             raise ParseError(number + 1, "a row that begins with a time such as 22:33:25", text)
         self.doubts.add("strange", number + 1, f"not understood: {text[:80]!r}")
-
-
-def _statistic(label: str) -> str:
-    if label in _SUMMARIES:
-        return "summary"
-    return next((name for name in ("minimum", "maximum") if label == name), "average")
 
 
 class Doubts:

@@ -56,7 +56,7 @@ class Column(NamedTuple):
         return printed * self.times / self.per
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a section is itself
 class Section:
     """What one option of sar prints.
 
@@ -136,7 +136,12 @@ def _section_of(header: tuple[str, ...]) -> Section:
     # `tps` is in -b and, beside an item, in -d; the columns of -S were in -r once.
     def fits(section: Section) -> tuple[int, bool, int]:
         known = sum(name in section.columns or name in section.texts for name in header)
-        return known, any(name in section.items for name in header) == bool(section.items), -len(section.columns)
+        named = not ITEMS.isdisjoint(header)
+        return (
+            known,
+            named == bool(section.items) and named == any(n in section.items for n in header),
+            -len(section.columns),
+        )
 
     best = max(SECTIONS, key=fits)
     return best if fits(best)[0] else Section("", items=tuple(name for name in header if name in ITEMS))
@@ -179,15 +184,17 @@ def _unit(printed: str) -> str:
 
 _SCALE = {
     "await": (1.0, 1000.0), "svctm": (1.0, 1000.0),
-    "rd_sec/s": (SECTOR, 1.0), "wr_sec/s": (SECTOR, 1.0), "sect/s": (SECTOR, 1.0), "avgrq-sz": (SECTOR, 1.0),
+    "rd_sec/s": (SECTOR, 1.0), "wr_sec/s": (SECTOR, 1.0), "sect/s": (SECTOR, 1.0), "blks/s": (SECTOR, 1.0),
+    "avgrq-sz": (SECTOR, 1.0),
     "areq-sz": (KB, 1.0),
     "pgpgin/s": (KB, 1.0), "pgpgout/s": (KB, 1.0),
     "bread/s": (SECTOR, 1.0), "bwrtn/s": (SECTOR, 1.0), "bdscd/s": (SECTOR, 1.0),
     "rpm": (1.0, 60.0), "drpm": (1.0, 60.0), "cap/min": (1.0, 6000.0), "maxpower": (1.0, 1000.0),
 }  # fmt: skip
 _UNIT = {
-    "pgpgin/s": "bytes_per_s", "pgpgout/s": "bytes_per_s", "sect/s": "bytes_per_s",
+    "pgpgin/s": "bytes_per_s", "pgpgout/s": "bytes_per_s", "sect/s": "bytes_per_s", "blks/s": "bytes_per_s",
     "bread/s": "bytes_per_s", "bwrtn/s": "bytes_per_s", "bdscd/s": "bytes_per_s",
+    "tps": "per_s", "rtps": "per_s", "wtps": "per_s", "dtps": "per_s",
     "rpm": "per_s", "drpm": "per_s", "cap/min": "per_s", "degC": "degC", "inV": "V", "maxpower": "A",
 }  # fmt: skip
 
@@ -239,13 +246,14 @@ INTERRUPTS = Section(
     {"intr/s": Column("interrupts", "interrupts_per_s", 1.0, 1.0, "per_s")},
 )
 PER_INTERRUPT = re.compile(r"i[0-9]+/s")
+PER_PROCESSOR = re.compile(rf"CPU[0-9]+|{PER_INTERRUPT.pattern}")
 SECTIONS: tuple[Section, ...] = (
     Section("-u", "cpu", ("CPU",), "cpu", _words("cpu", _CPU)),
     Section("-q", "load", columns=_words("load", _QUEUE)),
     # Up to version 9, -r printed memory and swap space in one line.
     Section("-r", "memory", columns=_words("memory", f"{_RAM} {_SWAP}")),
     Section("-S", "memory", columns=_words("memory", _SWAP)),
-    Section("-d", "disks", ("DEV",), "device", _words("disks", _DISK) | _counters("sect/s")),
+    Section("-d", "disks", ("DEV",), "device", _words("disks", _DISK) | _counters("sect/s blks/s")),
     Section("-n DEV", "network", ("IFACE",), "interface", _words("network", _DEV)),
     Section("-n EDEV", "network", ("IFACE",), "interface", _words("network", _EDEV)),
     Section("-n TCP", "tcp", columns=_words("tcp", _TCP)),
@@ -332,10 +340,10 @@ SECTIONS: tuple[Section, ...] = (
     Section("-n SOFT", items=("CPU",), columns=_counters(
         "total/s dropd/s squeezd/s rx_rps/s flw_lim/s blg_len"
     )),
-    # A process, up to version 7; -x is something else from 12.7 on.
-    Section("-x", items=("PID",), columns=_counters(
-        "minflt/s majflt/s cminflt/s cmajflt/s %user %system cuser csystem nswap/s cnswap/s CPU"
-    )),
+    # Processes, up to version 7; -x is something else from 12.7 on.
+    Section("-x", items=("PID",), columns=_counters("minflt/s majflt/s %user %system nswap/s CPU")),
+    Section("-X", items=("PPID",), columns=_counters("cminflt/s cmajflt/s %cuser %csystem cnswap/s")),
+    Section("-x SUM", columns=_counters("minflt/s majflt/s")),
 )  # fmt: skip
 ITEMS = frozenset(name for section in SECTIONS for name in section.items)
 """Printed columns that name what a row is about."""

@@ -21,14 +21,16 @@ from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.sysstat.sar_clock import zone_named
 from loadcurve.ingest.sysstat.sar_heading import Heading, read_date, read_heading
 from loadcurve.ingest.sysstat.sar_lines import plain
+from loadcurve.ingest.sysstat.sysstat_words import word_of
 from loadcurve.ingest.sysstat.zoned import Instants
 
 _TIME = re.compile(r"([0-9]{2}):([0-5][0-9]):([0-5][0-9])(?: ([AP]M))?(?=[ \t]|$)")
 STAMP = re.compile(
-    r"(?:Time: )?(?:([0-9]{1,4}[/.-] ?[0-9]{1,2}[/.-] ?[0-9]{2,4}\.?|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日)[T ])? *"
+    r"(?:[^\W\d_]{1,20} ?[:：] ?)?"
+    r"(?:([0-9]{1,4}[/.-] ?[0-9]{1,2}[/.-] ?[0-9]{2,4}\.?|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日)[T ])? *"
     r"([0-9]{1,2})[:时時] ?([0-9]{2})[:分] ?([0-9]{2})秒?(?: ([AP]M))?([+-][0-9]{2}:?[0-9]{2})?"
 )
-"""A time alone, perhaps after a date."""
+"""A time alone, perhaps after ``Time:`` in any language, or after a date."""
 _EPOCH = re.compile(r"([0-9]{9,10})(?=[ \t])")
 _AVERAGE = re.compile(r"([^\W\d_][^\d:：%]{1,24}?) ?[:：](?=[ \t]|$)")
 _AVERAGE_ROW = re.compile(_AVERAGE.pattern + r"[ \t]+(?:all|CPU|NODE|UID|USER|PID|TGID|[0-9])")
@@ -56,8 +58,8 @@ class Row:
         The row without the time.
     time : datetime or None
         End of its interval, in UTC; None for an average, and where the text does not tell the day.
-    average : bool
-        Whether it is the tool's own average, or one since the machine was started.
+    statistic : str
+        ``average`` where it is the tool's own average, or one since the machine was started; empty for a sample.
     """
 
     number: int
@@ -65,7 +67,12 @@ class Row:
     columns: tuple[str, ...]
     text: str
     time: datetime | None
-    average: bool
+    statistic: str
+
+    @property
+    def average(self) -> bool:
+        """Whether it is no sample."""
+        return bool(self.statistic)
 
     @property
     def sample(self) -> dict:
@@ -96,8 +103,8 @@ class Reader:
         self.instants = Instants(zone_named(timezone), warnings)
         head = text[: 1 << 18]
         self._american = re.search(r"^[0-9:]{8} [AP]M ", "\n".join(self.lines[:400]), re.MULTILINE) is not None
-        averages = {found[1] for line in self.lines if (found := _AVERAGE_ROW.match(line))}
-        self._foreign = bool(_COMMA.search(head) or averages - {"Average"})
+        words = {word_of(found[1]).foreign for line in self.lines if (found := _AVERAGE_ROW.match(line))}
+        self._foreign = bool(_COMMA.search(head) or True in words)
         self._midnight, self._days, self._last = math.nan, 0, -1
 
     def heading(self, line: str, number: int) -> None:
@@ -189,7 +196,7 @@ class Reader:
                 self.heading(line, number)
                 columns = ()
                 continue
-            second, rest, average = self._prefix(line, number)
+            second, rest, word = self._prefix(line, number)
             if rest is not None and is_header(rest.split()):
                 columns, header_second = tuple(rest.split()), second
                 if 0 <= second < _DAY_S:
@@ -207,31 +214,37 @@ class Reader:
             if last and not (len(rest.split()) == len(columns) and complete(rest)):
                 self._warnings.append(f"line {number}: the text ends inside a row, which is left out")
                 continue
-            time = None
-            if not average:
+            time, statistic = None, self._statistic(word, number)
+            if not statistic:
                 # pidstat -H, and -h of older versions, print seconds since 1970.
                 epoch = second >= _DAY_S
                 time = datetime.fromtimestamp(second, UTC) if epoch else self.time(second, number)
                 if second == header_second and not epoch:
                     self.instants.doubt("the values are averages since the machine was started", number)
-                    average = True
-            yield Row(number, self.host, columns, rest, None if average else time, average)
+                    statistic = "average"
+            yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
 
-    def _prefix(self, line: str, number: int) -> tuple[int, str | None, bool]:
-        """Second of the day (or since 1970), the rest of the line, and whether it is an average's; no rest: neither."""
+    def _statistic(self, word: str, number: int) -> str:
+        """Statistic that a word before a row names; empty without a word."""
+        if word and not word_of(word).statistic:
+            self.instants.doubt(f"{word!r} is not a known word for an average, but is read as one", number)
+        return word and (word_of(word).statistic or "average")
+
+    def _prefix(self, line: str, number: int) -> tuple[int, str | None, str]:
+        """Second of the day (or since 1970), the rest of the line, and the word before an average; no rest: neither."""
         if match := _TIME.match(line):
             hour = int(match[1])
             if not (1 <= hour <= 12 if match[4] else hour < 24):
                 raise ParseError(number, "a time of day such as 22:33:25 or 10:33:25 PM", line)
             hour = hour % 12 + 12 * (match[4] == "PM") if match[4] else hour
-            return hour * 3600 + int(match[2]) * 60 + int(match[3]), line[match.end() :].strip(), False
+            return hour * 3600 + int(match[2]) * 60 + int(match[3]), line[match.end() :].strip(), ""
         if match := _LEGEND.match(line):
-            return -1, line[match.end() :].strip(), False
+            return -1, line[match.end() :].strip(), ""
         if match := _EPOCH.match(line):
-            return int(match[1]), line[match.end() :].strip(), False
+            return int(match[1]), line[match.end() :].strip(), ""
         if match := _AVERAGE.match(line):
-            return -1, line[match.end() :].strip(), True
-        return -1, None, False
+            return -1, line[match.end() :].strip(), match[1]
+        return -1, None, ""
 
 
 def _is_row(cells: list[str], columns: tuple[str, ...]) -> bool:
