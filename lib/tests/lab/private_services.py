@@ -6,12 +6,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from events import wait_until
 
 from loadcurve.lab.hosts import LOCAL, Host
 from loadcurve.lab.process import guarded
@@ -20,7 +20,6 @@ from loadcurve.lab.service import Service
 from loadcurve.lab.tools import SEARCH_PATH, which
 
 LIMIT_S = 30.0
-_START_LIMIT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -116,12 +115,21 @@ def _start(folder: Path, service: Service, host: Host) -> subprocess.Popen:
 
 
 def _wait(service: Service, process: subprocess.Popen, folder: Path, host: Host) -> None:
-    deadline = time.monotonic() + _START_LIMIT_S
-    while service.url and not 0 < ask(service.url, host=host).status < 500:
-        said = (folder / f"{service.name}.out").read_text("utf-8", "replace")[-2000:]
-        assert process.poll() is None, f"{service.name} ended: {said}"
-        assert time.monotonic() < deadline, f"{service.name} does not answer: {said}"
-        time.sleep(0.02)
+    def said() -> str:
+        return f"{service.name}: {(folder / f'{service.name}.out').read_text('utf-8', 'replace')[-2000:]}"
+
+    def answers() -> bool:
+        assert process.poll() is None, said()
+        return 0 < ask(service.url, host=host).status < 500
+
+    if service.url:
+        wait_until(answers, said)
+
+
+def listens(port: int) -> bool:
+    """Whether something accepts connections at a port of this machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _stop(service: Service, process: subprocess.Popen) -> None:

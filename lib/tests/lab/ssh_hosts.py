@@ -4,12 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from events import wait_until
 
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.process import guarded
@@ -83,13 +83,9 @@ class SshHost:
         """Processes of sshd that serve a connection."""
         return [pid for pid, words in self.processes.items() if words.startswith("sshd: ")]
 
-    def comes_to_rest(self, limit_s: float = 6.0) -> bool:
-        """Whether no process but the listener and no file is there in time."""
-        deadline = time.monotonic() + limit_s
-        while self.processes or self.left:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
+    def comes_to_rest(self) -> bool:
+        """Wait until no process but the listener and no file is there."""
+        wait_until(lambda: not self.processes and not self.left, lambda: (self.processes, self.left))
         return True
 
 
@@ -117,10 +113,9 @@ def serving(host: Host, folder: Path, before: tuple[str, ...] = (), lines: str =
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + 5
-        while "Server listening" not in (said := (folder / "sshd.log").read_text()):
-            assert process.poll() is None and time.monotonic() < deadline, said
-            time.sleep(0.01)
+        log_file = folder / "sshd.log"
+        wait_until(lambda: process.poll() is not None or "Server listening" in log_file.read_text(), log_file.read_text)
+        assert process.poll() is None, log_file.read_text()
         yield SshHost(host, folder, process.pid)
     finally:
         os.killpg(process.pid, signal.SIGTERM)  # unshare, where there is one, does not pass it on

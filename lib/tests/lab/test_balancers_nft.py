@@ -5,6 +5,7 @@ import subprocess
 from collections import Counter
 
 import pytest
+from events import HANG_S
 from private_services import ask, need, running
 
 from loadcurve.errors import ValueRuleError
@@ -32,7 +33,7 @@ def site(tmp_path, ledger):
 
 
 def do(host, argv, folder):
-    done = subprocess.run(host.argv(argv), cwd=folder, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(host.argv(argv), cwd=folder, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from events import HANG_S
 from private_services import ask, free_endpoint, listeners, need, running
 
 from loadcurve.errors import ValueRuleError
@@ -148,7 +149,7 @@ def test_haproxy_counts_by_server(site, mode):
     with site(f"haproxy {mode}", settings={"statistics": page}) as proxy:
         asked(proxy, 6)
         argv = haproxy_counters_argv(HaproxyProxy(proxy, mode, statistics=page))
-        text = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=5).stdout
+        text = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=HANG_S).stdout
     rows = parse_haproxy(text).tables["balancer"]
     servers = rows[rows["kind"] == "server"]
     assert servers["connections"].sum() == 7, "six, and the one that asked whether it is ready"

@@ -6,10 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
+from events import HANG_S, wait_until
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
@@ -136,16 +137,13 @@ def repeated(kept: Path, folder: Path) -> dict:
                 if key in processes:
                     continue
                 if command["role"] == "generator" or command["role"] == "warm_up":
-                    deadline = time.monotonic() + 20
-                    while not answers(record, command):
-                        assert time.monotonic() < deadline
-                        time.sleep(0.05)
+                    wait_until(partial(answers, record, command))
                 processes[key] = command, started(command, folder)
                 if any(command["ended_at"] <= later["started_at"] for later in record["commands"][at + 1 :]):
-                    assert processes[key][1].wait(20) == command["exit_code"]
+                    assert processes[key][1].wait(HANG_S) == command["exit_code"]
             for command, process in processes.values():
                 if command["role"] == "generator":
-                    assert process.wait(20) == command["exit_code"] == 0
+                    assert process.wait(HANG_S) == command["exit_code"] == 0
         finally:
             for command, process in reversed(processes.values()):
                 process.send_signal(signal.SIGINT if command["tool"] == "sar" else signal.SIGTERM)

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from events import wait_until
 
 from loadcurve.lab.network import clean
 from loadcurve.lab.network.things import NAMESPACES
@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 LAUNCHER = """
 import subprocess, sys, time
 from pathlib import Path
+import psutil
 from loadcurve.lab.faults import drop_syn, injected, narrow_ports, stop_server
 from loadcurve.lab.network import Ledger, build
 from loadcurve.lab.network.topology import client_server
@@ -24,7 +25,8 @@ from loadcurve.lab.process import guarded
 with Ledger(Path(sys.argv[1])) as ledger, build(client_server(), ledger) as hosts:
     server = hosts["S1"]
     started = subprocess.Popen(guarded(server.argv(("sleep", "60")), 50), start_new_session=True)
-    time.sleep(0.3)
+    while not (children := psutil.Process(started.pid).children()) or children[0].name() != "sleep":
+        time.sleep(0.01)
     with injected(drop_syn(80), server), injected(narrow_ports(9), hosts["C1"]), \\
             injected(stop_server("S1"), server, {"S1": started.pid}) as events:
         print(ledger.tag, events[0].what.rpartition(" ")[2], flush=True)
@@ -38,16 +40,14 @@ def test_nothing_is_left_of_it(tmp_path):
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as launcher:
         tag, pid = launcher.stdout.readline().split()
         stopped = psutil.Process(int(pid))
-        deadline = time.monotonic() + 3
-        while stopped.status() != psutil.STATUS_STOPPED:  # a signal takes effect when the process is looked at next
-            assert time.monotonic() < deadline, stopped.status()
-            time.sleep(0.01)
+        # A signal takes effect when the process is looked at next.
+        wait_until(lambda: stopped.status() == psutil.STATUS_STOPPED, stopped.status)
         launcher.kill()
     said = clean(tmp_path)
     assert len(said) == 3 and all(f"removed namespace {tag}-" in sentence for sentence in said)
-    deadline = time.monotonic() + 3
-    while stopped.is_running() and stopped.status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, "a stopped process outlived its launcher"
-        time.sleep(0.02)
+    wait_until(
+        lambda: not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE,
+        lambda: "a stopped process outlived its launcher",
+    )
     assert not [path for path in NAMESPACES.iterdir() if path.name.startswith(tag)]
     assert Path("/proc/sys/net/ipv4/ip_local_port_range").read_text() == ports, "this machine's own are as before"

@@ -2,9 +2,9 @@
 
 import contextlib
 import subprocess
-import time
 
 import pytest
+from events import HANG_S, wait_until
 from private_services import ask, need, running
 from watched import watching
 
@@ -41,7 +41,7 @@ class Site:
         self.folder, self.client, self.server = folder, hosts["C1"], hosts["S1"]
         self.url, self.service = endpoint.url, service
 
-    def load(self, *argv, fault=None, page="", limit_s=6.0):
+    def load(self, *argv, fault=None, page="", limit_s=60.0):
         """Run a generator; return its exit code and what ingestion reads of it."""
         wrap = fault.wrap if fault else ()
         done = subprocess.run(
@@ -56,10 +56,15 @@ class Site:
     def wrk(self, connections, *options, seconds=1, **how):
         return self.load("wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "1s", *options, **how)
 
+    def established(self):
+        """Connections of the client that are established."""
+        argv = self.client.argv(("ss", "-Htn", "state", "established", "dport", f":{PORT}"))
+        return len(subprocess.run(argv, capture_output=True, text=True, check=True, timeout=HANG_S).stdout.splitlines())
+
     def state(self, host):
         """What the fault could leave: settings, tables, stopped processes."""
         return [
-            subprocess.run(host.argv(argv), capture_output=True, text=True, check=True, timeout=5).stdout
+            subprocess.run(host.argv(argv), capture_output=True, text=True, check=True, timeout=HANG_S).stdout
             for argv in (("nft", "list", "tables"), ("sysctl", "net.ipv4.ip_local_port_range"))
         ]
 
@@ -171,12 +176,13 @@ def test_a_killed_worker(up):
     fault = kill_worker("S1")
     with up(fault) as site:
         load = subprocess.Popen(
-            guarded(site.client.argv(("wrk", "-t1", "-c10", "-d1s", site.url)), 6),
+            guarded(site.client.argv(("wrk", "-t1", "-c10", "-d1s", site.url)), 60),
             stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
-        time.sleep(0.4)
+        # The worker is killed once it holds all ten connections.
+        wait_until(lambda: site.established() >= 10)
         with injected(fault, site.host, site.service) as events:
-            said, _ = load.communicate(timeout=8)
+            said, _ = load.communicate(timeout=HANG_S)
         (site.folder / "C1.txt").write_text(said)
         run = loadcurve.read(site.folder / "C1.txt").tables["runs"].iloc[0]
     assert len(events) == 1 and events[0].what.startswith("KILL sent to S1: ")

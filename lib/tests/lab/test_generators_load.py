@@ -169,7 +169,7 @@ def test_every_option_stands_in_the_tools_own_help(tool):
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed: {TOOLS[tool].remedy}")
     flag = {"wrk": [], "hey": []}.get(tool, ["-h"])
-    done = subprocess.run([tool, *flag], capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run([tool, *flag], capture_output=True, text=True, timeout=120, check=False)
     words = (done.stdout + done.stderr).replace(",", " ").replace("=", " ").split()
     methods = [m for m in RULES[tool].methods if m in ("GET", "POST", "PUT", "HEAD", "DELETE")]
     for method in methods:

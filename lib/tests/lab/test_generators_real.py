@@ -8,6 +8,7 @@ import urllib.request
 from collections import Counter
 
 import pytest
+from events import HANG_S
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
@@ -211,7 +212,7 @@ def test_a_server_that_never_answers_holds_no_tool_to_its_limit(tmp_path):
             argv = guarded(made.argv, made.limit_s)
             pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
             running.append((tool, subprocess.Popen(argv, cwd=tmp_path, env={"PATH": SEARCH_PATH}, **pipes)))
-        ended = [(tool, process.communicate(timeout=30)[0], process.returncode) for tool, process in running]
+        ended = [(tool, process.communicate(timeout=HANG_S)[0], process.returncode) for tool, process in running]
     for tool, text, code in ended:
         assert code != 124, f"{tool} was ended at its limit"
         for row in form_of(tool, "").parse(clean(text)).tables["runs"].to_dict("records"):

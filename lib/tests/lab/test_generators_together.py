@@ -9,6 +9,8 @@ import time
 import pandas as pd
 import psutil
 import pytest
+from events import HANG_S, wait_until
+from private_services import listens
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.load.wrk_json import parse_wrk_json
@@ -67,7 +69,7 @@ def test_a_command_waits_for_its_instant(tools, tmp_path):
     stems = ["C1-1", "C1-2", "C2-1"]
     argvs = [prepared(made, instant, stem, tmp_path) for stem in stems]
     running = [subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for argv in argvs]
-    said = [int(process.communicate(timeout=20)[0]) for process in running]
+    said = [int(process.communicate(timeout=HANG_S)[0]) for process in running]
     reports = [(tmp_path / f"{stem}.at.json").read_text() for stem in stems]
     assert min(said) >= instant
     assert all(begun_late_s(report) >= 0 for report in reports)
@@ -88,14 +90,12 @@ def test_one_that_waits_ends_with_its_limit_and_with_its_launcher(tools, tmp_pat
     code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
     argv = [word if word != "1" else "50" for word in argv]
     launcher = subprocess.Popen([sys.executable, "-c", code, *argv], cwd=tmp_path)
-    deadline = time.monotonic() + 10
-    while not (waiting := psutil.Process(launcher.pid).children(recursive=True)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
+    # timeout, and below it the process that waits for the instant, which has asked to end with its parent by then.
+    wait_until(lambda: len(psutil.Process(launcher.pid).children(recursive=True)) >= 2)
     waiting = psutil.Process(launcher.pid).children(recursive=True)
     os.kill(launcher.pid, signal.SIGKILL)
     launcher.wait()
-    assert waiting and psutil.wait_procs(waiting, timeout=10)[1] == []
+    assert waiting and psutil.wait_procs(waiting, timeout=HANG_S)[1] == []
 
 
 @pytest.mark.parametrize(("instant", "stem"), [(-1, "C1"), (1.5, "C1"), ("5; reboot", "C1"), (5, "../C1"), (5, "-c")])
@@ -122,13 +122,12 @@ def test_three_processes_of_wrk_make_one_load(tools, tmp_path):
     server = guarded(("nginx", "-p", ".", "-c", "nginx.conf", "-e", "stderr"), 60)
     env = {"PATH": SEARCH_PATH}
     with subprocess.Popen(server, cwd=tmp_path, env=env, stderr=subprocess.DEVNULL) as nginx:
-        time.sleep(0.3)
+        wait_until(lambda: listens(port))
         instant = common_instant_ns(3)
         argvs = [prepared(generator(load, s), instant, s, tmp_path) for load, s in zip(loads, stems, strict=True)]
         running = [subprocess.Popen(a, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL) for a in argvs]
-        assert [process.wait(timeout=30) for process in running] == [0, 0, 0]
-        time.sleep(0.3)
-        nginx.terminate()
+        assert [process.wait(timeout=HANG_S) for process in running] == [0, 0, 0]
+        nginx.terminate()  # which makes it write what it has buffered
     logged = (tmp_path / "requests.log").read_text().split()
     parsed = [parse_wrk_json((tmp_path / f"{stem}.wrk.json").read_text()).tables for stem in stems]
     number = {

@@ -41,12 +41,10 @@ def test_nothing_is_heard_between_two_waits():
 
 @pytest.mark.parametrize("wait", [interrupts.pause, lambda s: interrupts.ends(subprocess.Popen(["sleep", str(s)]), s)])
 def test_a_wait_hears_at_once(wait):
-    begun = time.monotonic()
     timer = press_after(0.2)
     with pytest.raises(KeyboardInterrupt), interrupts.deferred():
-        wait(20)
+        wait(600)  # heard at the end of the wait, the test would hang
     timer.join()
-    assert time.monotonic() - begun < 15
 
 
 def test_once_heard_the_cleaning_is_not_disturbed():

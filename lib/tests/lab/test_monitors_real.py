@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 import pytest
+from events import HANG_S, wait_until
 from private_services import ask, free_endpoint, need, running
 from watched import start, watching
 
@@ -50,6 +52,22 @@ TABLES = {
 }
 
 
+def snapshots(file: Path) -> int:
+    """How many instants stand in what the sampler writes, each above its snapshot."""
+    return file.read_bytes().count(b"## ") if file.exists() else 0
+
+
+def plan_files(folder: Path, plan) -> list[Path]:
+    return [folder / file for watcher in plan for file in watcher.outputs.values()]
+
+
+def has_sampled(file: Path) -> bool:
+    """Whether two samples are in a file, of the sampler or of sysstat."""
+    if ".sar." in file.name or ".mpstat." in file.name:
+        return len(re.findall(rb"^[0-9:]+ +all ", file.read_bytes(), re.MULTILINE)) >= 2 if file.exists() else False
+    return snapshots(file) >= 2
+
+
 def monitors_of(endpoint: Endpoint) -> list[Monitor]:
     ports = (endpoint.port,)
     snapshots = [ss_summary(0.5), ss_connections(ports, 0.5), ss_details(ports, 0.5), nstat(0.5), proc(0.5)]
@@ -64,9 +82,7 @@ def test_every_monitor_at_once_on_one_clock(tmp_path):
     with running(tmp_path / "run", served):
         begun = pd.Timestamp.now(tz="UTC")
         with watching(tmp_path / "run", plan) as processes:
-            for _ in range(20):
-                time.sleep(0.12)
-                ask(endpoint.url)
+            wait_until(lambda: ask(endpoint.url).status and all(map(has_sampled, plan_files(tmp_path / "run", plan))))
             assert [process.poll() for process in processes] == [None] * len(plan)
         ended = pd.Timestamp.now(tz="UTC")
     files = {name: tmp_path / "run" / file for watcher in plan for name, file in watcher.outputs.items()}
@@ -92,8 +108,9 @@ def test_every_monitor_at_once_on_one_clock(tmp_path):
 def test_forms_told_by_name_read_the_same(tmp_path):
     need("ss", "nstat", "setpriv", "timeout")
     chosen = [ss_summary(0.2), nstat(0.2), proc(0.2)]
-    with watching(tmp_path, watchers(chosen)):
-        time.sleep(0.5)
+    plan = watchers(chosen)
+    with watching(tmp_path, plan):
+        wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     for monitor in chosen:
         tool, variant = monitor.form
         told = loadcurve.read(tmp_path / monitor.file("local"), tool=f"{tool}:{variant}" if variant else tool)
@@ -101,16 +118,18 @@ def test_forms_told_by_name_read_the_same(tmp_path):
 
 
 def test_instants_are_never_a_burst(tmp_path):
+    text = tmp_path / "local.proc.txt"
     with watching(tmp_path, watchers([proc(0.1, ["net/sockstat"])])) as (process,):
-        time.sleep(0.35)
+        wait_until(lambda: snapshots(text) >= 2)
         os.killpg(process.pid, signal.SIGSTOP)  # as if the machine had no time for it
         time.sleep(0.5)
         os.killpg(process.pid, signal.SIGCONT)
-        time.sleep(0.35)
-    times = loadcurve.read(tmp_path / "local.proc.txt").tables["sockets"]["time"]
+        before = snapshots(text)
+        wait_until(lambda: snapshots(text) >= before + 3)
+    times = loadcurve.read(text).tables["sockets"]["time"]
     assert times.is_monotonic_increasing and times.is_unique
     # Of the five deadlines in the pause the last one is made up for, no other.
-    assert 2 <= len(times) <= (times.iloc[-1] - times.iloc[0]).total_seconds() / 0.1 + 2 - 3
+    assert len(times) <= (times.iloc[-1] - times.iloc[0]).total_seconds() / 0.1 + 2 - 3
 
 
 @pytest.mark.lab
@@ -124,11 +143,15 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
     with build(topology, ledger) as hosts, running(tmp_path, nginx_service(Nginx("S1", (server,))), host=hosts["S1"]):
         for name, text in rules.files.items():
             (tmp_path / name).write_text(text)
-        subprocess.run(hosts["S1"].argv(rules.load), cwd=tmp_path, check=True, timeout=10)
+        subprocess.run(hosts["S1"].argv(rules.load), cwd=tmp_path, check=True, timeout=HANG_S)
         with watching(tmp_path, plan, hosts["S1"]):
             for _ in range(5):
                 assert ask(f"http://{address}/", host=hosts["C1"]).status == 200
-            time.sleep(0.7)
+            before = snapshots(tmp_path / "S1.nft.txt")
+            wait_until(
+                lambda: snapshots(tmp_path / "S1.nft.txt") >= before + 2
+            )  # the last one began after the requests
+            wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     balancer = loadcurve.read(tmp_path / "S1.nft.txt").tables["balancer"]
     assert balancer["connections"].iloc[-1] == 5 and balancer["time"].notna().all()
     counters = loadcurve.read(tmp_path / "S1.proc.txt").tables["counters"]
@@ -146,31 +169,33 @@ def test_a_tool_that_fails_or_hangs_stops_no_other(tmp_path):
         Monitor("nobody", "nginx", "stub_status", 0.2, page=(free_endpoint(), "/")),
         ss_summary(0.2),
     ]
+    complaints = ("fails.txt: ", "exit code 3", "absent.txt: ", "gone.txt: ", "nobody.txt: ", "No such file")
+    errors = tmp_path / "local.sampler.err"
     with watching(tmp_path, watchers(odd)) as (process,):
-        time.sleep(0.7)
+        wait_until(lambda: all(words in errors.read_text() for words in complaints), errors.read_text)
+        # Snapshots of the tool that works go on after every complaint.
+        before = snapshots(tmp_path / "local.ss.summary.txt")
+        wait_until(lambda: snapshots(tmp_path / "local.ss.summary.txt") >= before + 3)
         assert process.poll() is None
     assert len(loadcurve.read(tmp_path / "local.ss.summary.txt").tables["sockets"]) >= 3
-    said = (tmp_path / "local.sampler.err").read_text()
-    for words in ("fails.txt: ", "exit code 3", "absent.txt: ", "gone.txt: ", "nobody.txt: ", "No such file"):
-        assert words in said
     for file in ("ss.fails", "ss.absent", "proc.gone", "nginx.nobody"):
         assert (tmp_path / f"local.{file}.txt").read_text() == "", "no instant without its snapshot"
 
 
 def test_a_hanging_tool_is_ended(tmp_path):
-    hangs = Monitor("hangs", "ss", "summary", 0.2, ("sleep", "77"))
+    hangs = Monitor("hangs", "ss", "summary", 60, ("sleep", "77"))  # once: a stop does not wait for the next
+    errors = tmp_path / "local.sampler.err"
     with watching(tmp_path, watchers([hangs])) as (process,):
-        time.sleep(2.6)
+        wait_until(lambda: errors.exists() and "no end after 2 s" in errors.read_text())
     assert process.returncode == 0
-    assert "no end after 2 s" in (tmp_path / "local.sampler.err").read_text()
 
 
 def test_ipvs_where_the_kernel_has_it(tmp_path):
     need("ipvsadm")
     if not Path("/proc/net/ip_vs").exists():
         pytest.skip("no IPVS in this kernel")
-    with watching(tmp_path, watchers([ipvsadm(0.3)])):
-        time.sleep(0.5)
+    with watching(tmp_path, plan := watchers([ipvsadm(0.3)])):
+        wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     assert loadcurve.read(tmp_path / "local.ipvsadm.txt").tool == "ipvsadm"
 
 
@@ -182,17 +207,14 @@ def test_it_ends_with_its_launcher_however_that_dies(tmp_path):
     code = (
         "import subprocess, sys, json, time; "
         "p = subprocess.Popen(json.loads(sys.argv[1]), start_new_session=True); print(p.pid, flush=True); "
-        "time.sleep(30)"
+        "time.sleep(300)"
     )
     argv = json.dumps(guarded(watcher.argv, 20))
     launcher = subprocess.Popen(
         [sys.executable, "-c", code, argv], cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     guard = int(launcher.stdout.readline())
-    deadline = time.monotonic() + 5
-    while not (tmp_path / "local.ss.summary.txt").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: snapshots(tmp_path / "local.ss.summary.txt"))
     family = [guard, *(child.pid for child in psutil.Process(guard).children(recursive=True))]
     launcher.kill()
     launcher.communicate()
@@ -203,10 +225,7 @@ def test_it_ends_when_its_guard_is_killed(tmp_path):
     need("ss", "setpriv", "timeout")
     (watcher,) = watchers([ss_summary(0.1)])
     guard = start(watcher, tmp_path)
-    deadline = time.monotonic() + 5
-    while not (tmp_path / "local.ss.summary.txt").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: snapshots(tmp_path / "local.ss.summary.txt"))
     family = [child.pid for child in psutil.Process(guard.pid).children(recursive=True)]
     os.kill(guard.pid, signal.SIGKILL)
     guard.wait()
@@ -214,10 +233,7 @@ def test_it_ends_when_its_guard_is_killed(tmp_path):
 
 
 def _assert_gone(family: list[int], folder: Path) -> None:
-    deadline = time.monotonic() + 5
-    while left := [pid for pid in family if _runs(pid)]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.05)
+    wait_until(lambda: not any(map(_runs, family)), lambda: [pid for pid in family if _runs(pid)])
     loadcurve.read(folder / "local.ss.summary.txt")  # whole snapshots only
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from events import wait_until
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.network import Ledger, Thing, clean
@@ -86,9 +87,8 @@ def test_what_a_killed_launcher_left_is_removed(tmp_path):
             (tmp_path / f"{own.tag}-{name}").mkdir()
 
     child = in_a_child(work)
-    deadline = time.monotonic() + 5
-    while psutil.Process(child).status() != psutil.STATUS_ZOMBIE:  # ended, though nobody has waited for it yet
-        assert time.monotonic() < deadline
+    # Ended, though nobody has waited for it yet.
+    wait_until(lambda: psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
     said = clean(tmp_path / "ledgers")
     os.waitpid(child, 0)
     assert len(said) == 2
@@ -204,10 +204,8 @@ def test_a_tool_that_never_ends_keeps_the_ledger(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger_module, "_TOOLS_END_S", 0.1)
     thing = folder_thing(tmp_path, "lc0000aa-work")
     path = written(tmp_path / "ledgers", 2**22 + 1, 1, thing)
-    with subprocess.Popen(["flock", str(path), "sleep", "5"], start_new_session=True) as holder:
-        deadline = time.monotonic() + 5
-        while not psutil.Process(holder.pid).children():
-            assert time.monotonic() < deadline
+    with subprocess.Popen(["flock", str(path), "sleep", "60"], start_new_session=True) as holder:
+        wait_until(psutil.Process(holder.pid).children)
         (said,) = clean(tmp_path / "ledgers")
         os.killpg(holder.pid, signal.SIGKILL)
     assert "still makes things; try again" in said

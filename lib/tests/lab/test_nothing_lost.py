@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from events import HANG_S, wait_until
 from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
@@ -74,13 +75,9 @@ def forked(work) -> int:
         os._exit(0)
 
 
-def gone(folder, limit_s=8.0) -> bool:
-    """Whether every process in the folder ends in time: tools have two seconds after their signal."""
-    deadline = time.monotonic() + limit_s
-    while processes_in(folder):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
+def gone(folder) -> bool:
+    """Wait until every process in the folder has ended: tools have two seconds after their signal."""
+    wait_until(lambda: not processes_in(folder), lambda: processes_in(folder))
     return True
 
 
@@ -99,17 +96,10 @@ def check_whole(folder, runs: dict) -> None:
     assert set(table[table["status"] == "finished"]["run_id"]) == set(runs)
 
 
-def wait_until(condition, limit_s=20.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def begun(study, folders) -> dict:
     """The finished runs of each folder, at least one, when its launcher was killed: also where a machine is slow."""
     pids = [forked(partial(launch, study, folder)) for folder in folders]
-    wait_until(lambda: all(finished(folder) for folder in folders), 60)
+    wait_until(lambda: all(finished(folder) for folder in folders))
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -201,7 +191,7 @@ def on_a_small_disk(study, tmp_path, left_kib, kind="tmpfs") -> list[str]:
         pytest.skip(f"no {kind} can be mounted here")
     script = f'{DISKS[kind]} && mkdir "$1/small" && cp "$2/small/study.yml" "$1/small" && exec "$3" -c "$4" "$1" "$5"'
     argv = [*own, script, "sh", str(disk), str(tmp_path), sys.executable, FULL_DISK, str(left_kib)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[-1] == "then finished"

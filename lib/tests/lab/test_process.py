@@ -2,11 +2,13 @@
 
 import os
 import random
+import re
 import signal
 import time
 
 import psutil
 import pytest
+from events import wait_until
 from private_services import need
 
 from loadcurve.ingest.registry import form_of
@@ -27,7 +29,8 @@ def begin(tool, folder):
 def test_interrupted_once_and_while_nothing_is_printed(tool, tmp_path):
     need("setpriv", "timeout", tool)
     started = begin(tool, tmp_path)
-    time.sleep(1.2)
+    rows = re.compile(r"^[0-9:]+ +(?:all|[0-9]+) ", re.MULTILINE)
+    wait_until(lambda: rows.search((tmp_path / f"{tool}.txt").read_text()))
     ended = stop(started)
     text = (tmp_path / f"{tool}.txt").read_text()
     parsed = form_of(tool, "").parse(text)
@@ -52,8 +55,12 @@ def test_one_that_has_hardly_begun_ends_too(after_s, tmp_path):
 def test_one_whose_sadc_died_ends_too(tmp_path):
     need("setpriv", "timeout", "sar")
     started = begin("sar", tmp_path)
-    time.sleep(0.3)
-    sar = psutil.Process(started.process.pid).children(recursive=True)
+
+    def family():
+        return psutil.Process(started.process.pid).children(recursive=True)
+
+    wait_until(lambda: any(p.name() == "sadc" for p in family()))
+    sar = family()
     next(p for p in sar if p.name() == "sadc").kill()
     assert stop(started).exit_code is not None
     assert not [p for p in sar if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
@@ -86,7 +93,4 @@ def test_a_tool_ends_with_a_launcher_that_is_killed_while_it_starts(tmp_path):
         time.sleep(moments.uniform(0.005, 0.05))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    deadline = time.monotonic() + 20
-    while left := [process for folder in tmp_path.iterdir() for process in works_in(folder)]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
+    wait_until(lambda: not any(works_in(folder) for folder in tmp_path.iterdir()))

@@ -3,11 +3,11 @@
 import contextlib
 import socket
 import threading
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from events import wait_until
 from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
@@ -34,21 +34,25 @@ def refused(folder, **sections):
 
 
 @contextlib.contextmanager
-def killing(folder, name, *words, after_s=0.5):
-    """Kill a process of a run, the first of this name and these words, when it has run for a while."""
+def killing(folder, name, *words):
+    """Kill a process of a run, the first of this name and these words, once its load and its monitors are at work."""
+
+    def works(name, *words):
+        for process in psutil.process_iter(["name", "cwd", "cmdline"]):
+            facts = process.info
+            here = (facts["cwd"] or "").startswith(f"{folder}/")
+            if here and facts["name"] == name and set(words) <= set(facts["cmdline"] or ()):
+                return process
+        return None
+
+    def sampled():
+        plans, texts = folder.glob("*/S1.sampler.py"), folder.glob("*/S1.ss.summary.txt")
+        return not any(plans) or any(text.stat().st_size for text in texts)
 
     def hunt():
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            for process in psutil.process_iter(["name", "cwd", "cmdline"]):
-                facts = process.info
-                here = (facts["cwd"] or "").startswith(f"{folder}/")
-                if here and facts["name"] == name and set(words) <= set(facts["cmdline"] or ()):
-                    time.sleep(after_s)
-                    with contextlib.suppress(psutil.NoSuchProcess):
-                        process.kill()
-                    return
-            time.sleep(0.02)
+        wait_until(lambda: works("wrk") and works(name, *words) and sampled())
+        with contextlib.suppress(psutil.NoSuchProcess):
+            works(name, *words).kill()
 
     thread = threading.Thread(target=hunt, daemon=True)
     thread.start()
@@ -135,9 +139,7 @@ def test_what_nobody_foresaw_is_written_down_and_told(tmp_path):
     folder = tmp_path / "s"
 
     def obstruct():
-        deadline = time.monotonic() + 20
-        while not (folder / "r1" / "local-warm-up.wrk.txt").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until((folder / "r1" / "local-warm-up.wrk.txt").exists)
         (folder / "r1" / "local.wrk.txt").mkdir()
 
     thread = threading.Thread(target=obstruct, daemon=True)

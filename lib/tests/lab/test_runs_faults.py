@@ -77,7 +77,7 @@ def test_few_descriptors_of_the_server(tmp_path):
 
 
 def test_dropped_syn(tmp_path):
-    """wrk lasts far longer than it was told; the outer limit ends it."""
+    """Wrk lasts far longer than it was told; the outer limit ends it."""
     made = failing(tmp_path / "s", **SITE, fault={"drop_syn": True}, limit_s=2.0)
     assert made.run.reason == "wrk on C1 was ended at its limit of 2 s"
     first, last = (event["what"] for event in made.run.events)

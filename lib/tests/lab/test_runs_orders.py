@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from events import HANG_S
 from launched_runs import check_whole, launched, left_behind, read_folder, short_study
 
 from loadcurve.lab import find_obstacles
@@ -95,7 +96,7 @@ def interrupt_after(folder, finished):
     """Interrupt this process when a run begins after so many that finished, as Ctrl-C does."""
 
     def wait():
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             runs = [read_run(run) for run in run_folders(folder)]
             if sum(run.status == "finished" for run in runs) >= finished and any(r.status == "running" for r in runs):

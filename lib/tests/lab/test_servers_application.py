@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from events import HANG_S
 from private_services import ask, free_endpoint, listeners, need, running, worker_cpu_s
 
 from loadcurve.errors import ValueRuleError
@@ -54,7 +55,7 @@ def test_a_page_asks_the_database(php, here, tmp_path, by_tcp):
         assert ask(f"{here.url}page.php").status == 200
         assert ask(f"{here.url}other.php").status == 404
         asked = ("mariadb", "--no-defaults", "-NB", "-S", database.socket, "-e", "SELECT COUNT(*) FROM lab.items")
-        counted = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=5).stdout
+        counted = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=HANG_S).stdout
     assert (answer.status, len(answer.body), answer.headers["x-row"]) == (200, 1000, "item 7")
     assert counted == "50\n"
     kept = {file.name for file in tmp_path.iterdir() if file.suffix != ".out"}

@@ -4,6 +4,7 @@ import re
 import subprocess
 
 import pytest
+from events import HANG_S
 from private_services import ask, need, running
 
 from loadcurve.lab.network import build, find_block
@@ -35,7 +36,7 @@ def test_a_layout_listens_as_it_says(letter, tmp_path, ledger):
         for endpoint in layout.endpoints:
             assert ask(endpoint.url, host=hosts["C1"]).status == 200, endpoint
         listed = subprocess.run(
-            hosts["S1"].argv(("ss", "-Htlnp")), capture_output=True, text=True, check=True, timeout=5
+            hosts["S1"].argv(("ss", "-Htlnp")), capture_output=True, text=True, check=True, timeout=HANG_S
         ).stdout
         elsewhere = ask(f"http://{node.addresses[-1]}:8080/", host=hosts["C1"]).status
     instances, sockets, where = _EXPECTED[letter]
@@ -71,7 +72,7 @@ def test_header_and_file_in_one_segment(tmp_path, ledger):
 
 def _segments_sent(host):
     text = subprocess.run(
-        host.argv(("cat", "/proc/net/snmp")), capture_output=True, text=True, check=True, timeout=5
+        host.argv(("cat", "/proc/net/snmp")), capture_output=True, text=True, check=True, timeout=HANG_S
     ).stdout
     names, values = (line.split() for line in text.splitlines() if line.startswith("Tcp:"))
     return int(values[names.index("OutSegs")])

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from events import wait_until
 from private_services import ask, free_endpoint, listeners, need, running, worker_cpu_s
 
 from loadcurve.errors import LabError
@@ -111,10 +112,8 @@ def test_workers_are_pinned(tmp_path, here):
         def pins():
             return sorted(next(iter(os.sched_getaffinity(int(pid)))) for pid in workers)
 
-        deadline = time.monotonic() + 5  # each worker pins itself, a moment after it was started
-        while pins() != list(cpus) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert pins() == list(cpus)
+        # Each worker pins itself, a moment after it was started.
+        wait_until(lambda: pins() == list(cpus), pins)
         assert all(len(os.sched_getaffinity(int(pid))) == 1 for pid in workers)
 
 

@@ -40,7 +40,7 @@ def machines_where(ledger, folder, launcher_lacks=(), server_lacks=()):
         (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
         client = replace(hosts["C1"], prefix=(*hosts["C1"].prefix, *hiding(launcher_lacks)))
         yield Machines(client, far, settings)
-        assert far.comes_to_rest(8), (far.processes, far.left)
+        assert far.comes_to_rest(), (far.processes, far.left)
 
 
 def hiding(paths) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from events import wait_until
 from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.errors import LabError, ValueRuleError
@@ -88,12 +89,12 @@ def test_a_load_from_one_host_on_another(far, hosts, tmp_path):
 
 
 def test_streams_come_as_they_are_printed_and_apart(place):
-    running = started(place, ("sh", "-c", "echo one; echo wrong >&2; sleep 1; echo two; exit 7"))
-    deadline = time.monotonic() + 5
-    while (place.folder / "x.out").read_bytes() != b"one\n":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    running = started(
+        place, ("sh", "-c", "echo one; echo wrong >&2; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 7")
+    )
+    wait_until(lambda: (place.folder / "x.out").read_bytes() == b"one\n")
     assert running.process.poll() is None
+    place.put({"go": ""}, [])
     ended = place.wait(running)
     assert running.process.poll() == ended.exit_code == 7
     assert (place.folder / "x.out").read_text() == "one\ntwo\n"

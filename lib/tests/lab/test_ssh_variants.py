@@ -26,7 +26,7 @@ def clients(ledger, tmp_path):
             )
         )
         yield Machines(hosts["S1"], near, settings), far
-        assert near.comes_to_rest(8) and far.comes_to_rest(8)
+        assert near.comes_to_rest() and far.comes_to_rest()
 
 
 def test_a_variant_with_another_client(clients, tmp_path):

@@ -7,13 +7,15 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from events import HANG_S
+
 from loadcurve.lab.hosts import LOCAL, Host
 from loadcurve.lab.monitors import Watcher
 from loadcurve.lab.process import guarded
 from loadcurve.lab.tools import SEARCH_PATH
 
 
-def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 30) -> subprocess.Popen:
+def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 300) -> subprocess.Popen:
     for name, text in watcher.files.items():
         (folder / name).write_text(text, "utf-8")
     with (folder / (watcher.stdout or watcher.stderr)).open("wb") as out, (folder / watcher.stderr).open("wb") as err:
@@ -41,7 +43,7 @@ def watching(folder: Path, watchers: Iterable[Watcher], host: Host = LOCAL) -> I
             process.send_signal(signal.Signals[f"SIG{watcher.stop}"])
         for process in started:
             try:
-                process.wait(5)
+                process.wait(HANG_S)
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)  # sadc, which sar leaves to find out at its next sample

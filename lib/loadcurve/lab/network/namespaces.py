@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from loadcurve.errors import LabError
@@ -174,7 +175,7 @@ def _start_delay_lines(
             start_new_session=True,
             pass_fds=(ledger.lock,),  # `clean` waits until it has ended
         )
-        stack.callback(_stop, process)
+        stack.push(partial(_stop, process))
         lines.append(process)
     for process in lines:
         ready, _, _ = select.select([process.stdout], [], [], _DELAY_LINE_START_LIMIT_S)
@@ -183,9 +184,12 @@ def _start_delay_lines(
             raise LabError(f"a delay line did not start: {said.splitlines()[-1] if said else 'it ended at once'}")
 
 
-def _stop(process: subprocess.Popen) -> None:
+def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
+    """End a delay line; one that ended by itself is an error, unless another one is on its way already."""
     if process.poll() is not None:
         process.stdout.close()
+        if kind is not None:
+            return
         raise LabError(f"a delay line ended by itself, exit code {process.returncode}: its link was cut")
     process.terminate()  # `timeout` passes it on
     with contextlib.suppress(subprocess.TimeoutExpired):
