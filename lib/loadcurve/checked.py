@@ -3,11 +3,11 @@
 import copy
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -44,7 +44,7 @@ def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
         wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
         return None, [PlacedError((), 1, wanted, str(document.values))]
     try:
-        return _adapter(kind).validate_json(json.dumps(document.values), strict=True), []
+        return _adapter(kind).validate_json(json.dumps(_switched(kind, document.values)), strict=True), []
     except ValidationError as error:
         errors = error.errors()
     found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
@@ -56,6 +56,34 @@ def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
         others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
         found = {fault.key: fault for fault in others} | found
     return None, sorted(found.values(), key=lambda fault: fault.line)
+
+
+# YAML 1.2 reads these as words; nginx's, HAProxy's and most people's files write them for true and false.
+SWITCHES = {"on": True, "off": False}
+
+
+def _switched(hint: Any, value: Any) -> Any:
+    """Values with ``on`` and ``off`` as true and false, where a key is one of those; elsewhere they are words."""
+    parts = _parts(hint)
+    if isinstance(value, str):
+        return SWITCHES.get(value, value) if any(part is bool or part is True for part in parts) else value
+    holder = next((part for part in parts if is_dataclass(part) or _is_mapping(part)), None)
+    if not isinstance(value, dict) or holder is None:
+        return value
+    if _is_mapping(holder):
+        return {key: _switched(get_args(holder)[1], each) for key, each in value.items()}
+    hints = get_type_hints(holder)
+    return {key: _switched(hints.get(key), each) for key, each in value.items()}
+
+
+def _is_mapping(hint: Any) -> bool:
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def _parts(hint: Any) -> list[Any]:
+    """A type, and those it is made of."""
+    return [hint, *(part for one in get_args(hint) for part in _parts(one))]
 
 
 def _without(values: Any, places: Iterable[Place]) -> Any:
@@ -106,6 +134,7 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
         yield PlacedError(place, document.line(place[:-1]), f"the key {name}", "none")
     else:
         message = error["msg"].removeprefix("Input should be ").removeprefix("a valid ").removeprefix("an instance of ")
+        message = {"boolean": "on or off", "true": "on"}.get(message, message)
         shown = got if isinstance(got, str) else json.dumps(got, default=str)
         yield PlacedError(place, document.line(place), f"{name} to be {message[0].lower()}{message[1:]}", shown)
 

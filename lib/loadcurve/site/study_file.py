@@ -17,7 +17,7 @@ from loadcurve.lab.sections.schema import Key, keys, meaning
 SCHEMA = "reference/study.schema.json"
 """Where the site has the schema."""
 
-_WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "any"}
+_WORDS = {str: "text", int: "whole number", float: "number", bool: "`on` or `off`", Any: "any"}
 _MANY = {str: "texts", int: "whole numbers", float: "numbers"}
 
 

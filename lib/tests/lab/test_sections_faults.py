@@ -16,6 +16,9 @@ KERNEL = "topology: {recipe: client_l4_servers}\n"
 CAPACITY = "{capacity: {lowest: 4, highest: 64, final_s: 2}}"
 
 RIGHT = [
+    "factors: {keep_alive: [on, off]}",
+    "load: {keep_alive: off}",
+    "topology: {recipe: client_server}\nlinks: {S1: {offloads: {tso: off}}}\nfault: {drop_fin: on}",
     "topology: {recipe: loopback}",
     "topology: {recipe: client_server, addresses: 254}",
     "topology: {recipe: several_clients, clients: 62}\nload: {connections: 62}",
@@ -116,7 +119,7 @@ WRONG = [
         "  S2: {}",
         [(5, "S1.mtu"), (5, "S1.rate_bps"), (5, "S1.delay_s"), (5, "S1.loss_ratio")],
     ),
-    ("topology: {recipe: client_server}\nlinks: {S1: {offloads: {tso: off}}}", [(4, "offloads.tso to be boolean")]),
+    ("topology: {recipe: client_server}\nlinks: {S1: {offloads: {tso: 0}}}", [(4, "offloads.tso to be on or off")]),
     ("server: {nginx: {}, apache: {}}", [(3, "server to be one of nginx, .*got 'nginx, apache'")]),
     ("server: {}", [(3, "server to be one of nginx, .*got 'none'")]),
     ("server: {ngix: {}}", [(3, "one of the keys nginx, apache, .*url, port, got 'ngix'")]),

@@ -5,11 +5,11 @@ import re
 
 import pytest
 from jsonschema import Draft7Validator
-from study_texts import HEAD, said
+from study_texts import HEAD, read, said
 from test_sections_faults import RIGHT
 
 from loadcurve.lab.generators import RULES
-from loadcurve.lab.sections import schema
+from loadcurve.lab.sections import schema, settings_of
 from loadcurve.lab.sections.schema import keys, meaning, sections
 from loadcurve.yaml_file import read_yaml
 
@@ -20,7 +20,7 @@ WRONG = [
     "hosts: {local: {cpus: [-1]}}", "hosts: {local: {open_files: 15}}", "hosts: {local: {cpus: 1}}",
     "hosts: {local: {sysctls: {kernel.panic: 1}}}", "hosts: {local: {sysctls: {net.core.somaxconn: true}}}",
     "links: {S1: {mtu: 67}}", "links: {S1: {delay_s: 10.5}}", "links: {S1: {loss_ratio: -0.1}}",
-    "links: {S1: {rate_bps: 7999}}", "links: {S1: {offloads: {tos: true}}}", "links: {S1: {offloads: {tso: off}}}",
+    "links: {S1: {rate_bps: 7999}}", "links: {S1: {offloads: {tos: true}}}", "links: {S1: {offloads: {tso: 0}}}",
     "server: {nginx: {}, apache: {}}", "server: {}", "server: {ngix: {}}", "server: {nginx: {layout: F}}",
     "server: {nginx: {serving: {access_log: never}}}", "server: {nginx: {process: {workers: 257}}}",
     "server: {nginx: {process: {cpus: [1024]}}}", "server: {nginx: {response: {delay: {}}}}",
@@ -32,7 +32,7 @@ WRONG = [
     "balancer: {haproxy: {mode: udp}}", "balancer: {haproxy: {process: {threads: 65}}}",
     "load: {tool: wrkk}", "load: {connections: 0}", "load: {connections: '8'}", "load: {conections: 8}",
     "load: {connections: 1.5}", "load: {threads: 1025}", "load: {method: PUSH}", "load: {path: x}",
-    "load: {rate_rps: -1}", "load: {keep_alive: on}", "load: {headers: {A: 1}}", "load: {timeout_s: 0.5}",
+    "load: {rate_rps: -1}", "load: {keep_alive: yes}", "load: {headers: {A: 1}}", "load: {timeout_s: 0.5}",
     "monitors: {sar: 0.05}", "monitors: {sarr: 1}", "monitors: {proc: 3601}", "monitors: [sar]",
     "fault: {drop_syn: false}", "fault: {drop_syn: true, drop_fin: true}", "fault: {lose_packets: 0}",
     "fault: {narrow_ports: 20001}", "fault: {stop_server: true, after_s: -1}", "fault: {drop_ack: true}",
@@ -74,6 +74,21 @@ def test_what_is_refused_is_not(validator, tmp_path, text):
     (tmp_path / "study.yml").write_text(kept + text, "utf-8")
     assert not validator.is_valid(read_yaml(tmp_path / "study.yml").values)
     assert said(tmp_path, text) if key not in ("study", "question") else True
+
+
+def test_on_and_off_are_true_and_false_but_where_they_are_words(tmp_path):
+    """YAML 1.2 reads them as words, and so people write them for both."""
+    words = settings_of(
+        read(tmp_path, "load: {keep_alive: off}\nserver: {nginx: {serving: {access_log: on, gzip: on}}}")
+    )
+    plain = settings_of(
+        read(tmp_path, "load: {keep_alive: false}\nserver: {nginx: {serving: {access_log: on, gzip: true}}}")
+    )
+    assert words == plain
+    assert (words.load.keep_alive, words.server.nginx.serving.access_log) == (False, "on")
+    study = read(tmp_path, "factors: {keep_alive: [on, off]}")
+    levels = [settings_of(study, {"load.keep_alive": level}).load.keep_alive for level in study.factors["keep_alive"]]
+    assert levels == [True, False]
 
 
 def test_every_section_and_key_says_what_it_means(validator):

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from loadcurve.checked import SWITCHES
 from loadcurve.lab.generators.rules import RULES
 from loadcurve.lab.network.conditions import OFFLOADS, SYSCTLS
 from loadcurve.lab.sections.adaptive import FAULTS
@@ -119,9 +120,22 @@ def schema() -> dict[str, Any]:
     parts, known = made.pop("$defs"), sections()
     for name, part in {**parts, "StudyFile": made}.items():
         _describe(part, known[name])
+    _let_switches_be_words({"definitions": parts, "study": made})
     made["description"] = meaning(Study)
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "loadcurve study"}
     return head | made | {"definitions": parts}
+
+
+def _let_switches_be_words(part: Any) -> None:
+    """Allow on and off wherever a boolean, or one of its values, is allowed."""
+    if isinstance(part, dict):
+        if part.get("type") == "boolean":
+            allowed = [part.pop("const")] if "const" in part else [True, False]
+            part["enum"] = [*allowed, *(word for word, value in SWITCHES.items() if value in allowed)]
+            del part["type"]
+        part = list(part.values())
+    for inner in part if isinstance(part, list) else ():
+        _let_switches_be_words(inner)
 
 
 def _describe(part: dict[str, Any], section: type) -> None:
