@@ -12,6 +12,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from loadcurve.errors import LoadcurveError, ParseError
 
@@ -68,7 +69,8 @@ def read_yaml(path: Path) -> Document:
     Raises
     ------
     ParseError
-        When it is not UTF-8, not YAML, has a key twice or one that is no word, or holds more than anybody writes.
+        When it is not UTF-8, not YAML, has a tag (``!!set``), a key twice or one that is no word, or holds more than
+        anybody writes.
     LoadcurveError
         When there is no such file.
     """
@@ -79,6 +81,7 @@ def read_yaml(path: Path) -> Document:
         line = content[: error.start].count(b"\n") + 1
         raise ParseError(line, "UTF-8", str(content[error.start : error.end]), str(path)) from None
     try:
+        _scan(text)
         loaded = YAML(typ="rt", pure=True).load(text)
         lines: dict[Place, int] = {}
         _note(loaded, (), lines)
@@ -98,6 +101,17 @@ def read_yaml(path: Path) -> Document:
     except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
         # A date such as 2026-99-99, or a tag on another word: the library lets Python's own error through.
         raise ParseError(0, "YAML", str(error), str(path)) from None
+
+
+def _scan(text: str) -> None:
+    """See that values are not nested too deep, and none has a tag, which would make another type of it."""
+    depth = 0
+    for event in YAML(typ="rt", pure=True).parse(text):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ParseError(event.start_mark.line + 1, f"values nested at most {_DEEPEST} deep", "more")
+        if tag := getattr(event, "tag", None):
+            raise ParseError(event.start_mark.line + 1, "a value without a YAML tag", str(tag))
 
 
 def _content(path: Path) -> bytes:

@@ -250,6 +250,10 @@ WRONG = [
         [(4, "a resolution that are whole numbers")],
     ),
     (f"objective: {{latency_s: 1}}\nstop: {{}}\nsearch: {CAPACITY}", [(4, "stop to be left out beside a search")]),
+    (
+        "load: {duration_s: 2}\ntopology: {recipe: client_server}\nfault: {stop_server: true, after_s: 2}",
+        [(5, "fault.after_s to be less than the 2 s of load, or the fault comes when the load is over, got '2.0'")],
+    ),
     ("stop: {half_width_ratio: 0, most_repeats: 1}", [(3, "half_width_ratio"), (3, "most_repeats")]),
     ("stop: {most_repeats: 9}", [(3, "stop.most_repeats to be a whole number of 10 to 10000, got '9'")]),
     ("stop: {quantity: speed}", [(3, "stop.quantity to be 'throughput_rps' or 'latency_mean_s'")]),

@@ -171,6 +171,9 @@ def _fault(settings: "StudyFile") -> list[ValueRuleError]:
         ]
     if fault.kind in _OF_PROCESSES and fault.host and not fault.host.startswith("S"):
         return [ValueRuleError("fault.host", f"a server's: {fault.kind} happens to its process", fault.host)]
+    if 0 < settings.load.seconds <= fault.after_s:
+        rule = f"less than the {settings.load.seconds:g} s of load, or the fault comes when the load is over"
+        return [ValueRuleError("fault.after_s", rule, fault.after_s)]
     return []
 
 
