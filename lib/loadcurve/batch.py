@@ -1,9 +1,12 @@
 """Run notebooks without a person: checked parameters, published figures, and a record of what each one read."""
 
+import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import papermill as pm
@@ -11,16 +14,28 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
+from loadcurve.atomic import alone, write_sums, write_text
 from loadcurve.errors import LoadcurveError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
 _TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+# Names a folder of figures, and goes into make's rules.
+_STEM = re.compile(r"[a-z0-9_]+")
 
 
 def run_notebook(
-    notebook: Path, output: Path, parameters: dict[str, object] | None = None, *, publish: bool = False
+    notebook: Path,
+    output: Path,
+    parameters: dict[str, object] | None = None,
+    *,
+    publish: bool = False,
+    report: Callable[[str], object] = lambda line: None,
 ) -> Path:
-    """Execute `notebook` into `output`, and write what it read to `output` with suffix ``.d``.
+    """Execute `notebook` into `output`; two processes with the same output work one after the other.
+
+    A published run also writes, beside `output`, what the notebook read (suffix ``.d``) and the SHA-256 of all that it
+    made (suffix ``.sha256``), and its figures go to `build/figures`.  The figures of any other run go to a folder
+    beside `output`, with suffix ``.figures``.
 
     Parameters
     ----------
@@ -30,6 +45,8 @@ def run_notebook(
         Values for its ``parameters`` cell.
     publish : bool
         Whether its figures take the place of those the handbook shows.  They do so only when every cell ran.
+    report : callable
+        Gets a line where another process is at work on the same output.
 
     Raises
     ------
@@ -38,14 +55,48 @@ def run_notebook(
         notebook's own last line where a cell raised.
     """
     given = check_parameters(notebook, parameters or {})
+    if publish and not _STEM.fullmatch(notebook.stem):
+        raise LoadcurveError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
+    output = output.absolute()
     output.parent.mkdir(parents=True, exist_ok=True)
-    published = paths.build() / "figures" / notebook.stem
-    fresh = published.with_name(f".{notebook.stem}")
-    shutil.rmtree(fresh, ignore_errors=True)
-    ledger = output.with_suffix(".reads")
-    ledger.write_text("", "utf-8")
-    os.environ |= {"LOADCURVE_READS": str(ledger.resolve()), "LOADCURVE_PUBLISH": str(fresh) if publish else ""}
-    draft = output.with_name(f".{output.name}")
+    with alone(f"notebook {paths.shown(output)}", report), _work_folder(output) as work:
+        ledger, figures, draft = work / "reads", work / "figures", work / output.name
+        ledger.touch()
+        figures.mkdir()
+        os.environ |= {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
+        _execute(notebook, draft, given)
+        if publish:
+            _publish(notebook.stem, output, work)
+        else:
+            if any(figures.iterdir()):
+                _swap(figures, output.with_suffix(".figures"), work)
+            draft.replace(output)
+    return output
+
+
+def _publish(name: str, output: Path, work: Path) -> None:
+    """Put what a run made in its place; the list of sums comes last, so a run that is killed here is done again."""
+    published, rule = paths.build() / "figures" / name, output.with_suffix(".d")
+    depends = dependencies(output, (work / "reads").read_text("utf-8", "surrogateescape").split("\0"))
+    _swap(work / "figures", published, work)
+    write_text(rule, depends)
+    (work / output.name).replace(output)
+    write_sums(output.with_suffix(".sha256"), [output, rule, *sorted(published.iterdir())])
+
+
+@contextlib.contextmanager
+def _work_folder(output: Path) -> Iterator[Path]:
+    """An empty folder for all that a run writes before it has ended well; what a killed run left there is removed."""
+    work = output.with_name(f".{output.name}.run")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _execute(notebook: Path, draft: Path, given: dict[str, object]) -> None:
     # Kernels talk over sockets in a folder of their own: no port is opened, and kernels side by side do not meet.
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
         kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
@@ -55,13 +106,14 @@ def run_notebook(
             )
         except PapermillExecutionError as error:
             raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
-    write_dependencies(output, ledger)
-    if publish:
-        shutil.rmtree(published, ignore_errors=True)
-        fresh.mkdir(parents=True, exist_ok=True)
-        fresh.replace(published)
-    draft.replace(output)
-    return output
+
+
+def _swap(fresh: Path, published: Path, work: Path) -> None:
+    """Put a folder in the place of another; the place is empty for no longer than it takes to rename twice."""
+    published.parent.mkdir(parents=True, exist_ok=True)
+    if published.exists():
+        published.replace(work / "old")
+    fresh.replace(published)
 
 
 def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, object]:
@@ -78,18 +130,21 @@ def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, obje
     return given
 
 
-def write_dependencies(output: Path, ledger: Path) -> Path:
-    """Turn the list of files a notebook read into a makefile fragment, as a compiler writes its ``.d`` files.
+def dependencies(output: Path, read: Iterable[str]) -> str:
+    """Rule of a makefile: `output` depends on the files that a notebook read, as a compiler writes its ``.d`` files.
 
     Each file also gets an empty rule, so that make does not stop when one of them is gone.
+
+    Raises
+    ------
+    LoadcurveError
+        When the name of a file would mean something to make; what does not may stand in a rule as it is.
     """
-    read = sorted(set(ledger.read_text("utf-8").split("\n")) - {""})
-    ledger.unlink()
-    escaped = [path.replace(" ", "\\ ").replace("$", "$$") for path in read]
-    rule = f"{paths.shown(output)}: " + " \\\n  ".join(escaped) + "\n\n" + "".join(f"{path}:\n" for path in escaped)
-    fragment = output.with_suffix(".d")
-    fragment.write_text(rule, "utf-8")
-    return fragment
+    names = sorted(set(read) - {""})
+    for name in names:
+        if not paths.is_plain(name):
+            raise LoadcurveError(f"{name!r} was read, but make cannot hold its name: use letters, digits and _ . + -")
+    return f"{paths.shown(output)}: " + " \\\n  ".join(names) + "\n\n" + "".join(f"{name}:\n" for name in names)
 
 
 def quiet() -> None:

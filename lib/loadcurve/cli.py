@@ -148,15 +148,27 @@ def doctor() -> None:
 
 
 @app.command()
-def tidy(studies: Annotated[list[str], typer.Argument(help="Names or folders of studies.")]) -> None:
+def tidy(
+    studies: Annotated[list[str] | None, typer.Argument(help="Names or folders; all recorded ones when none.")] = None,
+) -> None:
     """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
-    from loadcurve.ingest.store import ingest as ingest_study
+    from loadcurve import paths
+    from loadcurve.ingest import store
 
-    for study in studies:
-        ingested = ingest_study(study)
-        for warning in ingested.warnings:
-            typer.echo(f"warning: {warning}", err=True)
-        typer.echo(f"{study}: " + ", ".join(f"{name} {len(frame)}" for name, frame in ingested.tables.items()))
+    refused = 0
+    for study in studies or store.recorded_studies():
+        try:
+            rows = store.tidy(study, _note)
+            for warning in store.read_warnings(study):
+                typer.echo(f"warning: {warning}", err=True)
+        except LoadcurveError as error:
+            refused += 1
+            typer.echo(str(error), err=True)
+            continue
+        named = study if isinstance(study, str) else paths.shown(study)
+        typer.echo(f"{named}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
+    if refused:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -182,8 +194,12 @@ def run(
     batch.quiet()
     as_it_stands = not given and output is None
     place = paths.build() / ("notebooks" if as_it_stands else "draft") / notebook.name
-    written = batch.run_notebook(notebook, output or place, given, publish=as_it_stands)
+    written = batch.run_notebook(notebook, output or place, given, publish=as_it_stands, report=_note)
     typer.echo(paths.shown(written))
+
+
+def _note(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 def main() -> None:

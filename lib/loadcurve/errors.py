@@ -50,7 +50,7 @@ class ParseError(LoadcurveError):
         shown = repr(got[:80])
         if len(got) > 80 or len(shown) > 82:
             shown = f"{shown[:78]}...{shown[-1]}"
-        super().__init__(f"{path}:{line}: expected {expected}, got {shown}")
+        super().__init__(printable(f"{path}:{line}: expected {expected}, got {shown}"))
 
     def at(self, path: object) -> "ParseError":
         """Return the same error with the file's path."""
@@ -138,4 +138,15 @@ def in_one_line(error: OSError | MemoryError | UnicodeError) -> str:
     said = error.strerror or str(error) or type(error).__name__
     todo = f"; {_NEXT[error.errno]}" if error.errno in _NEXT else ""
     line = ": ".join((" to ".join(names) or "standard input or output", said)) + todo
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    return printable(line)
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with every character that a terminal would act on written as Python escapes it.
+
+    Examples
+    --------
+    >>> printable("a\nb\x1b[31m/é")
+    'a\\nb\\x1b[31m/é'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

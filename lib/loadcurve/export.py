@@ -1,11 +1,13 @@
 """What was read, for other programs: a JSON object for each file, or a file for each table."""
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcurve.atomic import replacing
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Rows
 from loadcurve.reading import Reading
@@ -41,7 +43,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     readings : iterable of Reading
         As `loadcurve.reading.read_each` gives them; those that were refused left out.
     folder : pathlib.Path
-        Made where it is not there; tables of these names in it are replaced.
+        Made where it is not there; tables of these names in it are replaced when all is read, each by a whole one.
     form : str
         ``parquet``, or ``csv`` as `loadcurve.spreadsheet` makes it safe to open.
 
@@ -63,11 +65,12 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
             checked = tables.check(name, frame)
             table = _arrow(without_formulas(checked) if form == "csv" else checked)
             if name not in writers:
-                writers[name] = _writer(folder / f"{name}.{form}", table.schema, form)
+                draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
+                writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
             writers[name].write_table(table)
             rows[name] = rows.get(name, 0) + table.num_rows
 
-    try:
+    with contextlib.ExitStack() as drafts:
         for reading in readings:
             for name in reading.parsed.tables:
                 waiting.setdefault(name, []).append(reading.rows(name))
@@ -75,9 +78,6 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
                     flush(name)
         for name in list(waiting):
             flush(name)
-    finally:
-        for writer in writers.values():
-            writer.close()
     return rows
 
 

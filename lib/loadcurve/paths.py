@@ -1,9 +1,12 @@
 """Where things live in a checkout: data written by people and machines, and `build/`, which make writes."""
 
 import os
+import re
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # the Makefile has the same
 
 
 def root() -> Path:
@@ -63,3 +66,14 @@ def shown(path: Path) -> str:
     """A path as messages and provenance write it: relative to the checkout where it is inside."""
     path = path.resolve()
     return str(path.relative_to(root().resolve())) if path.is_relative_to(root().resolve()) else str(path)
+
+
+def is_plain(path: str | Path) -> bool:
+    """Whether a path means the same to make, to a shell and to us: letters, digits and ``_ . / + -`` alone.
+
+    Examples
+    --------
+    >>> is_plain("c0064-r2/local.wrk.txt"), is_plain("load test.txt"), is_plain("a=b.txt")
+    (True, False, False)
+    """
+    return bool(_PLAIN.fullmatch(str(path)))

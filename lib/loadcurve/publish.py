@@ -8,6 +8,7 @@ papermill, to `build/draft/<notebook>/`, so that trying something never changes 
     values.json                  value(): every number that a page quotes
 """
 
+import io
 import json
 import math
 import os
@@ -21,6 +22,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from loadcurve import paths, style
+from loadcurve.atomic import alone, write_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest import store
 from loadcurve.spreadsheet import csv_text
@@ -63,10 +65,11 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     target = _folder() / f"{_checked(slug)}.svg"
     # A salt makes the ids inside the drawing the same every time, and different between figures on one page.
     with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
-        ax.figure.savefig(target, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        drawing = io.StringIO()
+        ax.figure.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     # The ink follows the page's text colour, in the light scheme and in the dark one.
-    inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", target.read_text("utf-8"))
-    target.write_text(inked, "utf-8")
+    inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
+    write_text(target, inked)
     _describe(target, data, caption=caption, alt=alt)
     return target
 
@@ -93,11 +96,12 @@ def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: i
         Significant digits shown.
     """
     target = _folder() / "values.json"
-    known = json.loads(target.read_text("utf-8")) if target.exists() else {}
     if not _VALUE_NAME.fullmatch(name):
         raise LoadcurveError(f"name must be letters, digits, underscores, hyphens and dots, got {name!r}")
-    known[name] = _shown(quantity, unit, digits)
-    target.write_text(json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    with alone(str(target)):  # by hand, two kernels may have the same notebook open
+        known = json.loads(target.read_text("utf-8")) if target.exists() else {}
+        known[name] = _shown(quantity, unit, digits)
+        write_text(target, json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
     return target
 
 
@@ -117,9 +121,9 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
 
 
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
-    target.with_suffix(".csv").write_bytes(csv_text(data).encode())
+    write_text(target.with_suffix(".csv"), csv_text(data))
     facts = {**words, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
-    target.with_suffix(".json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    write_text(target.with_suffix(".json"), json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 
 def _folder() -> Path:

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 
 import yaml
 
+from loadcurve.atomic import sha256_of, write_text
 from loadcurve.checked import built, refuse
 from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.study import Command, Run, Study
@@ -58,7 +59,7 @@ def write_study(study: Study, folder: Path) -> Path:
     target = folder / "study.yml"
     usual = asdict(Study(study.study, study.question))
     values = {k: v for k, v in asdict(study).items() if k in ("study", "question") or v != usual[k]}
-    target.write_text(yaml.safe_dump(json.loads(json.dumps(values)), sort_keys=False, allow_unicode=True), "utf-8")
+    write_text(target, yaml.safe_dump(json.loads(json.dumps(values)), sort_keys=False, allow_unicode=True))
     return target
 
 
@@ -105,10 +106,9 @@ def read_run(path: Path) -> Run:
 
 def write_run(run: Run, folder: Path) -> Path:
     """Write `run.json`, sealed, so that a reader sees the old file or the new one, never half of either."""
-    target, draft = folder / "run.json", folder / "run.json.tmp"
+    target = folder / "run.json"
     values = asdict(replace(run, seal=_seal(asdict(run))))
-    draft.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    draft.replace(target)
+    write_text(target, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
     return target
 
 
@@ -119,8 +119,7 @@ def line_of(key: str, run_json: Path) -> int:
 
 def fingerprint(path: Path) -> dict[str, Any]:
     """Size in bytes and SHA-256 of a file, as `Run.files` keeps them."""
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
 
 
 def run_folders(study_folder: Path) -> list[Path]:

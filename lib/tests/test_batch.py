@@ -1,5 +1,7 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
+import subprocess
+
 import nbformat
 import pytest
 
@@ -54,7 +56,7 @@ def test_an_int_may_stand_for_a_float(notebook):
 def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, monkeypatch):
     monkeypatch.setenv("LOADCURVE_READS", "")
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
-    read = checkout / "data" / "studies" / "s p$" / "study.yml"
+    read = checkout / "data" / "studies" / "s" / "study.yml"
     code = (
         "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import store\n"
         "publish.begin('99_test')\npublish.value('n', float(repeats))\n"
@@ -69,9 +71,22 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, mon
     assert '"7"' in (stale.parent / "values.json").read_text()
     assert not stale.exists(), "what a notebook no longer publishes is gone"
     fragment = output.with_suffix(".d").read_text()
-    assert fragment.startswith("build/notebooks/99_test.ipynb: data/studies/s\\ p$$/study.yml\n")
-    assert fragment.endswith("data/studies/s\\ p$$/study.yml:\n")
-    assert sorted(p.name for p in output.parent.iterdir()) == ["99_test.d", "99_test.ipynb"]
+    assert fragment == "build/notebooks/99_test.ipynb: data/studies/s/study.yml\n\ndata/studies/s/study.yml:\n"
+    assert sorted(p.name for p in output.parent.iterdir()) == ["99_test.d", "99_test.ipynb", "99_test.sha256"]
+    listed = subprocess.run(
+        ["sha256sum", "--check", "--strict", output.with_suffix(".sha256")],
+        cwd=checkout, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert {line.split(":")[0].rpartition("/")[2] for line in listed.stdout.splitlines()} == {
+        "99_test.ipynb", "99_test.d", "values.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["a b", "a;b", "a:b", "a|b", "a$b", "a#b", "a=b", "a%b", "a\nb", "a`b", "a\\b", "é"])
+def test_a_name_that_make_reads_as_syntax_is_refused(checkout, name):
+    with pytest.raises(LoadcurveError, match="make cannot hold its name") as caught:
+        batch.dependencies(checkout / "out.ipynb", ["data/ok.csv", f"data/{name}.csv"])
+    assert "\n" not in str(caught.value)
 
 
 def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout, monkeypatch):
@@ -100,5 +115,5 @@ def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, mon
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
     code = "from loadcurve import publish\npublish.begin('99_test')\npublish.value('n', float(repeats))"
     batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
-    assert (checkout / "build" / "draft" / "99_test" / "values.json").exists()
+    assert (checkout / "out.figures" / "values.json").exists()
     assert not (checkout / "build" / "figures").exists()

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-import time
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -102,36 +102,66 @@ def test_an_unfinished_run_keeps_its_row_and_warns(study):
 
 def test_tables_are_made_anew_when_a_raw_file_is_newer(study):
     read_table("runs", STUDY)
-    made = store._file("runs", study).stat().st_mtime_ns
+    read_only = mock.patch.object(store, "read_runs", side_effect=AssertionError("the raw files were read again"))
+    with read_only:
+        read_table("runs", STUDY)
+    raw = study / "cpu-c0008-r1" / "local.sar.txt"
+    for at in (raw.stat().st_mtime + 5, 1.0):  # touched; and replaced by a file that is older than the tables
+        os.utime(raw, (at, at))
+        with read_only, pytest.raises(AssertionError, match="read again"):
+            read_table("runs", STUDY)
+        read_table("runs", STUDY)
+
+
+@pytest.mark.parametrize("damage", ["edited", "cut", "empty", "deleted", "sums edited", "sums deleted"])
+def test_a_damaged_table_is_made_again(study, damage):
+    expected = read_table("runs", STUDY)
+    table, sums = store._file("runs", study), store._sums(study)
+    content = table.read_bytes()
+    if damage == "edited":  # a whole table, newer than all it was made from, with one number changed
+        expected.assign(throughput_rps=1.0).to_parquet(table)
+    elif damage.startswith("sums"):
+        sums.unlink() if damage.endswith("deleted") else sums.write_text(sums.read_text().replace("a", "b"))
+    elif damage == "deleted":
+        table.unlink()
+    else:
+        table.write_bytes(content[: len(content) // 2 if damage == "cut" else 0])
+    pd.testing.assert_frame_equal(read_table("runs", STUDY), expected)
+    assert store.tidy(STUDY)["runs"] == 2
+
+
+def test_a_table_of_the_same_content_keeps_its_time(study):
     read_table("runs", STUDY)
-    assert store._file("runs", study).stat().st_mtime_ns == made
-    later = time.time() + 5
-    os.utime(study / "cpu-c0008-r1" / "local.sar.txt", (later, later))
-    read_table("runs", STUDY)
-    assert store._file("runs", study).stat().st_mtime_ns != made
+    before = {path: path.stat().st_mtime_ns for path in study.parents[2].glob("build/tidy/*/*.parquet")}
+    raw = study / "cpu-c0008-r1" / "local.sar.txt"
+    os.utime(raw, (1.0, 1.0))
+    store.tidy(STUDY)
+    assert {path: path.stat().st_mtime_ns for path in before} == before and before
+
+
+@pytest.mark.parametrize("where", ["build/studies", "elsewhere/a_b", "elsewhere_a/b"])
+def test_a_study_of_the_same_name_elsewhere_has_tables_of_its_own(study, checkout, where):
+    other = checkout / where / STUDY
+    shutil.copytree(study, other)
+    shutil.rmtree(other / "cpu-c0008-r1")
+    third = checkout / "elsewhere/a" / "b" / STUDY
+    shutil.copytree(study, third)
+    assert [len(read_table("runs", folder)) for folder in (other, STUDY, third, other)] == [1, 2, 2, 1]
 
 
 def test_a_reader_depends_on_the_raw_files_of_its_tables_alone(study, checkout, monkeypatch):
     ledger = checkout / "reads"
     monkeypatch.setenv("LOADCURVE_READS", str(ledger))
     read_table("runs", STUDY)
-    read = set(ledger.read_text().split("\n")) - {""}
+    read = set(ledger.read_text().split("\0")) - {""}
     assert any(p.endswith("cpu-c0008-r1/local.wrk.txt") for p in read)
     assert any(p.endswith("cpu-c0008-r1/run.json") for p in read)
     assert not any("sar" in p or ".ss." in p for p in read)
     ledger.write_text("")
     read_table("cpu", STUDY)
-    read = set(ledger.read_text().split("\n")) - {""}
+    read = set(ledger.read_text().split("\0")) - {""}
     assert any(p.endswith("local.sar.txt") for p in read)
     assert not any("wrk" in p for p in read)
-
-
-def test_two_studies_of_one_name_do_not_mix(study, checkout, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("elsewhere") / STUDY
-    shutil.copytree(study, elsewhere)
-    shutil.rmtree(elsewhere / "cpu-c0008-r1")
-    assert len(read_table("runs", elsewhere)) == 1
-    assert len(read_table("runs", STUDY)) == 2
 
 
 def test_a_machine_has_its_facts(study):

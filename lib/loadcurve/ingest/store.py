@@ -1,11 +1,15 @@
-"""Tidy tables on disk: `build/tidy/<table>/study=<study>/part-0.parquet`, made anew when a raw file is newer.
+"""Tidy tables on disk: `build/tidy/<study>/<table>.parquet`, made anew when they are not those of the raw files.
 
-Each file carries the list of the raw files it was made from.  A notebook that reads a table depends on those, and
-make is told so: `read_table` writes them to the file named by LOADCURVE_READS, as a compiler writes its `.d` files.
+Beside the tables lies `tables.sha256`: the SHA-256 of each, and the state of the raw files that they were made from.  A
+table that was edited, cut or removed does not match it, and is made again when it is read.  A table is only replaced
+when its content changed, so a notebook that reads a table depends on the table's file; make is told so: `read_table`
+writes the file to the list named by LOADCURVE_READS, as a compiler writes its `.d` files.
 """
 
+import hashlib
 import json
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadcurve import paths, tables
+from loadcurve.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import Ingested, read_runs
 from loadcurve.records import read_run, read_study, run_folders
@@ -36,6 +41,35 @@ studies_read: set[str] = set()
 def ingest(study: str | Path) -> Ingested:
     """Read the raw files of a study and write its tidy tables."""
     folder = paths.study_folder(study)
+    with alone(f"tables of {paths.shown(folder)}"):
+        return _ingest(folder)
+
+
+def tidy(study: str | Path, report: Callable[[str], object] = lambda line: None) -> dict[str, int]:
+    """Make the tidy tables of a study those of its raw files; return how many rows each has.
+
+    Parameters
+    ----------
+    study : str or pathlib.Path
+        Name or folder.
+    report : callable
+        Gets a line where another process is at work on the same tables.
+    """
+    folder = paths.study_folder(study)
+    if not _is_whole(folder, RAW):
+        with alone(f"tables of {paths.shown(folder)}", report):
+            if not _is_whole(folder, RAW):
+                _ingest(folder)
+    return {name: pq.read_metadata(_file(name, folder)).num_rows for name in RAW}
+
+
+def recorded_studies() -> list[Path]:
+    """Folders of `data/studies` that hold a `study.yml`, by name."""
+    return sorted(path.parent for path in paths.studies().glob("*/study.yml"))
+
+
+def _ingest(folder: Path) -> Ingested:
+    state = _state(folder)  # before the files are read: a change meanwhile is found by the next reader
     ingested = read_runs(folder)
     for name, frame in ingested.tables.items():
         target = _file(name, folder)
@@ -45,9 +79,12 @@ def ingest(study: str | Path) -> Ingested:
             _SOURCES: json.dumps([paths.shown(p) for p in ingested.sources[name]]).encode(),
             _WARNINGS: json.dumps(ingested.warnings).encode(),
         }
-        draft = target.with_suffix(f".{os.getpid()}.tmp")
-        pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), draft)
-        draft.replace(target)
+        with replacing(target) as draft:
+            pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), draft)
+            if target.is_file() and sha256_of(target) == sha256_of(draft):
+                # The same content keeps its time, so nothing that reads it is done again.
+                os.utime(draft, ns=(target.stat().st_atime_ns, target.stat().st_mtime_ns))
+    write_sums(_sums(folder), (_file(name, folder) for name in ingested.tables), f"made from {state}")
     return ingested
 
 
@@ -69,16 +106,19 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     """
     if name not in RAW:
         raise LoadcurveError(f"table must be one of {', '.join(RAW)}, got {name!r}")
-    folder = _fresh(study)
-    notes = pq.read_metadata(_file(name, folder)).metadata
-    # The folder itself too: its time changes when a run is added or taken away.
-    record_reads([folder, *(paths.root() / source for source in json.loads(notes[_SOURCES]))])
-    return tables.check(name, pd.read_parquet(_file(name, folder)))
+    file = _file(name, _fresh(study, name))
+    sources = json.loads(pq.read_metadata(file).metadata[_SOURCES])
+    # The raw files too, so that `make -n -W FILE` says what a changed one would cost.  What make cannot name is left
+    # out: the table stands for it.
+    record_reads([file, *(paths.root() / source for source in sources if paths.is_plain(source))])
+    return tables.check(name, pd.read_parquet(file))
 
 
 def read_warnings(study: str | Path) -> list[str]:
     """Read what the parsers and `run.json` said weakens a study: ``PATH: sentence`` each."""
-    return json.loads(pq.read_metadata(_file("runs", _fresh(study))).metadata[_WARNINGS])
+    file = _file("runs", _fresh(study, "runs"))
+    record_reads([file])
+    return json.loads(pq.read_metadata(file).metadata[_WARNINGS])
 
 
 def read_machine(study: str | Path) -> pd.DataFrame:
@@ -105,27 +145,50 @@ def describe_study(study: str | Path) -> Study:
     return read_study(folder)
 
 
-def _fresh(study: str | Path) -> Path:
-    """Folder of a study whose tidy tables are newer than raw files and parsers, ingested now if they were not."""
+def _fresh(study: str | Path, table: str) -> Path:
+    """Folder of a study whose tidy table is that of its raw files, made now if it was not."""
     folder = paths.study_folder(study)
     studies_read.add(folder.name)
-    made = [_file(name, folder) for name in RAW]
-    raw = max(p.stat().st_mtime_ns for p in (folder, *folder.rglob("*"), *_PARSERS))
-    if not all(p.exists() for p in made) or min(p.stat().st_mtime_ns for p in made) < raw:
-        ingest(folder)
+    if not _is_whole(folder, [table]):
+        tidy(folder)
     return folder
 
 
+def _is_whole(folder: Path, names: Iterable[str]) -> bool:
+    """Whether tables are there as they were written, and made from the raw files as they are."""
+    made_from, sums = read_sums(_sums(folder))
+    if made_from != f"made from {_state(folder)}":
+        return False
+    files = [_file(name, folder) for name in names]
+    return all(file.is_file() and sums.get(paths.shown(file)) == sha256_of(file) for file in files)
+
+
+def _state(folder: Path) -> str:
+    """Names, sizes and times of a study's files and of the parsers, as one digest."""
+    digest = hashlib.sha256()
+    for path in (folder, *sorted(folder.rglob("*")), *_PARSERS):
+        facts = path.lstat()
+        digest.update(os.fsencode(path) + f"\0{facts.st_size} {facts.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
+
+
 def _file(table: str, folder: Path) -> Path:
-    place = f"study={folder.name}"
-    if folder.parent not in (paths.root() / "data" / "studies", paths.build() / "studies"):
-        # A study from elsewhere must not take the place of one of the same name here.
-        place += "@" + folder.parent.as_posix().strip("/").replace("/", "_")
-    return paths.build() / "tidy" / table / place / "part-0.parquet"
+    return _tables_folder(folder) / f"{table}.parquet"
+
+
+def _sums(folder: Path) -> Path:
+    return _tables_folder(folder) / "tables.sha256"
+
+
+def _tables_folder(folder: Path) -> Path:
+    """Where the tables of a study are: a study from elsewhere never takes the place of one of `data/studies`."""
+    elsewhere = folder.resolve().parent != paths.studies().resolve()
+    where = "+" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16] if elsewhere else ""
+    return paths.build() / "tidy" / f"{folder.name}{where}"
 
 
 def record_reads(sources: list[Path]) -> None:
     """Write down that a notebook depends on files, where make asked for it."""
     if ledger := os.environ.get("LOADCURVE_READS"):
-        with Path(ledger).open("a", encoding="utf-8") as out:
-            out.writelines(f"{paths.shown(p)}\n" for p in sources)
+        with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
+            out.writelines(f"{paths.shown(p)}\0" for p in sources)

@@ -25,7 +25,10 @@ def test_numbers_words_and_missing(source, tmp_path, monkeypatch):
     assert table["setup"].tolist() == ["a, b", "c"]
     assert table["throughput_rps"].tolist() == [1.5, pytest.approx(float("nan"), nan_ok=True)]
     assert "published/some" in studies_read
-    assert ledger.read_text("utf-8").split() == ["data/published/some/source.yml", "data/published/some/rates.csv"]
+    assert ledger.read_text("utf-8").split("\0")[:-1] == [
+        "data/published/some/source.yml",
+        "data/published/some/rates.csv",
+    ]
 
 
 @pytest.mark.parametrize(
