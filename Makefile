@@ -4,7 +4,10 @@
 .SUFFIXES:
 # All processors, as notebooks are independent of each other; JOBS=1 for one after the other.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-MAKEFLAGS += --no-builtin-rules --jobs=$(JOBS)
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=$(JOBS)
+endif
 
 PYTHON ?= python3
 SYSTEM ?= yes
@@ -20,38 +23,56 @@ REPEATS =
 BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 
-LIBRARY   := $(shell find lib/loadcurve -name '*.py' -not -path '*/site/*')
-SITE_CODE := $(wildcard lib/loadcurve/site/*.py)
-HANDBOOK  := $(shell find handbook -type f)
-DESIGNS   := $(wildcard data/designs/*/study.yml)
-STUDIES   := $(patsubst data/studies/%/study.yml,%,$(wildcard data/studies/*/study.yml))
-NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(wildcard notebooks/[0-9]*.ipynb))
+# Make and its shells see no name that could mean something to them: find leaves out files with other characters than
+# these.  What is left out is seen all the same, by the state of its folder: a digest of all names, sizes and times.
+named = $(shell LC_ALL=C find $(1) -regextype posix-extended -type f -regex '[A-Za-z0-9_./+-]+' $(2) 2>/dev/null)
+state = LC_ALL=C find $(1) -printf '%p %s %T@\0' 2>/dev/null | LC_ALL=C sort -z | sha256sum | cut -c1-64
+
+LIBRARY   := $(call named,lib/loadcurve,-name '*.py' -not -path '*/site/*')
+SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
+HANDBOOK  := $(call named,handbook)
+DESIGNS   := $(call named,data/designs,-name study.yml)
+NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(call named,notebooks,-maxdepth 1 -name '[0-9]*.ipynb'))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
 LAUNCHER  := build/notebooks/10_run_study.ipynb
 
+# A text as one word of a shell.
+quoted = '$(subst ','\'',$(1))'
+
+# One make at a time.  Tables come before the site: what changed in them decides which notebooks are executed.
+ALONE     := +@sh lib/alone.sh $(MAKE)
+TABLES    := build/tidy.stamp
+SITE      := build/site/index.html
+
 .PHONY: site
-site: build/site/index.html ## Set everything up and build the handbook into build/site (the default)
+site: ## Set everything up and build the handbook into build/site (the default)
+	$(ALONE) $(TABLES) $(SITE)
 
 .PHONY: test
-test: site build/browser.stamp ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
+test: ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
+	$(ALONE) $(TABLES) $(SITE) build/browser.stamp
 	cd lib && ../$(BIN)/python -m pytest -m "not lab"
 
 .PHONY: lab-test
-lab-test: .venv/ready build/lab-test.stamp ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
+lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
+	$(ALONE) .venv/ready build/lab-test.stamp
 	cd lib && ../$(BIN)/python -m pytest -m lab tests/lab
 
 .PHONY: lint
-lint: .venv/ready ## Check style of code and notebooks
+lint: ## Check style of code and notebooks
+	$(ALONE) .venv/ready
 	$(BIN)/ruff check --config lib/pyproject.toml lib notebooks
 	$(BIN)/ruff format --config lib/pyproject.toml --check lib notebooks
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
 
 .PHONY: fuzz
-fuzz: .venv/ready ## Fuzz every form of raw output, guided by coverage: make fuzz [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
+fuzz: ## Fuzz every form of raw output, guided by coverage: make fuzz [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
+	$(ALONE) .venv/ready
 	$(BIN)/python lib/fuzz/all.py $(FUZZ_SECONDS) $(FORMS)
 
 .PHONY: bench
-bench: .venv/ready build/lab-tools.stamp ## Time ingestion and models against well-known ways of doing the same: make bench [CASES="sar ss_list"]
+bench: ## Time ingestion and models against well-known ways of doing the same: make bench [CASES="sar ss_list"]
+	$(ALONE) .venv/ready build/lab-tools.stamp
 	$(BIN)/python lib/bench/all.py $(CASES)
 
 .PHONY: serve
@@ -59,13 +80,16 @@ serve: site ## Read the handbook in a browser, rebuilt as its pages change
 	$(BIN)/mkdocs serve
 
 .PHONY: lab
-lab: .venv/ready build/lab-tools.stamp ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
-	$(BIN)/loadcurve launch $(STUDY) $(if $(RECORD),--name $(RECORD)) $(if $(SECONDS),--seconds $(SECONDS)) \
-	  $(if $(REPEATS),--repeats $(REPEATS))
+lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
+	$(ALONE) .venv/ready build/lab-tools.stamp
+	$(BIN)/loadcurve launch $(if $(RECORD),--name $(call quoted,$(RECORD))) \
+	  $(if $(SECONDS),--seconds $(call quoted,$(SECONDS))) $(if $(REPEATS),--repeats $(call quoted,$(REPEATS))) \
+	  -- $(call quoted,$(STUDY))
 
 .PHONY: jupyter
-jupyter: .venv/ready build/lab-tools.stamp ## Open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networks needs it)
+	$(ALONE) .venv/ready build/lab-tools.stamp
+	$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root) notebooks
 
 .PHONY: lock
 lock: ## Resolve the dependencies anew into lib/requirements.lock
@@ -76,18 +100,23 @@ lock: ## Resolve the dependencies anew into lib/requirements.lock
 
 .PHONY: clean
 clean: ## Remove all that make built; recorded studies and the Python environment stay
-	rm -rf build
+	flock Makefile rm -rf build
 
 .PHONY: help
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r t d; do printf '%-8s %s\n' "$$t" "$$d"; done
 
+# All below is about files; a target without a slash leaves them to the make that alone.sh starts.
+ifneq ($(findstring /,$(MAKECMDGOALS)),)
+
 # --- the machine ---------------------------------------------------------------------------------------------------
 
 # A stamp holds what is missing here.  When that is no longer so, it goes, and what needs the tools is done again.
 define system
+ifndef LOADCURVE_CHECKED
 ifneq ($$(shell cat build/$(1).stamp 2>/dev/null),$$(shell SYSTEM=$(SYSTEM) PYTHON=$(PYTHON) sh lib/system.sh state $(1)))
 $$(shell rm -f build/$(1).stamp)
+endif
 endif
 
 build/$(1).stamp: lib/system.sh
@@ -101,9 +130,6 @@ $(eval $(call system,lab-test))
 # One package manager at a time, and none beside the measurement on this machine.
 build/browser.stamp: | build/lab-tools.stamp build/notebooks/10_run_study.ipynb
 build/lab-test.stamp: | build/lab-tools.stamp
-ifneq ($(filter test,$(MAKECMDGOALS)),)
-build/lab-test.stamp: | test
-endif
 
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
@@ -114,18 +140,23 @@ endif
 
 # --- raw → tidy ----------------------------------------------------------------------------------------------------
 
-define ingest
-build/tidy/$(1).stamp: $$(wildcard data/studies/$(1)/* data/studies/$(1)/*/*) $$(LIBRARY) .venv/ready
-	$$(BIN)/loadcurve tidy $(1)
-	@touch $$@
-endef
-$(foreach study,$(STUDIES),$(eval $(call ingest,$(study))))
-TIDY := $(STUDIES:%=build/tidy/%.stamp)
+ifndef LOADCURVE_CHECKED
+$(shell sh lib/products.sh)
+endif
+
+# The stamp holds the state of all studies: when that is another one, all that changed is read again.
+STUDIES := $(shell $(call state,data/studies))
+ifneq ($(STUDIES),$(shell cat $(TABLES) 2>/dev/null))
+$(shell rm -f $(TABLES))
+endif
+$(TABLES): $(LIBRARY) .venv/ready
+	$(BIN)/loadcurve tidy
+	@mkdir -p build && echo $(STUDIES) > $@
 
 # --- tidy → figures ------------------------------------------------------------------------------------------------
-# What each notebook read stands in its .d file, so it is executed again when one of those files changes, and only then.
+# What each notebook read is listed in its .d file, so it is executed again when one of those files changes, and only then.
 
-build/notebooks/%.ipynb: notebooks/%.ipynb $(LIBRARY) .venv/ready | $(TIDY)
+build/notebooks/%.ipynb: notebooks/%.ipynb $(LIBRARY) .venv/ready | $(TABLES)
 	$(BIN)/loadcurve run $<
 
 # The short study on this machine is measured again when tools appear, and alone: nothing else may take its processors.
@@ -136,7 +167,15 @@ $(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
 
 # --- figures → pages -----------------------------------------------------------------------------------------------
 
-build/site/index.html: $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(SITE_CODE) mkdocs.yml
+# The stamp holds the state of the site and of what it was built from, so a page that was edited or lost is built again.
+PAGES := handbook data/designs build/site
+ifneq ($(shell $(call state,$(PAGES))),$(shell cat build/site.stamp 2>/dev/null))
+$(shell rm -f $(SITE))
+endif
+$(SITE): $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(SITE_CODE) mkdocs.yml
 	$(BIN)/mkdocs build --quiet --strict
 	@touch $@
+	@$(call state,$(PAGES)) > build/site.stamp
 	@echo "The handbook is in build/site/index.html"
+
+endif

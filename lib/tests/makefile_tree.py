@@ -1,0 +1,74 @@
+"""A small checkout with the real Makefile, for tests of the graph: its notebooks are Python and need no kernel."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+STUDY = "connections_on_loopback"
+
+_LOADCURVE = """\
+#!{python}
+from loadcurve import batch, cli
+
+def execute(notebook, draft, given):
+    exec(notebook.read_text(), {{}})
+    draft.write_text("executed")
+
+batch.check_parameters = lambda notebook, given: given
+batch._execute = execute
+cli.main()
+"""
+_MKDOCS = "#!/bin/sh\nmkdir -p build/site\ncat build/figures/*/values.json > build/site/index.html\n"
+_NOTEBOOK = """\
+import os, pathlib
+from loadcurve.ingest import read_table
+rows = len(read_table("{table}", "{study}"))
+pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(f"{{rows}} rows")
+"""
+
+
+def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "delay-c0008-r1")) -> None:
+    """Write the checkout: two notebooks, of which one reads the table `runs` and the other `sockets`."""
+    source, study = root / "data" / "studies" / STUDY, tree / "data" / "studies" / STUDY
+    study.mkdir(parents=True)
+    shutil.copy(source / "study.yml", study)
+    for run in runs:
+        shutil.copytree(source / run, study / run)
+    for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "data/designs"):
+        (tree / folder).mkdir(parents=True)
+    for file in ("Makefile", "lib/alone.sh", "lib/products.sh", "lib/system.sh", "lib/requirements.lock"):
+        shutil.copy(root / file, tree / file)
+    for file in (
+        "lib/pyproject.toml",
+        "mkdocs.yml",
+        "lib/loadcurve/x.py",
+        "lib/loadcurve/site/x.py",
+        "handbook/index.md",
+    ):
+        (tree / file).touch()
+    for program, text in (("loadcurve", _LOADCURVE.format(python=sys.executable)), ("mkdocs", _MKDOCS)):
+        (tree / ".venv/bin" / program).write_text(text)
+        (tree / ".venv/bin" / program).chmod(0o755)
+    for name, table in (("1_runs", "runs"), ("2_sockets", "sockets")):
+        (tree / "notebooks" / f"{name}.ipynb").write_text(_NOTEBOOK.format(name=name, table=table, study=STUDY))
+    (tree / ".venv/ready").touch()
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """What make gets: its own root, and nothing of a make that runs the tests."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "LOADCURVE_CHECKED")}
+    return {**kept, "LOADCURVE_ROOT": str(tree), "SYSTEM": "no"}
+
+
+def run_make(tree: Path, *goals: str) -> subprocess.CompletedProcess:
+    """Run make in the tree."""
+    return subprocess.run(
+        ["make", *goals], cwd=tree, env=environment(tree), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def executed(done: subprocess.CompletedProcess) -> set[str]:
+    """Notebooks that make executed, by their stems."""
+    return {line.split("/")[-1].split(".")[0] for line in done.stdout.splitlines() if "loadcurve run" in line}
