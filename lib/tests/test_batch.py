@@ -1,6 +1,10 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
+import os
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -117,3 +121,45 @@ def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, mon
     batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
     assert (checkout / "out.figures" / "values.json").exists()
     assert not (checkout / "build" / "figures").exists()
+
+
+def test_two_runs_of_one_notebook_wait_for_each_other(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    entered, waits, order, said = threading.Event(), threading.Event(), [], []
+
+    def execute(book, draft, given):
+        order.append(given["repeats"])
+        entered.set()
+        assert waits.wait(60), "the second run never said that it waits"
+        figures = Path(os.environ["LOADCURVE_PUBLISH"])
+        (figures / "values.json").write_text(str(given["repeats"]))
+        draft.write_text(str(given["repeats"]))
+
+    def report(line):
+        said.append(line)
+        waits.set()
+
+    monkeypatch.setattr(batch, "_execute", execute)
+    path, output = notebook(), checkout / "build" / "notebooks" / "99_test.ipynb"
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(batch.run_notebook, path, output, {"repeats": 1}, publish=True)
+        assert entered.wait(60)
+        second = pool.submit(batch.run_notebook, path, output, {"repeats": 2}, publish=True, report=report)
+        assert first.result(60) == second.result(60) == output
+    assert order == [1, 2]
+    assert said == ["notebook build/notebooks/99_test.ipynb: another process is at work on it; waiting until it ends"]
+    assert output.read_text() == (checkout / "build/figures/99_test/values.json").read_text() == "2"
+    assert sorted(p.name for p in output.parent.iterdir()) == ["99_test.d", "99_test.ipynb", "99_test.sha256"]
+
+
+def test_what_a_killed_run_left_is_not_published(notebook, checkout, monkeypatch):
+    monkeypatch.setenv("LOADCURVE_READS", "")
+    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+    output = checkout / "build" / "notebooks" / "99_test.ipynb"
+    left = output.with_name(".99_test.ipynb.run") / "figures"
+    left.mkdir(parents=True)
+    (left / "values.json").write_text("half of a run")
+    monkeypatch.setattr(batch, "_execute", lambda book, draft, given: draft.write_text("executed"))
+    batch.run_notebook(notebook(), output, publish=True)
+    assert list((checkout / "build/figures/99_test").iterdir()) == []

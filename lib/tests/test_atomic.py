@@ -1,0 +1,91 @@
+"""Files are the old ones or the new ones, whole, whenever a writer is stopped; one process at a time holds a lock."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from loadcurve import atomic, export
+from loadcurve.ingest.hints import Hints
+from loadcurve.reading import read_each
+
+# Two reports are written, then the writer is killed as it asks for the third.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from loadcurve import export
+from loadcurve.ingest.hints import Hints
+from loadcurve.reading import read_each
+
+export._SLICE = 1  # each report is written at once
+source, target, form = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+
+def readings():
+    yield from read_each(source, Hints())
+    yield from read_each(source, Hints())
+    os.kill(os.getpid(), signal.SIGKILL)
+
+export.write_tables(readings(), target, form)
+"""
+
+
+@pytest.fixture
+def report(root):
+    return root / "lib" / "tests" / "data" / "wrk" / "fdlimit.txt"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_killed_ingest_leaves_the_old_tables(report, tmp_path, form):
+    export.write_tables(read_each(report, Hints()), tmp_path, form)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    argv = [sys.executable, "-c", KILLED, str(report), str(tmp_path), form]
+    assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
+    after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert {name: after[name] for name in before} == before
+    assert all(name.startswith(".") for name in set(after) - set(before)), "a draft is never taken for a table"
+    export.write_tables(read_each(report, Hints()), tmp_path, form)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_an_ingest_that_fails_leaves_the_old_tables_and_nothing_else(report, tmp_path, monkeypatch, form):
+    monkeypatch.setattr(export, "_SLICE", 1)
+    export.write_tables(read_each(report, Hints()), tmp_path, form)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def failing():
+        yield from read_each(report, Hints())
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        export.write_tables(failing(), tmp_path, form)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_nothing_is_written_in_place(root):
+    """Whatever writes a file that others read does it by `loadcurve.atomic`; run folders have their own writers."""
+    package = root / "lib" / "loadcurve"
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] != "lab"
+        for line in path.read_text("utf-8").splitlines()
+        if ".write_text(" in line or ".write_bytes(" in line or '.open("w' in line
+    }
+    assert found <= {"atomic.py", "reading.py"}, "reading.py fills a temporary folder"
+
+
+def test_sums_are_read_by_sha256sum(checkout):
+    (checkout / "build").mkdir()
+    file = checkout / "build" / "a.txt"
+    file.write_text("abc")
+    atomic.write_sums(checkout / "sums", [file], "made from x")
+    # FIPS 180-2, appendix B.1: the digest of "abc".
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert atomic.read_sums(checkout / "sums") == ("made from x", {"build/a.txt": digest})
+    argv = ["sha256sum", "--check", "--strict", "--status", "sums"]
+    assert subprocess.run(argv, cwd=checkout, check=False).returncode == 0
+    file.write_text("abd")
+    assert subprocess.run(argv, cwd=checkout, check=False).returncode == 1
+    assert atomic.read_sums(checkout / "none") == ("", {})
