@@ -74,6 +74,13 @@ FORMS = (
         takes=("timezone",),
     ),
     Form(
+        "pidstat", "json", "sysstat.pidstat_json:parse_pidstat_json",
+        (
+            r'\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:PID|pid|TGID|tgid)\"\s*:)',
+        ),
+        takes=("timezone",),
+    ),
+    Form(
         "iostat", "", "sysstat.iostat:parse_iostat",
         (
             r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:[^\W\d][^\s:：]{0,19}[:：][ \t]+%user[ \t]"

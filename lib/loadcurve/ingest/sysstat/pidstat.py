@@ -22,8 +22,8 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, value_of
 
 _KB = 1024.0
-# Printed column → ours, factor, divisor.
-_COLUMNS = {
+# Printed column → ours, factor, divisor.  Those without decimals are in `PLAIN`.
+COLUMNS = {
     "%usr": ("cpu_user_ratio", 1, 100), "%user": ("cpu_user_ratio", 1, 100),
     "%system": ("cpu_system_ratio", 1, 100), "%guest": ("cpu_guest_ratio", 1, 100),
     "%wait": ("cpu_wait_ratio", 1, 100), "%CPU": ("cpu_used_ratio", 1, 100),
@@ -35,10 +35,15 @@ _COLUMNS = {
     "StkSize": ("stack_bytes", _KB, 1), "StkRef": ("stack_used_bytes", _KB, 1),
     "threads": ("threads", 1, 1), "fd-nr": ("descriptors", 1, 1),
 }  # fmt: skip
-_WORDS = {"UID": "uid", "USER": "uid", "CPU": "cpu", "prio": "priority", "policy": "policy"}
+WORDS = {"UID": "uid", "USER": "uid", "CPU": "cpu", "prio": "priority", "policy": "policy"}
 _CHILDREN = {"usr-ms": "s", "system-ms": "s", "guest-ms": "s", "minflt-nr": "", "majflt-nr": ""}
 _UNITS = {"bytes_per_s": "bytes_per_s", "per_s": "per_s", "ratio": "ratio", "bytes": "bytes"}
 _WHOLE = ("threads", "descriptors")
+PLAIN = ("VSZ", "RSS", "StkSize", "StkRef", "threads", "fd-nr", "iodelay", *_CHILDREN)
+_CPU = re.compile(r"-|[0-9]{1,6}")
+_PRIORITY = re.compile(r"-|-?[0-9]{1,3}")
+_POLICY = re.compile(r"-|[A-Z?]{1,10}")  # NORMAL FIFO RR BATCH ISO IDLE DEADLN
+_DECIMALS = re.compile(r"-?[0-9]+(?:[.,]([0-9]*))?")
 _THREAD = re.compile(r"^(?:\||\([^()]{0,64}\))__")  # what stands before the name of a thread: |__ or (process)__
 _ID = re.compile(r"[0-9]{1,10}")
 
@@ -76,40 +81,67 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
     """
     warnings: list[str] = []
     reader = Reader(text, "pidstat", timezone, warnings)
-    tasks: dict[tuple, dict] = {}
-    seen: dict[tuple, int] = {}
-    rest: dict[str, list[dict]] = {"counters": [], "averages": []}
-    group = -1  # process of the threads that follow
+    tasks = Tasks(warnings)
     any_row = False
     for row in reader.rows(_is_header, lambda _: False):
         any_row = True
-        words, numbers, group = _cells(row, group)
-        children = {name: numbers.pop(name) for name in _CHILDREN if name in numbers}
-        if row.average:
-            rest["averages"] += [{"statistic": row.statistic, **({"host": row.host} if row.host else {}), **counter}
-                                 for counter in _counters(words, {**numbers, **children})]  # fmt: skip
-            continue
-        rest["counters"] += [{**row.sample, **counter} for counter in _counters(words, children)]
-        if not numbers and "policy" not in words:
-            continue
-        key = (row.host, row.time, words["pid"], words.get("tid"))
-        again = seen[row.columns, *key] = seen.get((row.columns, *key), 0) + 1
-        task = tasks.setdefault((*key, again), {**row.sample})
-        task.update(words)
-        for printed, value in numbers.items():
-            name = _COLUMNS[printed][0]
-            if not math.isnan(value):
-                task[name] = int(value) if name in _WHOLE else value
+        tasks.add(row)
     if not any_row and not reader.hosts:
         raise ParseError(1, "rows of pidstat", reader.lines[0])
     if not any_row:
         warnings.append("line 1: no row: no task was active")
-    tables = {"processes": list(tasks.values()), **rest, "hosts": reader.hosts}
-    return Parsed("pidstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+    return Parsed("pidstat", tasks.tables(reader.hosts), tuple(warnings))
+
+
+class Tasks:
+    """Rows of `processes`, put together from the sections of an instant, and what else pidstat counts."""
+
+    def __init__(self, warnings: list[str]) -> None:
+        self._warnings = warnings
+        self._tasks: dict[tuple, dict] = {}
+        self._seen: dict[tuple, int] = {}
+        self._rest: dict[str, list[dict]] = {"counters": [], "averages": []}
+        self._group = -1  # process of the threads that follow
+
+    def add(self, row: Row) -> None:
+        """Add one row.
+
+        Raises
+        ------
+        ParseError
+            Where the row does not fit its header.
+        """
+        words, numbers, self._group = _cells(row, self._group)
+        if _DECIMALS.fullmatch(words.get("command", "").partition(" ")[0]):
+            self._warnings.append(
+                f"line {row.number}: the command begins with a number; if it does not, the heading lacks a column"
+            )
+        children = {name: numbers.pop(name) for name in _CHILDREN if name in numbers}
+        if row.average:
+            host = {"host": row.host} if row.host else {}
+            counters = _counters(words, {**numbers, **children})
+            self._rest["averages"] += [{"statistic": row.statistic, **host, **counter} for counter in counters]
+            return
+        self._rest["counters"] += [{**row.sample, **counter} for counter in _counters(words, children)]
+        if not numbers and "policy" not in words:
+            return
+        key = (row.host, row.time, words["pid"], words.get("tid"))
+        again = self._seen[row.columns, *key] = self._seen.get((row.columns, *key), 0) + 1
+        task = self._tasks.setdefault((*key, again), {**row.sample})
+        task.update(words)
+        for printed, value in numbers.items():
+            name = COLUMNS[printed][0]
+            if not math.isnan(value):
+                task[name] = int(value) if name in _WHOLE else value
+
+    def tables(self, hosts: list[dict]) -> dict[str, list[dict]]:
+        """Return the tables that have rows."""
+        tables = {"processes": list(self._tasks.values()), **self._rest, "hosts": hosts}
+        return {name: rows for name, rows in tables.items() if rows}
 
 
 def _is_header(cells: list[str]) -> bool:
-    told = any(cell in _COLUMNS or cell in _CHILDREN or cell == "policy" for cell in cells)
+    told = any(cell in COLUMNS or cell in _CHILDREN or cell == "policy" for cell in cells)
     return told and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
 
 
@@ -118,6 +150,7 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
     cells = row.text.split(None, len(row.columns) - 1)
     if len(cells) < len(row.columns) - 1:
         raise ParseError(row.number, f"{len(row.columns)} columns ({' '.join(row.columns)})", row.text)
+    _check_decimals(row, cells)
     words: dict = {}
     numbers: dict[str, float] = {}
     ids: dict[str, str] = {}
@@ -126,13 +159,16 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
             ids[printed] = cell
         elif printed == "Command":
             words["command"] = _THREAD.sub("", cell) if "TID" in row.columns else cell
-        elif printed in _WORDS:
+        elif printed in WORDS:
+            pattern = {"CPU": _CPU, "prio": _PRIORITY, "policy": _POLICY}.get(printed)
+            if pattern and not pattern.fullmatch(cell):
+                raise ParseError(row.number, f"a value of {printed} in {' '.join(row.columns)}", row.text)
             if cell != "-":
-                words[_WORDS[printed]] = cell
+                words[WORDS[printed]] = cell
         elif printed in _CHILDREN:
             numbers[printed] = value_of(cell, printed, row.number)
-        elif printed in _COLUMNS:
-            _, factor, divisor = _COLUMNS[printed]
+        elif printed in COLUMNS:
+            _, factor, divisor = COLUMNS[printed]
             value = round(value_of(cell, printed, row.number, factor) / divisor, 9)
             numbers[printed] = math.nan if value < 0 else value  # -1.00: not known
         else:
@@ -150,6 +186,25 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
     return {**words, "pid": group, "tid": _id(ids["TID"], "TID", row.number)}, numbers, group
 
 
+def _check_decimals(row: Row, cells: list[str]) -> None:
+    """Refuse a row whose cells stand under other columns: all rates of a row are printed with as many decimals.
+
+    Raises
+    ------
+    ParseError
+        Where they are not, and where a size or a count has decimals.
+    """
+    decimals = set()
+    for printed, cell in zip(row.columns, cells, strict=False):
+        found = _DECIMALS.fullmatch(cell) if printed in COLUMNS or printed in _CHILDREN else None
+        if found and printed in PLAIN and found[1]:
+            raise ParseError(row.number, f"a whole number for {printed} in {' '.join(row.columns)}", row.text)
+        if found and printed not in PLAIN:
+            decimals.add(len(found[1] or ""))
+    if len(decimals) > 1:
+        raise ParseError(row.number, f"numbers with as many decimals each for {' '.join(row.columns)}", row.text)
+
+
 def _id(cell: str, printed: str, number: int) -> int:
     if not _ID.fullmatch(cell):
         raise ParseError(number, f"a number for {printed}", cell)
@@ -162,7 +217,7 @@ def _counters(words: dict, numbers: dict[str, float]) -> list[dict]:
     named = f"{task} {words['command']}" if "command" in words else task
     rows = []
     for printed, value in numbers.items():
-        name = _COLUMNS[printed][0] if printed in _COLUMNS else ""
+        name = COLUMNS[printed][0] if printed in COLUMNS else ""
         unit = _CHILDREN.get(printed, next((unit for end, unit in _UNITS.items() if name.endswith(end)), ""))
         si = value / 1000 if printed.endswith("-ms") else value
         group = "pidstat -T CHILD" if printed in _CHILDREN else "pidstat"

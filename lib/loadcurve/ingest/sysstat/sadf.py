@@ -22,7 +22,7 @@ from datetime import datetime
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
-from loadcurve.ingest.sysstat.sadf_wide import groups_of, sections_of
+from loadcurve.ingest.sysstat.sadf_wide import groups_of, in_order, sections_of
 from loadcurve.ingest.sysstat.sar_clock import zone_named
 from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, section_of
 from loadcurve.ingest.sysstat.sysstat_text import is_chatter
@@ -72,7 +72,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
         line = raw.strip()
         cells = line.lstrip("# ").split(";")
         if tuple(cells[:3]) == HEADER:
-            columns, headers = [cell.strip() for cell in cells[3:]], headers + 1
+            columns, headers = in_order([cell.strip() for cell in cells[3:]]), headers + 1
         elif _ROW.fullmatch(line) and number == len(lines):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         elif _ROW.fullmatch(line):
@@ -124,7 +124,7 @@ def split_item(
         if name in ITEMS and not item:
             item = _ALL.get(name, cell) if cell == "-1" else cell
             continue
-        value = number_of(cell)
+        value = None if name in texts else number_of(cell)
         if value is not None:
             numbers[name] = value
         elif name not in texts and cell:

@@ -24,6 +24,7 @@ from loadcurve.ingest.sysstat.zoned import Instants
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 _ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
 _PROCESSOR = re.compile(r"all|cpu[0-9]+")
+_TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
 _NEVER = (INTERRUPTS.option, "-x", "-X", "-x SUM")  # interrupts have lines of their own; sadf prints no processes
 _OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
 
@@ -88,12 +89,12 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
         if events:
             rows.add("events", {"host": host, "time": time, "tool": "sadf", **events[0]})
             continue
-        cells = [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split()
+        cells = [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split(None, 2)
+        if len(cells) > 1 and cells[1] in _TEXTS:
+            continue  # words, perhaps none
         value = number_of(cells[-1]) if len(cells) == 3 else None
         if value is None:
-            if len(cells) != 3 or not any(cells[1] in section.texts for section in SECTIONS):
-                raise ParseError(number, "an item, a column of sar and a number", rest)
-            continue
+            raise ParseError(number, "an item, a column of sar and a number", rest)
         item, column = cells[0], cells[1]
         if _PROCESSOR.fullmatch(column) or column == "intr/s":
             _end(rows, run)

@@ -23,6 +23,26 @@ _MOST = 1000  # ways
 MANY = "[...]"
 
 
+_USB = ("BUS", "idvendor", "idprod", "maxpower", "manufact", "product")
+
+
+def in_order(columns: list[str]) -> list[str]:
+    """Return the columns of a header in the order of its values: from 12.6 on that of USB devices names them first.
+
+    Examples
+    --------
+    >>> in_order(["%idle", "manufact", "product", "BUS", "idvendor", "idprod", "maxpower[...]"])[1:4]
+    ['BUS', 'idvendor', 'idprod']
+    """
+    bare = [column.removesuffix(MANY) for column in columns]
+    for i in range(len(bare) - len(_USB) + 1):
+        part = bare[i : i + len(_USB)]
+        if set(part) == set(_USB):
+            many = MANY if columns[i + len(_USB) - 1].endswith(MANY) else ""
+            return [*columns[:i], *_USB[:-1], _USB[-1] + many, *columns[i + len(_USB) :]]
+    return columns
+
+
 def sections_of(columns: list[str]) -> list[list[str]]:
     """Return the columns of each section of a header, the last of a repeated one with its ``[...]``.
 

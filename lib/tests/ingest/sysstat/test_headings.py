@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sysstat_words import word_of
 
@@ -151,9 +152,10 @@ def cell_of(name, value="1"):
     if name in ITEMS:
         return "1" if name in ("CPU", "TTY", "PID", "PPID", "UID", "FAN", "TEMP", "IN", "BAT") else "name0"
     if name in WORDS:
-        return "99" if name == "prio" else "word"
+        return {"prio": "99", "policy": "NORMAL"}.get(name, "word")
     unit, _ = si_of(name)
-    return value if unit in ("", "bytes") and not name.startswith("ldavg") else f"{value}.00"
+    whole = unit in ("", "bytes") and not name.startswith("ldavg")
+    return value if whole or name.endswith("-ms") else f"{value}.00"
 
 
 @pytest.mark.parametrize(("version", "columns"), [(v, c) for v, text in SAR.items() for c in lines_of(text)])
@@ -312,3 +314,59 @@ def test_cells_without_a_value():
     text = "Linux 2.6.9 (vm)  11/20/06\n\n10:00:00 TTY rcvin/s xmtin/s\n10:00:01 0 N/A N/A\n10:00:01 1 1.00 2.00\n"
     values = parse(text).tables["counters"].value
     assert values.isna().tolist() == [True, True, False, False]
+
+
+# ------------------------------------------------------------------ rows that were refused, or read under other columns
+USB = "1;1d6b;2;500;Linux 6.12 ehci_hcd;EHCI Host Controller"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["BUS;idvendor;idprod;maxpower;manufact;product", "manufact;product;BUS;idvendor;idprod;maxpower"],  # 10, 12.6
+)
+@pytest.mark.parametrize("wide", [False, True])
+def test_usb_devices_of_sadf(header, wide):
+    first, last = "proc/s;cswch/s;" * wide, "[...];runq-sz;plist-sz" * wide
+    before, after = "1.00;2.00;" * wide, f";2;8087;20;0;;{';1;2' * wide}" if wide else ""
+    row = f"vm;1;2026-11-20 10:00:01 UTC;{before}{USB}{after}"
+    text = f"# hostname;interval;timestamp;{first}{header}{last}\n{row}\n"
+    counters = parse(text).tables["counters"]
+    power = counters[counters.counter == "maxpower"]
+    assert power[["item", "value", "unit"]].values.tolist()[0] == ["1", 0.5, "A"]
+    assert set(counters.counter) == {"maxpower"} | ({"proc/s", "cswch/s"} if wide else set())
+
+
+@pytest.mark.parametrize("tab", ["\t", " "])
+def test_usb_devices_of_sadf_p(tab):
+    cells = [
+        ("idvendor", "1d6b"),
+        ("idprod", "2"),
+        ("maxpower", "500"),
+        ("manufact", "Linux 6.12 ehci"),
+        ("product", ""),
+    ]
+    text = "".join(tab.join(["vm", "1", "2026-11-20 10:00:01 UTC", "bus1", *cell]) + "\n" for cell in cells)
+    counters = parse(text).tables["counters"]
+    assert counters[["group", "counter", "value"]].values.tolist() == [["sar -m USB", "maxpower", 0.5]]
+
+
+@pytest.mark.parametrize("columns", lines_of(PIDSTAT))
+def test_a_pidstat_row_that_lacks_a_field_or_has_one_too_many_is_not_silent(columns):
+    cells = [cell_of(name, "7") for name in columns] + ["nginx:", "worker"]
+    sizes = {"CPU": "0", "prio": "0", "policy": "NORMAL", "UID": "65534", "PID": "11162"}
+    cells = [sizes.get(name, cell) for name, cell in zip([*columns, "", ""], cells, strict=True)]
+    for missing in range(len(columns)):
+        rows = [
+            (columns, cells[:missing] + cells[missing + 1 :]),  # the row lacks a field
+            (columns[:missing] + columns[missing + 1 :], cells),  # the heading lacks one
+        ]
+        for names, row in rows:
+            if "PID" not in names or len(names) < 3:
+                continue
+            text = f"{HEADING}10:00:00 {' '.join(names)} Command\n10:00:01 {' '.join(row)}\n\n"
+            try:
+                warnings = parse(text, "pidstat").warnings
+            except ParseError as error:
+                assert error.line in (3, 4), (names, row)
+            else:
+                assert any("line 4: the command begins with a number" in warning for warning in warnings), (names, row)

@@ -1,0 +1,94 @@
+"""pidstat -o JSON: the same tables as its text gives.
+
+Seen: what programs that read sysstat 12.7 expect of it, in public repositories.  ``statistics`` holds intervals; in
+each, lists of tasks by activity (``io``; in older builds ``task``), with the columns of the text as keys, some of them
+without ``%`` or ``/s`` or in small letters; the command is ``cmd`` or ``command``.
+"""
+
+from collections.abc import Iterator
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.pidstat import COLUMNS, PLAIN, WORDS, Tasks
+from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in
+from loadcurve.ingest.sysstat.sysstat_text import Reader, Row
+
+_IDS = ("UID", "USER", "PID", "TGID", "TID")
+_COMMANDS = ("cmd", "command", "comm")
+
+
+def _bare(name: str) -> str:
+    return name.casefold().removesuffix("-percent").removesuffix("/s").removeprefix("%")
+
+
+_NAMES = {_bare(name): name for name in (*COLUMNS, *_IDS, *WORDS)} | {"cpu": "%CPU"}
+
+
+def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
+    """Tables of what ``pidstat -o JSON`` printed.
+
+    Parameters
+    ----------
+    text : str
+        Output of one or several runs; one that ends too early is read up to its last whole interval.
+    timezone : str
+        IANA name of the zone of its times.
+
+    Raises
+    ------
+    ParseError
+        Where the text is not JSON of pidstat; the line is that where its document begins.
+
+    Examples
+    --------
+    >>> text = '''{"sysstat": {"hosts": [{"nodename": "vm", "date": "11/20/26", "statistics": [{"timestamp": "22:33:26",
+    ... "io": [{"UID": "33", "PID": "42", "kB_rd/s": 100.00, "kB_wr/s": 20.00, "cmd": "nginx"}]}]}]}}'''
+    >>> parse_pidstat_json(text).tables["processes"][["pid", "read_bytes_per_s", "command"]].values.tolist()
+    [[42, 102400.0, 'nginx']]
+    """
+    warnings: list[str] = []
+    reader = Reader(text, "pidstat", timezone, warnings)
+    tasks, found, unknown = Tasks(warnings), False, set()
+    for number, document in hosts_of(text, "pidstat", warnings):
+        reader.document(document, number)
+        for interval in objects_in(document.get("statistics"), "the intervals of pidstat", number):
+            time = reader.stamp(interval.get("timestamp"), number).get("time")
+            for activity, value in interval.items():
+                for entry in objects_in(value, f"{activity!r}", number) if activity != "timestamp" else []:
+                    columns, cells, left = _cells(entry, number)
+                    found, unknown = True, unknown | left
+                    tasks.add(Row(number, reader.host, columns, " ".join(cells), time, ""))
+    if not found:
+        raise ParseError(1, "tasks in the JSON of pidstat", text.strip()[:80])
+    if unknown:
+        warnings.append(f"line 1: keys of pidstat not known, left out: {' '.join(sorted(unknown))}")
+    return Parsed("pidstat", tasks.tables(reader.hosts), tuple(warnings))
+
+
+def _cells(entry: dict, number: int) -> tuple[tuple[str, ...], list[str], set[str]]:
+    """Return the columns that the text would have, its cells, and the keys that are not known; the command is last."""
+    pairs, command, unknown = [], "", set()
+    for key, value in entry.items():
+        if key.casefold() in _COMMANDS:
+            command = str(value)
+        elif printed := next(_printed(key, value), None):
+            if not isinstance(value, int | float | str) or isinstance(value, bool) or len(str(value).split()) != 1:
+                raise ParseError(number, f"a number or a word for {key!r}", str(value))
+            rate = isinstance(value, int | float) and printed in COLUMNS and printed not in PLAIN
+            pairs.append((printed, f"{value:.2f}" if rate or isinstance(value, float) else str(value)))
+        else:
+            unknown.add(key)
+    columns, cells = zip(*pairs, strict=True) if pairs else ((), ())
+    if len(set(columns)) < len(columns):
+        raise ParseError(number, "each column of pidstat once", " ".join(entry))
+    return (*columns, "Command"), [*cells, command], unknown
+
+
+def _printed(key: str, value: object) -> Iterator[str]:
+    """Yield the printed column of a key; ``cpu`` is a percentage where it has decimals, else a processor."""
+    if key in COLUMNS or key in WORDS or key in _IDS:
+        yield key
+    elif key == "cpu" and not isinstance(value, float):
+        yield "CPU"
+    elif _bare(key) in _NAMES:
+        yield _NAMES[_bare(key)]
