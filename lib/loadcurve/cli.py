@@ -61,12 +61,11 @@ def launch(
             typer.echo(line)
         return
     try:
-        runs = launch_study(replace(held, **changes), target, public=public)
+        launch_study(replace(held, **changes), target, public=public)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
         raise typer.Exit(128 + signal_of(interrupt)) from None
-    typer.echo(f"{paths.shown(target)}: {len(runs)} runs finished")
 
 
 @lab.command()

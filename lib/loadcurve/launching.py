@@ -13,21 +13,38 @@ import pandas as pd
 from tqdm import tqdm
 
 from loadcurve import lab
-from loadcurve.ingest.folder import read_run_folder
-from loadcurve.ingest.load.failed import failed_ratio
+from loadcurve.errors import LabError, ParseError
+from loadcurve.ingest.folder import read_reports
+from loadcurve.ingest.load.failed import failed_ratio, succeeded
 from loadcurve.lab import Eyes, Measured
 from loadcurve.lab.interrupts import signal_of
 from loadcurve.lab.network import clean
+from loadcurve.launch_summary import summarise_launch
 from loadcurve.paths import shown
 from loadcurve.records import read_run, run_folders
 from loadcurve.stats import summarise_merged, summarise_stopping
-from loadcurve.study import Study
+from loadcurve.study import Run, Study
 
-_TABLES = ("runs", "latency", "histogram")
+# What may have come in place of responses, in the words of a reason.
+_ERRORS = {
+    "errors_status": "with an error status",
+    "errors_connect": "connections not opened",
+    "errors_read": "errors while reading",
+    "errors_write": "errors while writing",
+    "errors_timeout": "timeouts",
+    "errors_other": "other errors",
+}
 
 
-def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[str], None] = tqdm.write) -> list[Path]:
-    """Run a study as `loadcurve.lab.launch` does, also one that searches or stops.
+def launch(
+    study: Study,
+    folder: Path,
+    *,
+    public: bool = False,
+    tell: Callable[[str], None] = tqdm.write,
+    report: Callable[[str], None] = tqdm.write,
+) -> list[Path]:
+    """Run a study as `loadcurve.lab.launch` does, also one that searches or stops; report at the end what came of it.
 
     First it removes the networks, rules and cgroups of launches that were killed.
 
@@ -42,10 +59,20 @@ def launch(study: Study, folder: Path, *, public: bool = False, tell: Callable[[
     tell : callable
         What to do with a sentence for the user: what was left by a killed launch, and how a search or a stop ends.  By
         default it is printed above the progress bar.
+    report : callable
+        What to do with each line of the summary, see `launch_summary`, which also comes where runs failed.
     """
     for sentence in clean():
         tell(f"left by an earlier launch: {sentence}")
-    return lab.launch(study, folder, public=public, eyes=eyes(tell))
+    before = _records(folder)
+    try:
+        runs = lab.launch(study, folder, public=public, eyes=eyes(tell))
+    except LabError:
+        if _records(folder) != before:
+            _report(folder, report)
+        raise
+    _report(folder, report)
+    return runs
 
 
 def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
@@ -69,7 +96,33 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
 
 def eyes(tell: Callable[[str], None] = tqdm.write) -> Eyes:
     """What a study that searches or stops sees its runs with; `tell` as of `launch`."""
-    return Eyes(measure, summarise_stopping, tell)
+    return Eyes(measure, summarise_stopping, tell, judge)
+
+
+def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
+    """Why a run whose tools ended well has failed all the same, empty where it has not, and warnings.
+
+    Parameters
+    ----------
+    run : Run
+        Its record, as finished.
+    folder : pathlib.Path
+        Of the run.
+    meant : bool
+        Whether the study means to break the server, by a fault or by a search for its capacity: then a run without a
+        successful response is a result, with a warning.
+    """
+    try:
+        runs = read_reports(folder, run).tables["runs"]
+    except ParseError as error:
+        return f"what a generator reported cannot be read: {error}", ()
+    if succeeded(runs):
+        return "", ()
+    requests = int(runs["requests"].fillna(0).sum())
+    counts = {words: int(runs[name].fillna(0).sum()) for name, words in _ERRORS.items()}
+    told = ", ".join([f"{requests:,} responses", *(f"{n:,} {words}" for words, n in counts.items() if n)])
+    fault = f"no successful response: {told}"
+    return ("", (fault,)) if meant else (fault, ())
 
 
 def measure(run_folder: Path, quantile: float) -> Measured | None:
@@ -89,7 +142,7 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
     """
     if read_run(run_folder).status != "finished":
         return None
-    tables = read_run_folder(run_folder, _TABLES).tables
+    tables = read_reports(run_folder).tables
     runs = tables["runs"]
     answered = runs[runs["requests"].fillna(0) > 0]
     return Measured(
@@ -121,3 +174,13 @@ def _latency_s(answered: pd.DataFrame, histogram: pd.DataFrame, printed: pd.Data
         if len(same):
             return float(same["latency_s"].iloc[0])
     return np.nan
+
+
+def _records(folder: Path) -> dict[Path, int]:
+    """When each record of a run was written."""
+    return {path: (path / "run.json").stat().st_mtime_ns for path in run_folders(folder)}
+
+
+def _report(folder: Path, report: Callable[[str], None]) -> None:
+    for line in summarise_launch(folder):
+        report(line)

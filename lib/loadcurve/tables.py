@@ -13,6 +13,7 @@ import pandera.pandas as pa
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.schemas import SCHEMAS
+from loadcurve.schemas.derived import DERIVED
 from loadcurve.units import unit_of_column
 
 _QUANTITY = {
@@ -66,7 +67,8 @@ def columns(table: str) -> pd.DataFrame:
 def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Return `frame` as the declared table: every column, in order, of its type.
 
-    Columns that `frame` lacks are added as missing; one it has beyond the schema is an error.
+    Columns that `frame` lacks are added, as missing or as they follow from the others (`schemas.derived`); one it has
+    beyond the schema is an error.
 
     Raises
     ------
@@ -81,7 +83,10 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
         return _without_rows(table).copy()
     whole = frame.reindex(columns=list(schema.columns))
     try:
-        return schema.validate(whole, lazy=True).reset_index(drop=True)
+        checked = schema.validate(whole, lazy=True).reset_index(drop=True)
+        for column, function in DERIVED.get(table, {}).items():
+            checked[column] = checked[column].fillna(function(checked))
+        return checked
     except pa.errors.SchemaErrors as error:
         faults = error.failure_cases.groupby(["column", "check"], dropna=False)["failure_case"].first()
         text = "; ".join(f"{column} must be {rule}, got {case!r}" for (column, rule), case in faults.items())

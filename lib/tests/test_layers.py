@@ -16,7 +16,7 @@ LAYERS = [
     {"audit"},
     {"plots", "style"},
     {"publish"},
-    {"batch", "site", "launching"},
+    {"batch", "site", "launching", "launch_summary"},
     {"cli", "__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

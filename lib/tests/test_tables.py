@@ -35,6 +35,25 @@ def test_missing_stays_missing():
     assert checked["generator"].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("usable", "row"),
+    [
+        (True, {"connections": 100, "throughput_rps": 1000.0, "latency_mean_s": 0.1}),  # 1000 · 0.1 = 100
+        (False, {"connections": 64, "throughput_rps": 20000.0, "latency_mean_s": 0.0704}),  # 1408 of 64
+        (False, {"connections": 8000, "throughput_rps": 20260.6, "latency_mean_s": 0.04994}),  # 1012 of 8000
+        # At a fixed rate connections may be idle, but no more than there are can be busy.
+        (True, {"connections": 100, "throughput_rps": 100.0, "latency_mean_s": 0.01, "target_rate_rps": 100.0}),
+        (False, {"connections": 100, "throughput_rps": 100.0, "latency_mean_s": 2.0, "target_rate_rps": 100.0}),
+        (pd.NA, {"connections": 4, "throughput_rps": 100.0, "latency_mean_s": 0.04, "latency_origin": "derived"}),
+        (pd.NA, {"connections": 4, "throughput_rps": 100.0, "latency_mean_s": 0.0}),  # wrk without a response
+        (pd.NA, {"throughput_rps": 100.0, "latency_mean_s": 0.04}),
+    ],
+)
+def test_response_times_that_connections_cannot_have_are_marked(usable, row):
+    (found,) = tables.check("runs", pd.DataFrame([row]))["latency_usable"]
+    assert pd.isna(found) if usable is pd.NA else found == usable
+
+
 def test_all_faults_are_named_in_one_line():
     wrong = pd.DataFrame({"study": ["s"], "responses": [-1], "quantile": [99.0], "latency_s": [-1.0]})
     with pytest.raises(LoadcurveError) as caught:

@@ -11,13 +11,11 @@ import pandas as pd
 
 from loadcurve import tables as schemas
 from loadcurve.models.laws import little_connections
+from loadcurve.schemas.derived import LITTLE_RATIO
 from loadcurve.units import format_quantity
 
 RULE = "effective-concurrency"
 
-# The law is exact over a whole run.  What is left in a sound one is the start, while connections open, the requests cut
-# off at the end, and the printed digits: some per cent even in a run of a few seconds.  A tenth leaves room for that.
-OK_RATIO = (0.9, 1.1)
 # Sweeps usually double N from level to level.  From a factor of 2 on, the run belongs to a neighbouring level.
 ERROR_RATIO = (0.5, 2.0)
 # wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c), so some may never be opened.
@@ -80,7 +78,7 @@ def _finding(run: pd.Series) -> dict:
 
 
 def _severity(ratio: float) -> str:
-    if OK_RATIO[0] <= ratio <= OK_RATIO[1]:
+    if LITTLE_RATIO[0] <= ratio <= LITTLE_RATIO[1]:
         return "ok"
     return "warning" if ERROR_RATIO[0] <= ratio <= ERROR_RATIO[1] else "error"
 

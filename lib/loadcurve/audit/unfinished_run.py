@@ -12,7 +12,7 @@ from loadcurve import tables as schemas
 RULE = "unfinished-run"
 
 _ADVICE = {
-    "failed": "Read the standard error of its commands in the run folder, remove the cause, and resume the study.",
+    "failed": "Read its reason in run.json and what its commands wrote, remove the cause, and resume the study.",
     "interrupted": "Resume the study: only what is not finished is run again.",
     "running": "Wait for it; where nothing runs any more, resume the study.",
 }

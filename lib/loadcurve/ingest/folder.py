@@ -22,6 +22,9 @@ from loadcurve.records import fingerprint, read_run, read_study
 from loadcurve.schemas import RAW, SCHEMAS
 from loadcurve.study import Command, Run, Study
 
+REPORTS = ("runs", "latency", "histogram")
+"""Tables that say what became of the load."""
+
 
 @dataclass(frozen=True)
 class Ingested:
@@ -70,15 +73,13 @@ def read_runs(folder: Path) -> Ingested:
     return _ingested(parts, folder)
 
 
-def read_run_folder(folder: Path, names: Iterable[str] = RAW) -> Ingested:
+def read_run_folder(folder: Path) -> Ingested:
     """Read one run of a study's folder, as `read_runs` reads each of them.
 
     Parameters
     ----------
     folder : pathlib.Path
         Of the run.
-    names : iterable of str
-        Tables that are wanted: to check all of them takes longer than to read the run.
 
     Raises
     ------
@@ -87,7 +88,28 @@ def read_run_folder(folder: Path, names: Iterable[str] = RAW) -> Ingested:
     """
     parts = _Parts()
     _read_one(folder, read_study(folder.parent), parts)
-    return _ingested(parts, folder.parent, names)
+    return _ingested(parts, folder.parent)
+
+
+def read_reports(folder: Path, run: Run | None = None) -> Ingested:
+    """Read what the generators of a finished run reported: the tables of `REPORTS`, and nothing else of the run.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the run.
+    run : Run, optional
+        Its record, where `run.json` does not yet say that it finished.
+
+    Raises
+    ------
+    ParseError
+        As `read_runs` does, for the files of generators.
+    """
+    run, parts = read_run(folder) if run is None else run, _Parts()
+    check_factors(run, folder)
+    _read_finished(run, folder, parts, roles=("generator",))
+    return _ingested(parts, folder.parent, REPORTS)
 
 
 def _read_one(folder: Path, study: Study, parts: _Parts) -> None:
@@ -187,7 +209,7 @@ def _unlisted(path: Path) -> ParseError:
     return ParseError(0, "only the files that run.json lists", path.name, shown(path))
 
 
-def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
+def _read_finished(run: Run, folder: Path, parts: _Parts, roles: tuple[str, ...] = ("collector", "generator")) -> None:
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
     generators = [c for c in run.commands if c.role == "generator"]
     load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
@@ -197,7 +219,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts) -> None:
     for command in run.commands:
         form = form_of(command.tool, command.variant)
         # What servers and balancers print is their log; a warm-up is no part of the run.
-        if form is None or command.role not in ("collector", "generator"):
+        if form is None or command.role not in roles:
             continue
         if not command.stdout:
             called = f"{command.tool} {command.variant}".strip()

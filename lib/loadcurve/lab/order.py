@@ -19,7 +19,7 @@ from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan,
 from loadcurve.lab.search import NarrowMean, Observation, Result, Search, Trial, begin, step
 from loadcurve.lab.sections import StudyFile
 from loadcurve.records import read_run
-from loadcurve.study import Study, place_of, settled
+from loadcurve.study import Run, Study, place_of, settled
 
 # A run that failed is made again; what fails three times in a row will not become better.  So a search ends there, and
 # a stop leaves that point alone.
@@ -59,11 +59,15 @@ class Eyes:
         Of `NarrowMean`.
     tell : callable
         What to do with the sentence in which a search or a stop ends.
+    judge : callable
+        Record of a run whose tools ended well, its folder, and whether the study means to break the server → why the
+        run has failed all the same, empty where it has not, and warnings.
     """
 
     measure: Callable[[Path, float], Measured | None]
     rule: Callable[..., pd.DataFrame]
     tell: Callable[[str], None]
+    judge: Callable[[Run, Path, bool], tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
 
 
 def points_of(study: Study, settings: StudyFile, folder: Path, eyes: Eyes | None) -> Iterator[Point]:

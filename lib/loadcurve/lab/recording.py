@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from loadcurve.study import Command, Run
 
 # Throughputs are summed over the generators' own times, so this is by how much the sum can be wrong.
 _UNEVEN_RATIO = 0.01
+Judge = Callable[[Run, Path], tuple[str, tuple[str, ...]]]
+"""A finished run and its folder → why it has failed all the same, empty where it has not, and warnings."""
 _WRITING = ("collector", "warm_up", "generator")
 # What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
 _COMPLAINT = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
@@ -81,8 +84,8 @@ def without_report(arrangement: Arrangement, record: Record, folder: Path) -> st
     return f"the generators ended well, but nothing is in {', '.join(empty)}" if empty else ""
 
 
-def closed(run: Run, record: Record, folder: Path) -> Run:
-    """Write the last word on a run: its commands in order of start, its files with their fingerprints."""
+def closed(run: Run, record: Record, folder: Path, judge: Judge = lambda run, folder: ("", ())) -> Run:
+    """Write the last word on a run: its commands in order of start, its files with their fingerprints, its verdict."""
     kept, warnings = [], list(record.warnings)
     for _, command in sorted(record.commands, key=lambda item: item[0]):
         streams = {}
@@ -107,6 +110,10 @@ def closed(run: Run, record: Record, folder: Path) -> Run:
         run, commands=tuple(kept), files=files, machine=machine, events=tuple(record.events),
         warnings=(*run.warnings, *warnings),
     )  # fmt: skip
+    if run.status == "finished":
+        reason, warned = judge(run, folder)
+        status = "failed" if reason else run.status
+        run = replace(run, status=status, reason=reason, warnings=(*run.warnings, *warned))
     write_run(run, folder)
     return run
 

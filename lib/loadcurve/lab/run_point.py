@@ -4,8 +4,9 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ class Around:
         Machines that are logged in to.
     public : bool
         Whether targets that the study names may be public addresses.
+    judge : callable
+        As in `Eyes`.
     """
 
     here: dict[str, Any]
@@ -53,14 +56,16 @@ class Around:
     afar: Mapping[str, Programs] = field(default_factory=dict)
     logins: Mapping[str, Connection] = field(default_factory=dict)
     public: bool = False
+    judge: Callable[..., tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
 
 
 def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, around: Around) -> Run:
     """One run, from an empty folder to a `run.json` that says how it ended.
 
-    A run is finished when every generator ended as planned and left its report, the servers outlived them, there was
-    room on the disk, and nobody set the clock meanwhile.  A monitor that ended early or wrote nothing leaves a warning:
-    the load was real, but something that should have watched it did not.
+    A run is finished when every generator ended as planned and left its report, the report can be read and has a
+    successful response, the servers outlived them, there was room on the disk, and nobody set the clock meanwhile.  A
+    monitor that ended early or wrote nothing leaves a warning: the load was real, but something that should have
+    watched it did not.
 
     Raises
     ------
@@ -106,8 +111,14 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
             status, reason = "failed", f"{reserve.FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
             record.warnings.append(_unfit(step))
-        run = closed(replace(run, status=status, reason=reason), record, folder)
+        judge = partial(around.judge, meant=_breaks(settings))
+        run = closed(replace(run, status=status, reason=reason), record, folder, judge)
     return run
+
+
+def _breaks(settings: StudyFile) -> bool:
+    """Whether the study means to bring the server to where it gives no response: then that is a result."""
+    return bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
 
 
 def _beforehand(settings: StudyFile, arrangement: Arrangement) -> tuple[str, ...]:

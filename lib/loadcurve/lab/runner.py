@@ -5,6 +5,7 @@ What is finished stays as it is; what is not is done again by the next `launch` 
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
@@ -68,6 +69,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
         for _ in arrangements(study, programs.here(), afar) if afar else ():
             pass  # what a machine lacks is told before anything is started
         around = Around(here, _block(topologies), programs.here(), afar, logins, public)
+        around = replace(around, judge=eyes.judge) if eyes is not None else around
         failed, made = _run_all(study, points, folder, around, most_points(study, settings))
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")

@@ -60,6 +60,10 @@ RUNS = pa.DataFrameSchema(
         "responses_5xx": count("Responses with a status of 500 to 599."),
         "percentile_estimator": name("How the tool makes its percentiles."),
         "latency_corrected": truth("Whether the tool corrects response times for coordinated omission."),
+        "latency_usable": truth(
+            "Whether throughput times mean response time is within 10 % of the connections (Little's law); where not, "
+            "the response times are not those of so many connections (effective-concurrency). Missing: not checkable."
+        ),
         "latency_origin": name(
             "measured, where the tool timed responses; derived (N/X), where it did not and Little's law gives the mean."
         ),

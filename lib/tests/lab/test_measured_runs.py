@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import re
 import socket
 import struct
 import threading
@@ -16,10 +17,12 @@ import pytest
 from launched_runs import short_study
 from private_services import need
 
+from loadcurve import lab
 from loadcurve.errors import LabError
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.launching import launch, measure
-from loadcurve.records import run_folders
+from loadcurve.paths import shown
+from loadcurve.records import read_run, run_folders
 
 pytestmark = pytest.mark.real
 
@@ -66,7 +69,7 @@ def flawed(*cycle, ever=()):
             if kind == "reset":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return
-            time.sleep({"late": 1.4, "silent": 30}.get(kind, 0))
+            time.sleep({"late": 1.4, "silent": 4}.get(kind, 0))
             connection.sendall(_ANSWERS["missing" if kind == "missing" else "good"])
             connection.shutdown(socket.SHUT_WR)
             connection.recv(65536)
@@ -91,7 +94,7 @@ def measured(folder, server, **load):
     need(load["tool"])
     load = {"timeout_s": 1.0, "headers": {"X-Load": "1"}, **load}
     study = short_study(folder.name, server={"url": server.url}, load=load)
-    launch(study, folder)
+    lab.launch(study, folder)  # which does not judge what came of it
     (run,) = run_folders(folder)
     return measure(run, 0.5)
 
@@ -144,6 +147,26 @@ def test_a_load_that_is_never_answered_breaks_a_capacity(tmp_path):
         said = []
         launch(study, tmp_path / "s", tell=said.append)
     assert len(said) == 1 and "nothing kept: not even the lowest load, 1, keeps the objective" in said[0]
+    for run in map(read_run, run_folders(tmp_path / "s")):
+        assert run.status == "finished", "that it breaks is what the search asks"
+        assert run.warnings == ("no successful response: 0 responses",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("missing", "{0:,} responses, {0:,} with an error status"), ("silent", "0 responses")]
+)
+def test_a_run_without_a_successful_response_has_failed(kind, reason, tmp_path):
+    need("wrk")
+    with flawed(kind) as server:
+        load = {"timeout_s": 1.0, "headers": {"X-Load": "1"}}
+        study = short_study("s", server={"url": server.url}, load=load)
+        reported = []
+        with pytest.raises(LabError, match=r"1 of 1 runs failed: r1 \(no successful response: .*\); launch again"):
+            launch(study, tmp_path / "s", report=reported.append)
+    run = read_run(tmp_path / "s" / "r1")
+    made = int(re.search(r"(\d+) requests in", (tmp_path / "s" / "r1" / "local.wrk.txt").read_text())[1])
+    assert (run.status, run.reason) == ("failed", f"no successful response: {reason.format(made)}")
+    assert reported[:2] == [f"{shown(tmp_path / 's')}: 1 run, 1 failed", f"  failed: r1: {run.reason}"]
 
 
 def test_a_stop_whose_server_cannot_start_ends_and_names_its_failures(tmp_path):

@@ -24,6 +24,30 @@ _FAILED = {
 }
 
 
+# Failed ones among `requests` of an error status only: a response that was merely late is one.
+_LATE = "errors_timeout"
+
+
+def succeeded(runs: pd.DataFrame) -> float:
+    """Responses without an error, of all generators of a run together; one later than the timeout counts.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load or hey.
+
+    Examples
+    --------
+    >>> succeeded(pd.DataFrame({"tool": ["wrk"], "requests": [61566], "errors_status": [61566]}))
+    0.0
+    """
+    total = 0.0
+    for row in runs.to_dict("records"):
+        among = sum(_count(row, name) for name in _FAILED[row["tool"]][0] if name != _LATE)
+        total += max(0.0, _count(row, "requests") - among)
+    return total
+
+
 def failed_ratio(runs: pd.DataFrame) -> float:
     """Share of the requests that failed, of all generators of a run together.
 

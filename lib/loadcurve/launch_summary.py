@@ -1,0 +1,140 @@
+"""What a launch ends with: how many runs there are, what became of them, and what weakens them.
+
+Every warning that a run or the report of its generator carries is told here once, with its count: who launches sees it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.folder import read_reports
+from loadcurve.ingest.load.failed import failed_ratio
+from loadcurve.paths import shown
+from loadcurve.records import STATUSES, read_run, run_folders
+from loadcurve.schemas.derived import LITTLE_RATIO, little_ratio
+from loadcurve.study import Run
+
+# Runs that are named one by one.
+_NAMED = 3
+# Numbers of a warning differ from run to run; what it says is the same.  Names such as S1 and p99 are no numbers.
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
+
+
+def summarise_launch(folder: Path) -> list[str]:
+    """Return lines that say what a study's folder holds: each fact of its runs, then each distinct warning.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the study.
+    """
+    runs = {path: read_run(path) for path in run_folders(folder)}
+    reports, warnings = [], []
+    for path, run in runs.items():
+        found, said = _report(path, run) if run.status == "finished" else (None, [])
+        reports += [found] if found is not None else []
+        warnings += [*run.warnings, *(text for text in said if text not in run.warnings)]
+    lines = [_statuses(folder, runs.values()), *_reasons(runs.values())]
+    if reports:
+        rows = pd.concat(reports, ignore_index=True)
+        lines += [*_silent(rows), _failed(rows), *_little(rows)]
+    return [*lines, *_distinct(warnings)]
+
+
+def _report(path: Path, run: Run) -> tuple[pd.DataFrame | None, list[str]]:
+    try:
+        found = read_reports(path, run)
+    except LoadcurveError as error:
+        return None, [f"not read: {error}"]
+    # What a reader says begins with the name of the file, which has the name of the run.
+    return found.tables["runs"], [text.partition(": ")[2] for text in found.warnings]
+
+
+def _statuses(folder: Path, runs: Iterable[Run]) -> str:
+    counts = Counter(run.status for run in runs)
+    told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+    return f"{shown(folder)}: {_count(counts.total())}, {told}" if told else f"{shown(folder)}: no run"
+
+
+def _reasons(runs: Iterable[Run]) -> Iterator[str]:
+    of = [(run.run_id, run.reason) for run in runs if run.status == "failed"]
+    for reason, names in _grouped(of).items():
+        yield f"  failed: {_names(names)}: {reason}"
+
+
+def _silent(rows: pd.DataFrame) -> Iterator[str]:
+    totals = rows.groupby("run_id", sort=False)["requests"].sum(min_count=0)
+    if names := list(totals.index[totals == 0]):
+        yield f"  without a response: {_names(names)}"
+
+
+def _failed(rows: pd.DataFrame) -> str:
+    of = {name: failed_ratio(own) for name, own in rows.groupby("run_id", sort=False)}
+    some = {name: ratio for name, ratio in of.items() if ratio}
+    requests = int(rows["requests"].fillna(0).sum())
+    if not some:
+        return f"  failed requests: none of {requests:,}"
+    most = max(some, key=some.get)
+    return (
+        f"  failed requests: {failed_ratio(rows):.2%} of all, in {len(some)} of {len(of)} runs; "
+        f"most in {most}: {some[most]:.2%}"
+    )
+
+
+def _little(rows: pd.DataFrame) -> Iterator[str]:
+    usable = rows["latency_usable"]
+    if usable.isna().all():
+        yield "  Little's law: not checked, the generators report no mean response time"
+        return
+    least, most = LITTLE_RATIO
+    off = rows[usable.eq(False).fillna(False)]
+    checked = rows.loc[usable.notna(), "run_id"].nunique()
+    if off.empty:
+        yield (
+            f"  Little's law: throughput × response time is {least:g} to {most:g} of the connections wherever checked, "
+            f"in {_count(checked)}"
+        )
+        return
+    ratios = little_ratio(off)
+    worst = off["run_id"].iloc[int(np.argmax(np.abs(np.log(ratios))))]
+    span = f"{ratios.min():.2g}" + ("" if len(off) == 1 else f" to {ratios.max():.2g}")
+    yield (
+        f"  Little's law: in {off['run_id'].nunique()} of {checked} runs throughput × response time is {span} of the "
+        f"connections (farthest in {worst}): do not use their response times, take connections / throughput "
+        "(rule effective-concurrency; column latency_usable)"
+    )
+
+
+def _distinct(warnings: list[str]) -> Iterator[str]:
+    if not warnings:
+        yield "  warnings: none"
+        return
+    grouped: dict[str, list[str]] = {}
+    for text in warnings:
+        grouped.setdefault(_NUMBER.sub("#", text), []).append(text)
+    for texts in sorted(grouped.values(), key=len, reverse=True):
+        others = f" (and {len(set(texts)) - 1} with other numbers)" if len(set(texts)) > 1 else ""
+        yield f"  warning in {_count(len(texts))}: {texts[0]}{others}"
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Names by their text: the first one of those that differ in numbers alone."""
+    shown: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
+    for name, text in pairs:
+        found.setdefault(shown.setdefault(_NUMBER.sub("#", text), text), []).append(name)
+    return found
+
+
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _count(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"

@@ -1,0 +1,58 @@
+"""What a launch ends with, over recorded runs: expected numbers are from the audit, or were put there."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from loadcurve.audit import audit
+from loadcurve.ingest import read_table
+from loadcurve.launch_summary import summarise_launch
+from loadcurve.paths import shown
+from loadcurve.records import read_run, write_run
+
+STUDY = "connections_on_loopback"
+
+
+@pytest.fixture
+def recorded(root, tmp_path):
+    """Two recorded runs and one that failed, with warnings; the names of the two."""
+    source, folder = root / "data" / "studies" / STUDY, tmp_path / STUDY
+    folder.mkdir()
+    shutil.copy(source / "study.yml", folder)
+    names = ["cpu-c0512-r2", "delay-c0008-r1", "delay-c0008-r2"]
+    for name in names:
+        shutil.copytree(source / name, folder / name)
+    for number, name in enumerate(names[:2]):
+        run = read_run(folder / name)
+        late = f"wrk ended after {1.5 + number} s of a load of 6 s"
+        write_run(replace(run, warnings=(late, *(["S1 was odd"] if number else []))), folder / name)
+    write_run(
+        replace(read_run(folder / names[2]), status="failed", reason="wrk ended with exit code 1"), folder / names[2]
+    )
+    return folder
+
+
+def test_every_fact_and_every_distinct_warning_is_told(recorded):
+    runs = read_table("runs", STUDY).set_index("run_id")
+    ratio = runs["throughput_rps"] * runs["latency_mean_s"] / runs["connections"]
+    head, failed, share, little, *warnings = summarise_launch(recorded)
+    assert head == f"{shown(recorded)}: 3 runs, 2 finished, 1 failed"
+    assert failed == "  failed: delay-c0008-r2: wrk ended with exit code 1"
+    requests = runs.loc[["cpu-c0512-r2", "delay-c0008-r1"], "requests"].sum()
+    assert share == f"  failed requests: none of {requests:,}"
+    assert little.startswith(
+        f"  Little's law: in 1 of 2 runs throughput × response time is {ratio['cpu-c0512-r2']:.2g} of the connections"
+    )
+    assert warnings == [
+        "  warning in 2 runs: wrk ended after 1.5 s of a load of 6 s (and 1 with other numbers)",
+        "  warning in 1 run: S1 was odd",
+    ]
+
+
+def test_response_times_that_the_audit_rejects_are_those_that_cannot_be_used():
+    runs = read_table("runs", STUDY)
+    found = audit({"runs": runs}).query("rule == 'effective-concurrency'").set_index("run_id")["severity"]
+    usable = runs.set_index("run_id")["latency_usable"]
+    assert usable.notna().all() and not usable.all()
+    assert (usable == found[usable.index].eq("ok")).all()
