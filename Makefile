@@ -13,6 +13,7 @@ PYTHON ?= python3
 SYSTEM ?= yes
 STUDY ?= connections_on_loopback
 FUZZ_SECONDS ?= 300
+FUZZ_CUTS ?= 40
 FORMS =
 CASES =
 # Of `make lab`, from the command line only.
@@ -66,8 +67,9 @@ lint: ## Check style of code and notebooks
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
 
 .PHONY: fuzz
-fuzz: ## Fuzz every form of raw output, guided by coverage: make fuzz [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
+fuzz: ## Cut, garble and fuzz every form of raw output: make fuzz [FUZZ_CUTS=40] [FUZZ_FILES=folder] [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]
 	$(ALONE) .venv/ready
+	$(BIN)/python lib/fuzz/damage.py $(FUZZ_CUTS) $(FUZZ_FILES)
 	$(BIN)/python lib/fuzz/all.py $(FUZZ_SECONDS) $(FORMS)
 
 .PHONY: bench

@@ -1,9 +1,10 @@
 """One form of a tool's output: whose it is, what tells it apart, which function reads it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
+from loadcurve.ingest.ending import NEWLINE, Ending, warning_of
 from loadcurve.ingest.parsed import Parsed
 
 
@@ -22,6 +23,8 @@ class Form:
         whole documents (JSON, XML, CSV with a header) each begins with ``\A``.  They capture nothing.
     takes : tuple of str
         What the function takes beside the text: ``timezone`` where the text holds local times, ``log_format``.
+    ending : Ending
+        How a whole text ends; by default its last line ends with a newline, which is all that is known.
     """
 
     tool: str
@@ -29,6 +32,7 @@ class Form:
     parser: str
     signature: tuple[str, ...]
     takes: tuple[str, ...] = ()
+    ending: Ending = NEWLINE
 
     @property
     def name(self) -> str:
@@ -42,5 +46,10 @@ class Form:
         return getattr(import_module(f"loadcurve.ingest.{module}"), function)
 
     def parse(self, text: str, **known: str) -> Parsed:
-        """Parse a text of this form, which `clean` has made plain lines, with what the form takes of what is known."""
-        return self.function(text, **{name: value for name, value in known.items() if name in self.takes})
+        """Parse a text of this form, which `clean` has made plain lines, with what the form takes of what is known.
+
+        Where the text may have been cut and the parser has not warned of it, a warning says so.
+        """
+        parsed = self.function(text, **{name: value for name, value in known.items() if name in self.takes})
+        cut = warning_of(text, self.ending, parsed.warnings)
+        return replace(parsed, warnings=(*parsed.warnings, cut)) if cut else parsed

@@ -1,5 +1,6 @@
 """The forms of balancers and connection tracking."""
 
+from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 
 FORMS = (
@@ -57,12 +58,14 @@ FORMS = (
             r"(?:#[ \t]*)?pxname,svname,",
         ),
         takes=("timezone",),
+        ending=Ending(r".*,"),
     ),
     Form(
         "nft", "json", "balancers.nft:parse_nft_json",
         (
             r'\A\s*\{\s*"nftables"\s*:',
         ),
+        ending=JSON,
     ),
     Form(
         "nft", "", "balancers.nft:parse_nft",
@@ -70,6 +73,7 @@ FORMS = (
             r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",
         ),
         takes=("timezone",),
+        ending=Ending(r"\}"),
     ),
     Form(
         "iptables", "", "balancers.iptables:parse_iptables",

@@ -1,5 +1,6 @@
 """The forms of the kernel's counters."""
 
+from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 
 FORMS = (
@@ -35,6 +36,7 @@ FORMS = (
         (
             r'\{\s*\"(?:kernel|[0-9]+\.[0-9]+ sampling_interval[^\"\n]*)\"\s*:\s*\{',
         ),
+        ending=JSON,
     ),
     Form(
         "netstat", "", "kernel.netstat:parse_netstat",
@@ -74,5 +76,6 @@ FORMS = (
         (
             r'\[\s*\{(?=[\s\S]{0,400}?\"ifname\")(?=[\s\S]{0,5000}?\"stats(?:64)?\"\s*:)',
         ),
+        ending=JSON,
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """The forms of load generators."""
 
+from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 
 # wrk2 prints the headings of wrk: what follows them tells the two apart, so one function reads both.
@@ -22,14 +23,22 @@ _WRK = (
     r"(?<![\s\S])Killed by signal [0-9]+\.\s*\Z",
 )
 
+_WRK_ENDING = Ending(
+    r"Transfer/sec:[ \t]+[0-9.]+[KMGTP]?B",
+    section=r"Transfer/sec:",
+    after=r"[0-9]+ requests in ",
+    name="'Transfer/sec:'",
+)
+
 FORMS = (
-    Form("wrk", "", "load.wrk:parse_wrk", _WRK),
-    Form("wrk2", "", "load.wrk:parse_wrk2", _WRK),
+    Form("wrk", "", "load.wrk:parse_wrk", _WRK, ending=_WRK_ENDING),
+    Form("wrk2", "", "load.wrk:parse_wrk2", _WRK, ending=_WRK_ENDING),
     Form(
         "wrk", "json", "load.wrk_json:parse_wrk_json",
         (
             r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',
         ),
+        ending=JSON,
     ),
     Form(
         "ab", "", "load.ab:parse_ab",
@@ -51,12 +60,19 @@ FORMS = (
             r"\S{1,80}: (?:line [0-9]+: )?abs?: (?:command )?not found",
             r"'abs?' is not recognized ",
         ),
+        ending=Ending(
+            r"100%[ \t]+[0-9]+ \((?:longest|last) request\)",
+            section=r"[0-9]{1,3}%[ \t]",
+            after=r"Connn?ection Times \(ms\)",
+            name="the percentiles (ab prints none with -d, or of one request)",
+        ),
     ),
     Form(
         "ab", "percentiles", "load.ab_percentiles:parse_ab_percentiles",
         (
             r"Percentage served ?, ?Time in ms[ \t]*$",
         ),
+        ending=Ending(r"(?:99|100),[0-9]+\.[0-9]{3}"),
     ),
     Form(
         "ab", "requests", "load.ab_requests:parse_ab_requests",
@@ -72,6 +88,9 @@ FORMS = (
             r"finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s",
             r"Usage: h2load ",
             r"(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
+        ),
+        ending=Ending(
+            r"req/s[ \t]+:.*%", section=r"req/s[ \t]+:", after=r"time to 1st byte:", name="the rates of the clients"
         ),
     ),
     Form(
@@ -90,6 +109,7 @@ FORMS = (
             r"Usage: hey ",
             r"(?:[\w./-]{1,40}: ){1,3}hey: (?:command )?not found",
         ),
+        ending=Ending(r"\[[0-9]+\][ \t]+[0-9]+ responses"),
     ),
     Form(
         "oha", "", "load.hey:parse_hey",
@@ -103,6 +123,7 @@ FORMS = (
         (
             r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",
         ),
+        ending=Ending(r"\[\w+\][ \t]+[0-9]+ responses"),
     ),
     Form(
         "hey", "requests", "load.hey_requests:parse_hey_csv",
@@ -121,6 +142,7 @@ FORMS = (
         (
             r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:latencyPercentiles|responseTimeHistogram)"\s*:)',
         ),
+        ending=JSON,
     ),
     Form(
         "vegeta", "", "load.vegeta:parse_vegeta",
@@ -139,12 +161,14 @@ FORMS = (
         (
             r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',
         ),
+        ending=JSON,
     ),
     Form(
         "vegeta", "requests-json", "load.vegeta_requests:parse_vegeta_jsonl",
         (
             r'\A\s*\{(?=[^\n]{0,4000}?"timestamp"\s*:)(?=[^\n]{0,4000}?"latency"\s*:\s*[0-9])',
         ),
+        ending=JSON,
     ),
     Form(
         "vegeta", "requests", "load.vegeta_requests:parse_vegeta_csv",
@@ -167,6 +191,7 @@ FORMS = (
             r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
             r'|testRunDurationMs"))',
         ),
+        ending=JSON,
     ),
     Form(
         "fortio", "", "load.fortio:parse_fortio",
@@ -175,12 +200,14 @@ FORMS = (
             r"Ended after \S+ : [0-9]+ calls\.",
             r"Aggregated Function Time : count ",
         ),
+        ending=Ending(r"All done .* qps", section=r"All done ", after=r"Sockets used:", name="'All done'"),
     ),
     Form(
         "fortio", "json", "load.fortio_json:parse_fortio_json",
         (
             r'\A(?:[^{\n]*\n){0,20}\s*(?:\[\s*)?\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',
         ),
+        ending=JSON,
     ),
     Form(
         "siege", "", "load.siege:parse_siege",
@@ -189,6 +216,12 @@ FORMS = (
             r'(?:\{\s*)?"transactions":\s',
             r"\*\* SIEGE [0-9]",
             r"(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found",
+        ),
+        ending=Ending(
+            r"Shortest transaction:[ \t]+[0-9]+[.,][0-9]{2}|\}",
+            section=r"Shortest transaction:|\}",
+            after=r"Transaction rate:|\"transaction_rate\"",
+            name="'Shortest transaction'",
         ),
     ),
     Form(
@@ -200,6 +233,7 @@ FORMS = (
             r"Usage: httperf ",
             r"(?:[\w./-]{1,40}: ){1,3}httperf: (?:command )?not found",
         ),
+        ending=Ending(section=r"Errors: fd-unavail", after=r"Errors: total", name="'Errors: fd-unavail'"),
     ),
     Form(
         "weighttp", "", "load.weighttp:parse_weighttp",
@@ -212,6 +246,9 @@ FORMS = (
             r"error: (?:socket|connect|read|write)\(\) failed: ",
             r"error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname"
             r"|no ssl support)",
+        ),
+        ending=Ending(
+            r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"status codes: ", name="'traffic:'"
         ),
     ),
 )  # fmt: skip

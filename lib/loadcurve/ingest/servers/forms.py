@@ -1,5 +1,6 @@
 """The forms of web servers."""
 
+from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 
 FORMS = (
@@ -9,6 +10,7 @@ FORMS = (
             r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]",
         ),
         takes=("timezone",),
+        ending=Ending(r".*Waiting: [0-9]+"),
     ),
     Form(
         "apache", "access", "servers.access_log:parse_apache_log",
@@ -17,6 +19,7 @@ FORMS = (
             r':]{8} [+-][0-9]{4}\] \"',
         ),
         takes=("log_format",),
+        ending=Ending(r'.*"'),
     ),
     Form(
         "nginx", "access", "servers.access_log:parse_access_log",
@@ -25,6 +28,7 @@ FORMS = (
             r' \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"',
         ),
         takes=("log_format",),
+        ending=Ending(r'.*"'),
     ),
     Form(
         "nginx", "access-json", "servers.access_json:parse_access_json",
@@ -32,6 +36,7 @@ FORMS = (
             r'\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent'
             r'|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]',
         ),
+        ending=JSON,
     ),
     Form(
         "nginx", "error", "servers.error_log:parse_error_log",

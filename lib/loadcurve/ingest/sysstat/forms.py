@@ -1,6 +1,10 @@
 """The forms of sysstat and vmstat."""
 
+from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
+
+# Rows whose last number has its two decimals; one that lacks columns is found by its parser.
+_TWO_DECIMALS = Ending(r".*[0-9][.,][0-9]{2}")
 
 FORMS = (
     Form(
@@ -10,6 +14,7 @@ FORMS = (
             r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )",
         ),
         takes=("timezone",),
+        ending=_TWO_DECIMALS,
     ),
     Form(
         "sadf", "p", "sysstat.sadf_p:parse_sadf_p",
@@ -18,6 +23,7 @@ FORMS = (
             r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
         ),
         takes=("timezone",),
+        ending=_TWO_DECIMALS,
     ),
     Form(
         "sadf", "json", "sysstat.sadf_json:parse_sadf_json",
@@ -25,6 +31,7 @@ FORMS = (
             r'\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")',
         ),
         takes=("timezone",),
+        ending=JSON,
     ),
     Form(
         "sadf", "xml", "sysstat.sadf_xml:parse_sadf_xml",
@@ -32,6 +39,7 @@ FORMS = (
             r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",
         ),
         takes=("timezone",),
+        ending=Ending(r"</sysstat>"),
     ),
     Form(
         "sadf", "header", "sysstat.sadf_header:parse_sadf_header",
@@ -56,6 +64,7 @@ FORMS = (
             r"|NMI)/s[ \t])",
         ),
         takes=("timezone",),
+        ending=_TWO_DECIMALS,
     ),
     Form(
         "mpstat", "json", "sysstat.mpstat_json:parse_mpstat_json",
@@ -64,6 +73,7 @@ FORMS = (
             r'|node-load|(?:sum|individual|soft)-interrupts)\")',
         ),
         takes=("timezone",),
+        ending=JSON,
     ),
     Form(
         "pidstat", "", "sysstat.pidstat:parse_pidstat",
@@ -89,6 +99,7 @@ FORMS = (
             r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
         ),
         takes=("timezone",),
+        ending=_TWO_DECIMALS,
     ),
     Form(
         "iostat", "json", "sysstat.iostat_json:parse_iostat_json",
@@ -96,6 +107,7 @@ FORMS = (
             r'\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")',
         ),
         takes=("timezone",),
+        ending=JSON,
     ),
     Form(
         "vmstat", "statistics", "sysstat.vmstat:parse_vmstat_statistics",
@@ -132,5 +144,6 @@ FORMS = (
             r"(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
         ),
         takes=("timezone",),
+        ending=_TWO_DECIMALS,
     ),
 )  # fmt: skip

@@ -1,0 +1,106 @@
+r"""Whether a text may have been cut: by its last line, and by the section with which a whole report ends.
+
+A collector that was killed, a full disk or a copied terminal leave the first part of a text.  What a parser reads of
+that part is right; what is missing must not look as if the tool had not printed it.
+"""
+
+import re
+from dataclasses import dataclass
+
+_TAIL = 1 << 18  # characters; no report is as long
+_LONGEST = 4000  # characters of a last line that are looked at
+# What may follow the output without a newline, and is no part of it: the end of a Markdown block, the next prompt.
+_AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
+
+
+@dataclass(frozen=True)
+class Ending:
+    r"""How a whole text of a form ends.
+
+    Attributes
+    ----------
+    line : str
+        Pattern of the last line of a whole text, without the blanks before it and after it: when it stands there
+        without a newline, nothing of it is missing.  Empty where a last line may always go on, as one that ends in a
+        whole number.
+    section : str
+        Pattern of a line that every whole report has as, or after, its last line with numbers; empty where the form
+        has none.
+    after : str
+        Pattern of a line before it from which on the report is known to be one that has this section.
+    name : str
+        What the section is called in a warning.
+    """
+
+    line: str = ""
+    section: str = ""
+    after: str = ""
+    name: str = ""
+
+
+# All that is known of most forms: each line of a whole text ends with one.
+NEWLINE = Ending()
+# A document that is cut inside a bracket is refused by its parser.
+JSON = Ending(r".*[}\]]")
+
+
+def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
+    r"""Return the sentence that a text may be cut; empty where it is known whole, or one of `warnings` says so.
+
+    Parameters
+    ----------
+    text : str
+        Cleaned text.
+    ending : Ending
+        Of its form.
+    warnings : tuple of str
+        What its parser warned of.
+
+    Examples
+    --------
+    >>> wrk = Ending(r"Transfer/sec:.*B", r"Transfer/sec:", r"Requests/sec:", "'Transfer/sec:'")
+    >>> warning_of("Requests/sec:  9.00\nTransfer/sec:  1.2", wrk, ())
+    "line 2: the text ends inside a line, so what follows may be missing: 'Transfer/sec:  1.2'"
+    >>> warning_of("Requests/sec:  9.00\nTransfer/sec:  1.25KB", wrk, ())
+    ''
+    >>> warning_of("Requests/sec:  9.00\n", wrk, ())
+    "line 2: the text ends before 'Transfer/sec:', so it may be cut"
+    """
+    if any("the text ends" in warning for warning in warnings):
+        return ""
+    if not text.endswith("\n") and text and not _is_whole(last := _last_line(text), ending):
+        number = text.count("\n") + 1
+        return f"line {number}: the text ends inside a line, so what follows may be missing: {last.strip()[-60:]!r}"
+    if not ending.section:
+        return ""
+    tail = text[-_TAIL:]
+    begun = _last(ending.after, tail)
+    if begun < 0 or _last(ending.section, tail) > begun:
+        return ""
+    return f"line {text.count(chr(10)) + 1}: the text ends before {ending.name}, so it may be cut"
+
+
+def _last_line(text: str) -> str:
+    """Return the last line, or the one before where the last one is blank."""
+    end = len(text)
+    while True:
+        start = text.rfind("\n", 0, end) + 1
+        if start == 0 or text[start:end].strip():
+            return text[start:end]
+        end = start - 1
+
+
+def _is_whole(last: str, ending: Ending) -> bool:
+    if len(last) > _LONGEST:
+        last = last[-_LONGEST:]
+    if _AFTERWARDS.fullmatch(last):
+        return True
+    return bool(ending.line) and re.fullmatch(rf"[ \t]*+(?:{ending.line})[ \t]*", last) is not None
+
+
+def _last(pattern: str, text: str) -> int:
+    """Index of the last line that begins with a pattern, after blanks; -1 where there is none."""
+    found = -1
+    for match in re.finditer(rf"^[^\S\n]*+(?:{pattern})", text, re.MULTILINE):
+        found = match.start()
+    return found
