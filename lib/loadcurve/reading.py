@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# What a study's own folder holds beside its runs.
+_OF_A_STUDY = ("study.yml", "answers.json")
+
+
 @dataclass(frozen=True)
 class Reading:
     """What one raw file gave, or one run that the laboratory recorded.
@@ -158,7 +162,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     runs = _recorded_runs(files) if is_folder else ()
     for run in runs:
         yield _read_recorded(run)
-    known = {*(run.parent / "study.yml" for run in runs)}
+    known = {run.parent / name for run in runs for name in _OF_A_STUDY}
     loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
     for file, parsed, refused in parse_each(loose, hints, _recording_text):
         run_id = None

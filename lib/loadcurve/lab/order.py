@@ -15,8 +15,10 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.errors import LabError
+from loadcurve.lab.answers import Answer, answer_of, sentence, write_answers
 from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan, settings_of_point
 from loadcurve.lab.search import NarrowMean, Observation, Result, Search, Trial, begin, step
+from loadcurve.lab.search.trials import seconds_of
 from loadcurve.lab.sections import StudyFile
 from loadcurve.records import read_run
 from loadcurve.study import Run, Study, place_of, settled
@@ -24,6 +26,8 @@ from loadcurve.study import Run, Study, place_of, settled
 # A run that failed is made again; what fails three times in a row will not become better.  So a search ends there, and
 # a stop leaves that point alone.
 _TRIES = 3
+# What each kind of search measures at the answer.
+_SEARCHED = {"capacity": "throughput_rps", "saturating_size": "received_bytes_per_s"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,8 @@ def most_points(study: Study, settings: StudyFile) -> int:
 
 def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> Iterator[Point]:
     """One search after the other, for each variant and each set of levels."""
-    count = itertools.count()
+    count, answers = itertools.count(), []
+    kind, factor = settings.search.kind, settings.search.factor
     for variant, levels in itertools.product(study.variants, list(level_sets(study))):
         state, following = begin(settings.search.goal)
         while isinstance(following, Trial):
@@ -122,7 +127,9 @@ def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
                 reason = read_run(folder / point.run_id).reason
                 raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
             state, following = step(state, _observed(settings, following, measured))
-        eyes.tell(_said(arm(study, variant, levels), settings.search.factor, following))
+        answers.append(answer_of(arm(study, variant, levels), kind, factor, _SEARCHED[kind], following))
+        write_answers(answers, folder)
+        eyes.tell(sentence(answers[-1]))
 
 
 def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> Iterator[Point]:
@@ -131,6 +138,7 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
     wanted = {"load": 1.0, "duration_s": 1.0, "half_width_ratio": stop.half_width_ratio}
     first = _Arm(*begin(NarrowMean(rule=eyes.rule, most_trials=stop.most_repeats, **wanted)))
     arms: dict[str, _Arm] = {}
+    answers: list[Answer] = []
     for repeat in range(1, stop.most_repeats + 1):
         points = [(arm(study, point.variant, point.levels), point) for point in block(study, repeat, order, begun)]
         left = [(name, point) for name, point in points if arms.setdefault(name, first).goes_on]
@@ -139,10 +147,11 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
             measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
             # A failed run is told at the end, and made again by the next launch.
             now = arms[name] = arms[name].after(math.nan if measured is None else getattr(measured, stop.quantity))
-            if isinstance(now.following, Result):
-                eyes.tell(_said(name, stop.quantity, now.following))
-            elif repeat == stop.most_repeats or not now.goes_on:
-                eyes.tell(_left(name, stop.quantity, repeat, len(now.state.observations)))
+            if (result := now.result(last=repeat == stop.most_repeats)) is None:
+                continue
+            answers.append(answer_of(name, "stop", "", stop.quantity, result))
+            write_answers(answers, folder)
+            eyes.tell(sentence(answers[-1]))
         begun += len(left)
 
 
@@ -157,6 +166,17 @@ class _Arm:
     @property
     def goes_on(self) -> bool:
         return isinstance(self.following, Trial) and self.unknown < _TRIES
+
+    def result(self, last: bool) -> Result | None:
+        """Return where it ended, None where it goes on; what was too seldom measured has no mean."""
+        if isinstance(self.following, Result):
+            return self.following
+        if self.goes_on and not last:
+            return None
+        measured = self.state.observations
+        why = "too few runs could be measured: see why the others failed, and launch again"
+        unknown = (math.nan, math.nan, math.nan)
+        return Result(*unknown, False, measured, len(measured), seconds_of(measured), (why,))
 
     def after(self, value: float) -> "_Arm":
         """The same after one more run; `value` is NaN where it failed, or had no response."""
@@ -189,17 +209,3 @@ def _observed(settings: StudyFile, trial: Trial, measured: Measured) -> Observat
             raise LabError(f"no latency at quantile {objective.quantile:g}: {settings.load.tool} does not tell it")
         kept = measured.latency_s <= objective.latency_s
     return Observation(trial.load, trial.duration_s, measured.throughput_rps, bool(kept))
-
-
-def _left(name: str, quantity: str, runs: int, measured: int) -> str:
-    head = f"{name}: " if name else ""
-    return f"{head}{quantity} is not known well enough: left after {runs} runs, {measured} of them measured"
-
-
-def _said(name: str, factor: str, result: Result) -> str:
-    head = f"{name}: " if name else ""
-    warned = f" ({'; '.join(result.warnings)})" if result.warnings else ""
-    return (
-        f"{head}{factor} {result.lower:g} to {result.upper:g}, {result.value:g} at the answer, after {result.trials} "
-        f"runs{warned}"
-    )

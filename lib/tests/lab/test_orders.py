@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def asked(study, measure):
     check_study(study)
     settings, said = settings_of(study), []
     eyes = Eyes(lambda folder, quantile: measure(folder.name), summarise_stopping, said.append)
-    points = list(itertools.islice(points_of(study, settings, Path("s"), eyes), 500))
+    with tempfile.TemporaryDirectory() as folder:
+        points = list(itertools.islice(points_of(study, settings, Path(folder), eyes), 500))
     assert len(points) <= most_points(study, settings)
     assert [point.order for point in points] == list(range(len(points)))
     return [point.run_id for point in points], said
@@ -42,19 +44,21 @@ def test_a_stop_leaves_a_point_that_is_not_measured_three_times_in_a_row(shown):
     ids, said = asked(study, lambda run_id: shown if run_id.startswith("a-") else good())
     assert sorted(i for i in ids if i.startswith("a-")) == ["a-r1", "a-r2", "a-r3"]
     assert sum(i.startswith("b-") for i in ids) == 10, "the other one goes on"
-    assert said[0] == "a: latency_mean_s is not known well enough: left after 3 runs, 0 of them measured"
-    assert said[1].startswith("b: latency_mean_s 0.01 to 0.01") and len(said) == 2
+    assert said[0].startswith(
+        "a: the mean response time is not known; 0 runs, 0 s of load; too few runs could be measured"
+    )
+    assert said[1].startswith("b: the mean response time is 0.01 s, 95 % interval 0.01 s to 0.01 s") and len(said) == 2
 
 
 def test_a_stop_ends_after_its_most_repeats_whatever_fails():
     ids, said = asked(Study("s", "?", stop=STOP), lambda run_id: None if int(run_id[1:]) % 2 else good())
     assert ids == [f"r{n}" for n in range(1, 13)]
-    assert said == ["throughput_rps is not known well enough: left after 12 runs, 6 of them measured"]
+    assert len(said) == 1 and said[0].startswith("the mean throughput is not known; 6 runs, ")
 
 
 def test_a_stop_makes_up_for_a_run_that_failed():
     ids, said = asked(Study("s", "?", stop=STOP), lambda run_id: None if run_id in ("r2", "r3") else good())
-    assert ids == [f"r{n}" for n in range(1, 13)] and said[0].startswith("throughput_rps 100 to 100")
+    assert ids == [f"r{n}" for n in range(1, 13)] and said[0].startswith("the mean throughput is 100 requests/s, ")
 
 
 CAPACITY = {"capacity": {"lowest": 1, "highest": 64, "final_s": 2}}
@@ -65,7 +69,7 @@ def test_a_load_at_which_nothing_is_answered_breaks_the_objective():
         return good() if int(run_id[1:5]) <= 20 else NOTHING
 
     _, (said,) = asked(Study("s", "?", objective={"latency_s": 0.1}, search=CAPACITY), measure)
-    assert said.startswith("connections 20 to 21, "), said
+    assert said.startswith("the objective is met up to 20 connections and missed at 21: 100 requests/s; "), said
 
 
 def test_a_tool_that_does_not_tell_the_latency_is_named():

@@ -1,5 +1,6 @@
 """Which runs are made, by real launches: designs, points, blocks, searches and stops, and how each goes on."""
 
+import json
 import os
 import re
 import shutil
@@ -139,7 +140,11 @@ def interrupted_and_resumed(study, folder, finished):
 def test_a_search_for_capacity_goes_on_after_an_interruption(tmp_path):
     study = short_study("s", **SIX_PORTS, search=search("capacity", lowest=4, highest=8, resolution=4))
     (said,), made = interrupted_and_resumed(study, tmp_path / "s", finished=2)
-    assert said.startswith("connections 4 to 8, ") and re.search(r"after \d+ runs", said), said
+    told = r"the objective is met up to 4 connections and missed at 8: [\d,]+ requests/s; \d+ runs, \d+ s of load"
+    assert re.match(told, said), said
+    (stored,) = json.loads((made.folder / "answers.json").read_text("utf-8"))
+    assert (stored["lower"], stored["upper"], stored["factor"]) == (4, 8, "connections")
+    assert f"{stored['value']:,.0f} requests/s" in said
     runs = made.tables["runs"].set_index("connections")
     assert set(runs.index) == {4, 8}
     assert (runs.loc[4, "errors_connect"] == 0).all() and (runs.loc[8, "errors_connect"] > 0).all()
@@ -161,7 +166,7 @@ def test_a_search_for_the_size_that_fills_a_link(tmp_path):
         pytest.skip("; ".join(lacks["obstacle"]))
     said, folder = [], tmp_path / "s"
     launch(study, folder, tell=said.append)
-    assert said[0].startswith("server.nginx.response.delay.body_bytes 500 to 1500, "), said
+    assert said[0].startswith("1,500 bytes fill the limit, 500 bytes do not: "), said
     made = read_folder(folder)
     check_whole(made)
     numbers = made.tables["factors"].query("factor == 'server.nginx.response.delay.body_bytes'")["number"]
@@ -178,7 +183,8 @@ def test_a_stop_repeats_until_the_mean_is_known(tmp_path):
     launch(study, folder, tell=said.append)
     made = read_folder(folder)
     check_whole(made)
-    assert sorted(made.tables["runs"]["repeat"]) == list(range(1, 11)) and "after 10 runs" in said[0]
+    assert sorted(made.tables["runs"]["repeat"]) == list(range(1, 11)) and "; 10 runs" in said[0]
+    assert re.match(r"the mean response time is 0.01\d* s, 95 % interval 0.01\d* s to 0.01\d* s", said[0]), said
 
 
 def test_a_stop_leaves_what_scatters_after_its_most_repeats(tmp_path):
