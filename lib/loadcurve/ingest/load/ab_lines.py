@@ -142,12 +142,15 @@ class _Reader:
 
     def _set(self, report: Report, label: str, value: str) -> None:
         pattern = words.LABELS[label]
-        value = value.strip() if pattern is words.TEXT else " ".join(value.split())
+        words_only = pattern in (words.TEXT, words.WORD)
+        value = value.strip() if words_only else " ".join(value.split())
         match = pattern.match(value)
         rest = value[match.end() :] if match else ""
-        if pattern is words.TEXT and any(f"{other}:" in value for other in words.LABELS):
+        if words_only and any(f"{other}:" in value for other in words.LABELS):
             raise ParseError(self.at, f"the value of {label!r} alone; line ends are lost", value)
-        if match is None or (rest and ((rest[0].isascii() and rest[0] != " ") or rest.strip()[0] in "0123456789.-+")):
+        if match is None or (
+            not words_only and rest and ((rest[0].isascii() and rest[0] != " ") or rest.strip()[0] in "0123456789.-+")
+        ):
             raise ParseError(self.at, f"the value of {label!r}", value)
         if rest:
             report.notes.append((self.at, f"{rest.strip()[:60]!r} after the value is passed over"))
@@ -187,11 +190,12 @@ class _Reader:
 
     def _take_report(self, line: str, report: Report | None, raw: str = "") -> bool:
         """A line of the report that has no label; blanks are collapsed."""
-        if words.TIMES.fullmatch(line) or line.startswith("Percentage of the requests served"):
+        if words.TIMES.fullmatch(line) or (served := words.SERVED.match(line)):
             again = report and (report.phases if line[0] == "C" else report.percentiles)
             report = self._current(stage=3) if again else self._current()
             report.stage, report.region = 3, "times" if line[0] == "C" else "percentages"
-            return True
+            rest = "" if line[0] == "C" else line[served.end() :]
+            return not rest or self._take_report(rest, report) or self._unknown(rest, report)
         if report is None:
             return False
         if report.region == "times" and line in words.COLUMNS:
@@ -200,6 +204,9 @@ class _Reader:
             self._take_row(report, parts[0], self._numbers(report, parts[2], raw))
         elif report.region == "percentages" and (match := words.PERCENTILE.fullmatch(line)):
             self._take_percentile(report, match)
+        elif report.region == "percentages" and words.PERCENTILES.fullmatch(line):
+            for match in words.PERCENTILE.finditer(line):
+                self._take_percentile(report, match)
         elif match := words.BREAKDOWN.fullmatch(line):
             for part in re.findall(r"(\w+): ([0-9]+)", match[1]) if not report.failures else ():
                 report.failures[part[0]] = int(part[1])

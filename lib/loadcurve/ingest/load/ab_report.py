@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 
 from loadcurve.ingest.load.ab_lines import Report
-from loadcurve.ingest.load.ab_words import LABELS, PHASES
+from loadcurve.ingest.load.ab_words import LABELS, PHASES, UNANSWERED
 
 ESTIMATOR = "order statistic floor(n p), rounded to 1 ms"  # stats[count * p / 100] in output_results, support/ab.c
 _RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the truth
@@ -56,12 +56,13 @@ def _server(report: Report, run: dict) -> None:
     run["server_software"] = text.get("Server Software")
     run["tls"] = text.get("SSL/TLS Protocol")
     host, path = text.get("Server Hostname"), text.get("Document Path")
-    if host and path:
+    if path:
         port = text.get("Server Port", "")
         secure = {"SSL/TLS Protocol", "TLS Server Name"} & text.keys() or port == "443"
         usual = "443" if secure else "80"
-        host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-        run["url"] = f"http{'s' if secure else ''}://{host}{'' if port in (usual, '') else ':' + port}{path}"
+        host = f"[{host}]" if host and ":" in host and not host.startswith("[") else host
+        server = f"http{'s' if secure else ''}://{host}{'' if port in (usual, '') else ':' + port}" if host else ""
+        run["url"] = server + path  # the path alone where the host is not there
 
 
 def _counts(report: Report, numbers: dict, rows: Rows) -> None:
@@ -90,6 +91,8 @@ def _counts(report: Report, numbers: dict, rows: Rows) -> None:
     run["errors_write"] = 0 if broken is None and after and not report.is_html else broken
     if after and "Non-2xx responses" not in report.labels:
         run["errors_status"] = 0
+    unanswered = [text for text, _ in report.refusals if UNANSWERED.fullmatch(text)]
+    run["errors_other"] = len(unanswered) or None
     kinds = {"Connect": "connect", "Receive": "read", "Length": "length", "Exceptions": "exception"}
     failures = report.failures or (dict.fromkeys(kinds, 0) if run["requests_failed"] == 0 else {})
     run |= {f"errors_{kinds[kind]}": count for kind, count in failures.items()}
@@ -145,12 +148,14 @@ def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: R
     run["throughput_rps"] = rate
     lost = sum(run.get(f"errors_{kind}") or 0 for kind in ("connect", "read", "exception"))
     if rate is not None and requests:
-        wrong = run.get("errors_status") or 0
+        wrong = (run.get("errors_status") or 0) + (run.get("errors_other") or 0)
         if run.get("received_bytes") == 0:
             run["goodput_rps"] = 0.0
         elif wrong > requests:
-            at = report.labels["Non-2xx responses"][1]
-            rows.warnings.append(f"line {at}: more Non-2xx responses than Complete requests, {requests}")
+            at = report.labels.get("Non-2xx responses", report.labels["Complete requests"])[1]
+            rows.warnings.append(
+                f"line {at}: more Non-2xx responses and requests without a response than Complete requests, {requests}"
+            )
         elif not lost:  # which of the requests counted as complete got an answer is not known otherwise
             run["goodput_rps"] = rate * (1 - wrong / requests)
         _check_period(report, numbers, rate, rows)

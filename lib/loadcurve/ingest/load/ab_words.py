@@ -6,12 +6,15 @@ WHOLE = r"(-?[0-9]{1,18})"  # negative where a 32-bit counter of ab overflowed
 REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
 _BYTES = rf"{WHOLE}(?: bytes)?"
 TEXT = re.compile(r"(.*)")
+# ab copies a server's name up to its first blank, and no other of these words holds one; what follows is a comment.
+WORD = re.compile(r"([^\s（【←，。；]*)")
 
 # Label → its value, blanks collapsed; the order is that of the report.
 LABELS: dict[str, re.Pattern[str]] = {
-    **dict.fromkeys(("Server Software", "Server Hostname"), TEXT),
+    **dict.fromkeys(("Server Software", "Server Hostname"), WORD),
     "Server Port": re.compile(WHOLE),
-    **dict.fromkeys(("SSL/TLS Protocol", "Server Temp Key", "TLS Server Name", "Document Path"), TEXT),
+    **dict.fromkeys(("SSL/TLS Protocol", "TLS Server Name", "Document Path"), WORD),
+    "Server Temp Key": TEXT,
     "Document Length": re.compile(rf"(?:{_BYTES}|Variable)"),
     "Number of workers": re.compile(WHOLE),
     "Concurrency Level": re.compile(WHOLE),
@@ -40,9 +43,11 @@ PROGRESS = re.compile(r"(Completed|Finished) ([0-9]{1,18}) requests")
 TOTAL_OF = re.compile(r"Total of ([0-9]{1,18}) requests completed")
 BREAKDOWN = re.compile(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
 RATES = re.compile(rf"{REAL} kb/s (sent|total)")
+SERVED = re.compile(r"Percentage of the requests served[^%0-9]{0,80}(?=[0-9]|$)")
 PERCENTILE = re.compile(
     r"([0-9]{1,3})% +(?:(-?[0-9]{1,18}(?:\.[0-9]{1,6})?)(?: \((?:longest|last) request\))?|<0> \(never\))"
 )
+PERCENTILES = re.compile(rf"{PERCENTILE.pattern}(?: {PERCENTILE.pattern})+")  # several in one line
 TIMES = re.compile(r"Conn+ection Times \(ms\)")  # misspelled Connnection in 1.3 and in the HTML of 2.0
 COLUMNS = {"min mean[+/-sd] median max": 5, "min avg max": 3}
 DOUBT = re.compile(r"(?:WARN?ING|ERROR): The median and mean for .{1,40} are .{1,40}")
@@ -65,6 +70,8 @@ USAGE_ERROR = re.compile(
 WHOLE_ERROR = re.compile(r".*(?:URL|number of requests|arguments|not found|found: abs?|/path|\))")
 REFUSALS = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!|\S{0,80}:error:.*")
 VERBOSE = re.compile(r"(?:LOG|INFO): .*|WARNING: Response code not 2xx.*|SSL/TLS (?:State|Alert|Handshake) .*")
+UNANSWERED = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!")
+"""What ab says of a request that it then counts as complete: it closes the connection, as after a response."""
 COMMENT = ("#", "//", "--", "<!--")
 CELL = re.compile(r"<t[hd][^<>]*>([^<]*)</t[hd]>")
 MARKUP = re.compile(r"(?:</?(?:p|table|html|body|pre|br)\b[^<>]*>|\s)*")

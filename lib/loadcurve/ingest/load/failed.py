@@ -4,7 +4,8 @@
   (``response_complete`` in src/wrk.c).  What it could not connect, write or read is in no response.
 - wrk2 looks every 2 s at what it still waits for (``check_timeouts``): its timeouts are in no response.
 - ab, with ``-r``, counts a request as complete also when writing it or reading its response failed
-  (``close_connection`` in support/ab.c).  Its exceptions of the poll are of requests whose reading failed too.
+  (``close_connection`` in support/ab.c), and one whose TLS handshake failed, which it reports on standard error only.
+  Its exceptions of the poll are of requests whose reading failed too.
 - weighttp counts every request as done, and as failed what was not read whole or had an error status (src/client.c).
 - h2load and hey count a response of an error status as one, and what was never answered apart.
 """
@@ -17,7 +18,7 @@ _ALL = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "erro
 _FAILED = {
     "wrk": (("errors_status", "errors_timeout"), ("errors_connect", "errors_read", "errors_write")),
     "wrk2": (("errors_status",), ("errors_connect", "errors_read", "errors_write", "errors_timeout")),
-    "ab": (("errors_status", "errors_read", "errors_write"), ("errors_connect",)),
+    "ab": (("errors_status", "errors_read", "errors_write", "errors_other"), ("errors_connect",)),
     "weighttp": (("requests_failed",), ()),
     "h2load": (("errors_status",), ("errors_timeout", "errors_other")),
     "hey": (("errors_status",), _ALL),

@@ -18,6 +18,7 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.load.ab import parse_ab
 from loadcurve.ingest.load.ab_percentiles import parse_ab_percentiles
 from loadcurve.ingest.load.ab_requests import parse_ab_requests
+from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.ingest.registry import forms_of
 from loadcurve.ingest.sniff import sniff
 
@@ -324,6 +325,41 @@ def test_errors_of_tls_are_counted_and_the_run_goes_on():
     parsed = parse_ab(SLEEP.replace("(be patient)", "(be patient)\n" + noise * 3))
     assert parsed.tables["runs"].status.tolist() == ["finished"]
     assert parsed.warnings == ("line 6: SSL handshake failed (5). and 5 more such",)
+    run, whole = parsed.tables["runs"].iloc[0], parse_ab(SLEEP).tables["runs"].iloc[0]
+    # A request without a handshake is closed, and so counted as complete.
+    assert run.errors_other == 3
+    assert run.goodput_rps == pytest.approx(whole.throughput_rps * (1 - 3 / whole.requests))
+    assert failed_ratio(parsed.tables["runs"].assign(tool="ab")) == pytest.approx(3 / whole.requests)
+
+
+@pytest.mark.parametrize("label", ["Server Software", "Server Hostname", "Document Path", "SSL/TLS Protocol"])
+@pytest.mark.parametrize(
+    "prose", [" (our proxy)", "  # 2nd run", "（静态页面）", "\t<- cached", " 3 workers, 1024 connections"]
+)
+def test_prose_behind_a_word_is_no_part_of_it(label, prose):
+    lines = SLEEP.split("\n")
+    at = next((i for i, line in enumerate(lines) if line.startswith(f"{label}:")), None)
+    if at is None:
+        at = next(i for i, line in enumerate(lines) if line.startswith("Server Port:")) + 1
+        lines.insert(at, f"{label}:       TLSv1.3,TLS_AES_256_GCM_SHA384,256,256")
+    plain = parse_ab("\n".join(lines))
+    said = parse_ab("\n".join([*lines[:at], lines[at].rstrip() + prose, *lines[at + 1 :]]))
+    assert said.tables["runs"].equals(plain.tables["runs"])
+    assert len(said.warnings) == len(plain.warnings) + (1 if lines[at].split(":")[1].strip() else 0)
+
+
+def test_a_path_without_its_host_is_kept():
+    text = "\n".join(line for line in SLEEP.split("\n") if not line.startswith("Server Hostname"))
+    path = re.search(r"Document Path: +(\S+)", SLEEP)[1]
+    assert parse_ab(text).tables["runs"].url.tolist() == [path]
+
+
+@pytest.mark.parametrize("heading", ["\n", " "])
+def test_percentiles_in_one_line(heading):
+    before, _, after = SLEEP.partition("certain time (ms)\n")
+    row = " ".join(after.split())
+    found = parse_ab(f"{before}certain time (ms){heading}{row}\n").tables["latency"]
+    assert found.equals(parse_ab(SLEEP).tables["latency"])
 
 
 def test_reports_follow_each_other():
