@@ -45,7 +45,7 @@ def launch(
 ) -> None:
     """Launch a study, or go on with one that was interrupted; a design of data/designs is recorded in data/studies."""
     from loadcurve import paths
-    from loadcurve.lab import describe, read_checked
+    from loadcurve.lab import describe, describe_obstacles, read_checked
     from loadcurve.lab.interrupts import signal_of
     from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
@@ -57,8 +57,11 @@ def launch(
         changes["load"] = {**held.load, "duration_s": seconds}
     target = paths.studies() / name if name else paths.record_folder(folder)
     if plan:
-        for line in describe(replace(held, **changes)):
+        planned = replace(held, **changes)
+        for line in describe(planned):
             typer.echo(line)
+        for line in describe_obstacles(planned, public=public):
+            typer.echo(line, err=True)
         return
     try:
         launch_study(replace(held, **changes), target, public=public)

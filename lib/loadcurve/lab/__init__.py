@@ -8,11 +8,21 @@ every tool runs under an outer time limit.  A study becomes runs in four steps, 
     arrangement   what runs where, as data    run_point      hosts made, all started, stopped, recorded
 """
 
-from loadcurve.lab.describe import describe
+from loadcurve.lab.describe import describe, describe_obstacles
 from loadcurve.lab.here import Measurement, measure_here
 from loadcurve.lab.obstacles import find_obstacles
 from loadcurve.lab.order import Eyes, Measured
 from loadcurve.lab.runner import launch
 from loadcurve.lab.sections import read_checked
 
-__all__ = ["Eyes", "Measured", "Measurement", "describe", "find_obstacles", "launch", "measure_here", "read_checked"]
+__all__ = [
+    "Eyes",
+    "Measured",
+    "Measurement",
+    "describe",
+    "describe_obstacles",
+    "find_obstacles",
+    "launch",
+    "measure_here",
+    "read_checked",
+]

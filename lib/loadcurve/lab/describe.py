@@ -3,9 +3,11 @@
 import shlex
 from collections.abc import Iterator
 
+from loadcurve.errors import LabError
 from loadcurve.lab import programs
 from loadcurve.lab.arrangement import Arrangement, argvs
-from loadcurve.lab.obstacles import arrangements, first_points
+from loadcurve.lab.guard import check_targets
+from loadcurve.lab.obstacles import arrangements, find_obstacles, first_points
 from loadcurve.lab.order import most_points
 from loadcurve.lab.scene import warm_ups
 from loadcurve.lab.sections import StudyFile, check_study, settings_of
@@ -56,6 +58,24 @@ def describe(study: Study) -> Iterator[str]:
         for host, role, argv in _commands(study, of_point, arrangement):
             before = (*_pin(of_point, arrangement, host, role), *arrangement.wrap(host, role))
             yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
+
+
+def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
+    """Return lines that say why `study` could not be launched here and now, without sending any load.
+
+    Parameters
+    ----------
+    study : Study
+        As `describe` took it.
+    public : bool
+        Whether targets that the study names may be public addresses.
+    """
+    for row in find_obstacles(study).itertuples():
+        yield f"cannot be launched here: {row.obstacle}: {row.remedy}"
+    try:
+        check_targets(study, public=public, ask=False)
+    except LabError as error:
+        yield f"cannot be launched: {error}"
 
 
 def _commands(study: Study, settings: StudyFile, made: Arrangement) -> Iterator[tuple[str, str, tuple[str, ...]]]:

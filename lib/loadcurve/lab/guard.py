@@ -7,10 +7,49 @@ import ssl
 from urllib.parse import urljoin, urlsplit
 
 from loadcurve.errors import LabError
+from loadcurve.lab import programs
 from loadcurve.lab.arrangement import Arrangement
+from loadcurve.lab.obstacles import arrangements
+from loadcurve.study import Study
 
 # A target that takes longer for one request than this is not one to load.
 _PATIENCE_S = 5.0
+
+
+def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> None:
+    """Check every target of a study beyond the laboratory's own networks.
+
+    Parameters
+    ----------
+    study : Study
+        Whose points.
+    public : bool
+        As for `check_target`.
+    ask : bool
+        Whether those that run already are asked once, for where they redirect to.
+
+    Raises
+    ------
+    LabError
+        For the first target that may not be loaded.
+    """
+    loaded: dict[str, None] = {}
+    running: dict[str, None] = {}
+    remote: dict[tuple[str, str], None] = {}
+    for settings, arrangement in arrangements(study, programs.ASSUMED):
+        if settings.topology.recipe == "loopback":
+            loaded |= dict.fromkeys(targets(arrangement))
+            running |= dict.fromkeys(targets(arrangement)) if settings.server.url is not None else {}
+            ssh = settings.topology.ssh_of
+            remote |= {(each.url, each.host): None for each in arrangement.loaders if ssh(each.host)}
+    for url, host in remote:
+        check_literal(url, host)
+    for url in loaded:
+        check_target(url, study.allow_targets, public=public)
+    for url in running if ask else ():
+        redirected = check_redirect(url, study.allow_targets, public=public)
+        for host in (host for asked, host in remote if redirected and asked == url):
+            check_literal(redirected, host)
 
 
 def check_target(

@@ -19,7 +19,7 @@ from loadcurve.lab.plan import Point, block
 from loadcurve.lab.programs import Programs
 from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.sections.study_file import settings_of_point
-from loadcurve.lab.stage import sites_of
+from loadcurve.lab.stage import section_of, sites_of
 from loadcurve.lab.tools import TOOLS, which
 from loadcurve.study import Study
 
@@ -113,13 +113,26 @@ def _missing(settings: StudyFile, arrangement: Arrangement) -> Iterator[tuple[st
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
     elif arrangement.fault and which("nft") and (reason := faults.why_not(arrangement.fault, _PROBE)):
         yield f"fault {arrangement.fault.name}: {reason}", "choose another fault, such as cap_connections"
-    if settings.balancer.ipvs is not None and which("ipvsadm") and not has_ipvs():
+    if settings.balancer.ipvs is not None and not has_ipvs():
         yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
     names = {*here, *(name.rstrip("0123456789") for name in here)}
     for name, host in settings.hosts.items():
         if name in names and (reason := limits.why_not(Limits(host.open_files, host.cpu_quota))):
             yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
+    yield from _cpus(settings, here)
     yield from _modules(settings, here)
+
+
+def _cpus(settings: StudyFile, hosts: Mapping[str, Site]) -> Iterator[tuple[str, str]]:
+    """CPUs that the study names and this machine lacks."""
+    online = set(range(os.cpu_count() or 1)) | os.sched_getaffinity(0)
+    named = {f"hosts.{name}.cpus": section_of(settings, name).cpus for name in hosts}
+    if settings.server.nginx is not None and with_role(hosts, "S"):
+        named["server.nginx.process.cpus"] = settings.server.nginx.process.cpus
+    for place, cpus in named.items():
+        if lacking := sorted(set(cpus) - online):
+            listed = ", ".join(map(str, lacking))
+            yield f"{place}: this machine has no CPU {listed}", f"name CPUs from 0 to {max(online)}"
 
 
 def _modules(settings: StudyFile, hosts: Mapping[str, Site]) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook tha
 
 from loadcurve.errors import LabError
 from loadcurve.lab import machine, programs, ssh
-from loadcurve.lab.guard import check_literal, check_redirect, check_target, targets
+from loadcurve.lab.guard import check_targets
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.interrupts import deferred, pause
 from loadcurve.lab.network import find_block
@@ -55,7 +55,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, eyes: Eyes | Non
     """
     check_study(study)
     settings = settings_of(study)
-    _guard(study, public)
+    check_targets(study, public=public)
     obstacles = find_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
@@ -96,26 +96,6 @@ def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around
         bar.total = bar.n
         bar.refresh()
     return list(failed.values()), made
-
-
-def _guard(study: Study, public: bool) -> None:
-    """Check every target beyond the laboratory's own networks, and where those that run already redirect to."""
-    loaded: dict[str, None] = {}
-    running: dict[str, None] = {}
-    afar: dict[tuple[str, str], None] = {}
-    for settings, arrangement in arrangements(study, programs.ASSUMED):
-        if settings.topology.recipe == "loopback":
-            loaded |= dict.fromkeys(targets(arrangement))
-            running |= dict.fromkeys(targets(arrangement)) if settings.server.url is not None else {}
-            afar |= {(each.url, each.host): None for each in arrangement.loaders if settings.topology.ssh_of(each.host)}
-    for url, host in afar:
-        check_literal(url, host)
-    for url in loaded:
-        check_target(url, study.allow_targets, public=public)
-    for url in running:
-        redirected = check_redirect(url, study.allow_targets, public=public)
-        for host in (host for asked, host in afar if redirected and asked == url):
-            check_literal(redirected, host)
 
 
 @contextlib.contextmanager

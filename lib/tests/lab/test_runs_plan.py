@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from launched_runs import DELAYS, launched, short_study, tool_argv
 
-from loadcurve.lab import describe
+from loadcurve.lab import describe, describe_obstacles
+from loadcurve.lab.balancers import has_ipvs
 from loadcurve.lab.network import Ledger
 
 pytestmark = pytest.mark.lab
@@ -97,3 +98,32 @@ def test_a_plan_of_a_search_says_how_long_it_may_take():
     }  # fmt: skip
     head = next(iter(describe(short_study("s", **sections))))
     assert head.startswith("s: at most 20 runs of up to 6 s, at most 2 min ")
+
+
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        (
+            {"hosts": {"local": {"cpus": [0, 999]}}},
+            "hosts.local.cpus: this machine has no CPU 999: name CPUs from 0 to",
+        ),
+        (
+            {"server": {"nginx": {"process": {"cpus": [999]}}}},
+            "server.nginx.process.cpus: this machine has no CPU 999: name CPUs from 0 to",
+        ),
+        ({"server": {"url": "http://192.0.2.1/"}}, "target must be loopback, got 192.0.2.1: if you may load this host"),
+        (
+            {"server": {"url": "http://8.8.8.8/"}, "allow_targets": ("8.8.8.8",)},
+            "target must not be public, got 8.8.8.8",
+        ),
+    ],
+)
+def test_a_plan_names_what_keeps_it_from_being_launched(sections, said):
+    study = short_study("s", **sections)
+    assert list(describe(study))
+    assert any(said in line for line in describe_obstacles(study))
+
+
+def test_a_plan_names_a_kernel_without_ipvs():
+    study = short_study("s", topology={"recipe": "client_l4_servers"}, balancer={"ipvs": {}})
+    assert any("IPVS" in line for line in describe_obstacles(study)) is not has_ipvs()
