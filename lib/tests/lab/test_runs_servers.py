@@ -147,3 +147,9 @@ def test_a_layout(tmp_path, layout):
     # D and E are asked at each address or port alike.
     assert len(made.run.factors["url"].split()) == (2 if layout in "DE" else 1)
     assert made.tables["runs"]["requests"].tolist() == [100, 100]
+
+
+def test_apache_has_threads_enough_unless_the_study_names_a_number(tmp_path):
+    """With too few threads it closes connections that it keeps alive, and wrk counts thousands of read errors."""
+    made = launched(tmp_path / "s", server={"apache": {}}, load={"connections": 64})
+    assert made.row["errors_read"] == 0 < made.row["requests"]

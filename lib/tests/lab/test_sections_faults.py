@@ -143,7 +143,7 @@ WRONG = [
         "load: {processes: 4, connections: 4}",
         [(6, "server.port to be at most 65532")],
     ),
-    ("server: {apache: {workers: 0, program: bin/httpd}}", [(3, "apache.workers"), (3, "apache.program")]),
+    ("server: {apache: {workers: -1, program: bin/httpd}}", [(3, "apache.workers"), (3, "apache.program")]),
     ("server: {php: {children: 0, rows: 0, page: {queries: 0}}}", [(3, "page.queries")]),
     ("server: {php: {children: 0, rows: 0}}", [(3, "php.children"), (3, "php.rows")]),
     ("server:\n  php:\n    rows: 4\n    page: {queries: 5, wait_ms: 40}", [(6, "page.queries to be at most 4")]),

@@ -88,7 +88,9 @@ class WebSection:
     files : Files
         What it sends; the first one is its root.
     workers : int
-        Threads of apache, processes of lighttpd, processors of caddy; 1–1024.
+        Threads of apache, processes of lighttpd, CPUs of caddy, 1–1024; 0 for the usual number.  That is twice the
+        connections for apache, 400–2048, as one whose threads are all busy closes connections that it keeps alive;
+        1 for lighttpd and caddy.
     access_log : bool
         Whether it writes a line for each request.
     gzip : bool
@@ -98,14 +100,14 @@ class WebSection:
     """
 
     files: Files = field(default_factory=lambda: Files((616,)))
-    workers: int = 1
+    workers: int = 0
     access_log: bool = False
     gzip: bool = False
     program: str = ""
 
     def __post_init__(self) -> None:
         check_all(
-            lambda: check_count("workers", self.workers, 1, 1024),
+            lambda: check_count("workers", self.workers, 0, 1024),
             lambda: self.program and check_program("program", self.program),
         )
 

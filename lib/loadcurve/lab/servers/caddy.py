@@ -42,6 +42,6 @@ def caddy_service(server: WebServer) -> Service:
         (server.program or "caddy", "run", "--config", f"{server.name}.json"),
         files={f"{server.name}.json": json.dumps(config, indent=2) + "\n"} | server.files.files(f"{server.name}.www"),
         folders=server.folders,
-        env={"GOMAXPROCS": str(server.workers), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
+        env={"GOMAXPROCS": str(server.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
         url=server.listen.url,
     )

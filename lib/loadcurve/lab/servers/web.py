@@ -20,7 +20,8 @@ class WebServer:
         What it sends.
     workers : int
         1–1024: threads of apache, which is how many requests it works on at once (its `event` has two at least);
-        processes of lighttpd; processors that caddy may use.
+        processes of lighttpd; processors that caddy may use.  0 for the usual number: enough threads of apache that it
+        closes no connection for want of them, one of the others.
     connections : int
         Largest number of concurrent connections to expect.
     access_log : bool
@@ -34,7 +35,7 @@ class WebServer:
     name: str
     listen: Endpoint
     files: Files
-    workers: int = 1
+    workers: int = 0
     connections: int = 512
     access_log: bool = False
     gzip: bool = False
@@ -43,7 +44,7 @@ class WebServer:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_endpoint("listen", self.listen)
-        check_count("workers", self.workers, 1, 1024)
+        check_count("workers", self.workers, 0, 1024)
         check_count("connections", self.connections, 1, 1_000_000)
         check_flag("access_log", self.access_log)
         check_flag("gzip", self.gzip)
