@@ -19,17 +19,21 @@ SECONDS = {
 """Seconds in each unit of time that the tools print."""
 
 _CLASSES = (
+    # gRPC says Unavailable and "connection error" of a connection that was lost, too.
+    ("read", re.compile(r"error reading|\bread (?:tcp|udp|unix)\b.*(?:reset|EOF|closed)", re.IGNORECASE)),
+    ("write", re.compile(r"error writing|\bwrite (?:tcp|udp|unix)\b.*(?:reset|broken|closed)", re.IGNORECASE)),
     ("timeout", re.compile(r"time-?d? ?out|deadline|ETIMEDOUT", re.IGNORECASE)),
     (
         "connect",
         re.compile(
             r"refused|dial |connect(?:ion)? error|error trying to connect|no route|unreachable|no such host|lookup "
-            r"|too many open files|cannot assign|unavailable|resolve|dns error|failed to connect",
+            r"|too many open files|cannot assign|resolve|dns error|failed to connect",
             re.IGNORECASE,
         ),
     ),
-    ("read", re.compile(r"reset|EOF|closed|\bread\b|GOAWAY|malformed|incomplete", re.IGNORECASE)),
+    ("read", re.compile(r"reset|EOF|closed|closing|\bread\b|GOAWAY|malformed|incomplete", re.IGNORECASE)),
     ("write", re.compile(r"broken pipe|\bwrite\b", re.IGNORECASE)),
+    ("connect", re.compile(r"unavailable", re.IGNORECASE)),
 )
 
 

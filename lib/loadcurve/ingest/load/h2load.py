@@ -9,8 +9,10 @@ What h2load itself does (``src/h2load.cc``, ``src/util.cc``):
 - ``req/s`` of the line ``finished in`` is every response, whatever its status; in a timed run it is taken over the
   main part asked for (``-D``), while ``finished in`` also holds the warm-up and the end.  The row ``req/s`` is over the
   clients.
-- ``failed`` holds responses of status 400 or more, ``errored``, and requests never sent; ``timeout`` is part of
-  ``errored``.  In ``-D`` mode requests are cut off at the end, so more are started than done.
+- ``failed`` holds responses of status 400 or more and ``errored``: streams that ended without a response, which are
+  done, and requests abandoned or never sent, which are not; ``timeout`` is part of ``errored``.  So the responses are
+  succeeded + failed - errored.  In ``-D`` mode requests are cut off at the end, so more are started than done, and
+  ``total`` is no number that was asked for.
 - Numbers of a phase that never happened are printed as ``0us``: they are missing here.
 - From 1.69 on there are also median, p95 and p99 (the nearest rank), at most a million samples for each thread.
 """
@@ -73,7 +75,8 @@ def parse_h2load(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `runs`: `requests` are those done; `throughput_rps` is h2load's; `goodput_rps` without the failed ones.
+        `runs`: `requests` are the responses; `throughput_rps` is h2load's rate without those that ended without one;
+        `goodput_rps` without the failed ones.
 
     Raises
     ------
@@ -199,7 +202,10 @@ def _take(report: dict, line: str, number: int) -> bool:
         match = _take_once(report, _REQUESTS, line, number, "requests")
         names = ("requests_asked", "requests_started", "requests", "requests_succeeded", "requests_failed", "errored")
         run |= {name: int(token) for name, token in zip(names, match.groups(), strict=False)}
-        report["errored"] = run.pop("errored")
+        report["errored"], report["done"] = run.pop("errored"), run["requests"]
+        run["requests"] = run["requests_succeeded"] + run["requests_failed"] - report["errored"]
+        if not 0 <= run["requests"] <= report["done"]:
+            raise ParseError(number, "succeeded + failed - errored from 0 to done", line)
         run["errors_timeout"] = int(match[7]) if match[7] else None
         report["requests line"] = number
     elif line.startswith("status codes:"):
@@ -274,25 +280,28 @@ def _row(report: dict) -> dict:
     row = {"tool": "h2load", **run, "latency_corrected": False, "latency_origin": "measured"}
     if asked["threads"]:
         row |= {"threads": asked["threads"], "connections": asked["clients"]}
-    if "main" in asked:
-        row.pop("requests_asked", None)
-        if asked["main"] and ("requests" not in row or _agree(row, float(asked["main"]))):
-            row["duration_s"] = float(asked["main"])
+    done = report.get("done", 0)
+    abandoned = report.get("errored", 0) - (done - row.get("requests", 0))
+    if "requests" not in asked or row.get("requests_started", 0) - done > abandoned:
+        row.pop("requests_asked", None)  # a timed run, or no line that says it is none
+    if "main" in asked and asked["main"] and ("requests" not in row or _agree(row, float(asked["main"]), done)):
+        row["duration_s"] = float(asked["main"])
     if "requests" not in row:
         report["notes"].append(f"line {line}: the report has no line 'requests:'")
         return row
-    done, rate = row["requests"], row["throughput_rps"]
+    rate, responses = row["throughput_rps"], row["requests"]
     row["status"] = "finished"
-    if not done:
-        row["status"] = "failed"
-        row["reason"] = f"{report['errored']} of {row['requests_failed']} failed requests errored, none was done"
-    elif "responses_2xx" in row:
-        # `failed` also counts what was never answered, so the good ones are told by their status.
-        row["goodput_rps"] = rate * min(1.0, row["requests_succeeded"] / done)
-    if not done:
-        row["goodput_rps"] = 0.0
+    if not responses:
+        row |= {"status": "failed", "throughput_rps": 0.0, "goodput_rps": 0.0}
+        row["reason"] = f"{report['errored']} of {row['requests_failed']} failed requests errored, none had a response"
+    else:
+        if done > responses:
+            row["throughput_rps"] = rate * responses / done
+            report["notes"].append(f"line {line}: {done - responses} requests without a response are in 'req/s'")
+        if "responses_2xx" in row:
+            row["goodput_rps"] = rate * min(1.0, row["requests_succeeded"] / done)
     row["errors_other"] = report["errored"] - min(report["errored"], row["errors_timeout"] or 0)
-    if done and not _agree(row, row["duration_s"]):
+    if done and not _agree(report["run"], row["duration_s"], done):
         report["notes"].append(
             f"line {line}: {rate:g} req/s over {row['duration_s']:g} s is not {done} requests: h2load takes the rate "
             "over the main part of a timed run, and 'finished in' is all of it"
@@ -300,10 +309,10 @@ def _row(report: dict) -> dict:
     return row
 
 
-def _agree(row: dict, duration: float) -> bool:
+def _agree(row: dict, duration: float, done: int) -> bool:
     """Whether the rate over a duration is the requests done, within the two decimals of both."""
-    slack = 0.006 * row["throughput_rps"] + 0.006 * duration + 1e-5 * row["requests"] + 1
-    return abs(row["throughput_rps"] * duration - row["requests"]) <= slack
+    slack = 0.006 * row["throughput_rps"] + 0.006 * duration + 1e-5 * done + 1
+    return abs(row["throughput_rps"] * duration - done) <= slack
 
 
 def _time(token: str, number: int) -> float:

@@ -11,8 +11,11 @@ What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``; numbers and uni
 - One counter per microsecond; a quantile is the nearest rank in them.  The counters hold no response later than the
   ``--timeout``: with none in time wrk prints 0.  A quantile of 0 is an empty counter, not a time.
 - ``stats_correct`` adds those that coordinated omission hid, so mean, deviation and quantiles are of the corrected
-  distribution.  wrk 1, whose heading is ``Making N requests to``, did not correct; 2 and 3, which look like 4, did so
-  differently or not at all.
+  distribution.  That is of wrk 4.0.0 (``CHANGES``: every response is recorded, and the correction is new); 1 to 3
+  record random samples as they are (3.1: ``src/wrk.c``, ``sample_rate``).  The heading of wrk 1 tells it; 2 and 3 look
+  like 4 unless the text holds their version, so a report without one is taken for wrk 4.
+- The duration of the heading is rounded to a whole unit: ``2m`` is 90 s to 150 s.  wrk 4 measures at least as long, so
+  a run that was shorter was interrupted.
 
 wrk2 sends at a rate it does not print, and counts from the instant a request was due (HdrHistogram of three digits,
 ``src/hdr_histogram.c``); the first ten seconds of each thread (calibration) are in the totals, not in the latencies.
@@ -21,6 +24,7 @@ percentile where wrk prints the maximum, and counts from the instant of sending 
 """
 
 import math
+import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.load.wrk_events import Heading, Report, contradiction
@@ -35,7 +39,11 @@ _ESTIMATOR = {
 }
 _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status")
 _SHORTER = 0.9  # wrk2 starts its clock when all threads are created, and they have begun to send (src/wrk.c)
+_CORRECTS = 4  # first version of wrk with stats_correct
 _OVER_RATE = 1.1  # a generator that holds a rate does not exceed it by a tenth: the command is of another run
+
+
+_VERSION = re.compile(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also Debian's debian/4.1.0; a hash of git tells nothing
 
 
 def parse_wrk(text: str) -> Parsed:
@@ -95,7 +103,7 @@ def _parse(text: str, default: str) -> Parsed:
     runs: list[dict] = []
     latency: list[dict] = []
     for heading, report in sorted(paired(reader.events, warnings), key=lambda pair: (pair[1] or pair[0]).line):
-        row, quantiles = _row(heading, report, default, warnings)
+        row, quantiles = _row(heading, report, default, reader.version, warnings)
         if row:
             generator = len(runs)
             version = {"tool_version": reader.version} if reader.version else {}
@@ -110,7 +118,9 @@ def _parse(text: str, default: str) -> Parsed:
     return Parsed(tool, {"runs": runs, "latency": latency}, tuple(warnings), reader.version)
 
 
-def _row(heading: Heading | None, report: Report | None, default: str, warnings: list[str]) -> tuple[dict, list[dict]]:
+def _row(
+    heading: Heading | None, report: Report | None, default: str, version: str, warnings: list[str]
+) -> tuple[dict, list[dict]]:
     """One row of `runs` and its rows of `latency`; an empty row where there is nothing to tell."""
     if report is None:
         row = dict(heading.facts)
@@ -136,13 +146,17 @@ def _row(heading: Heading | None, report: Report | None, default: str, warnings:
     traces = (report.tool, heading.tool)
     tool = "wrk2" if "wrk2" in traces else "wrk" if "wrk" in traces else default if sure else ""
     if tool:
+        major = _VERSION.match(version) if tool == "wrk" else None
         corrected = report.third != "99%" and "requests_asked" not in heading.facts
+        corrected &= major is None or int(major[1]) >= _CORRECTS
         row |= {"tool": tool, "percentile_estimator": _ESTIMATOR[tool], "latency_corrected": corrected}
-    if tool == "wrk2" and report.facts.get("duration_s", math.inf) < _SHORTER * heading.option_s:
-        warnings.append(
-            f"line {report.last}: measured {row['duration_s']:g} s of the {heading.option_s:g} s asked for: "
-            "interrupted, or wrk2 took that long to start its threads, and its rates are too high"
-        )
+    if tool and report.facts.get("duration_s", math.inf) < _SHORTER * heading.least_s:
+        shorter = f"measured {row['duration_s']:g} s of the {heading.option_s:g} s asked for"
+        if tool == "wrk2":
+            shorter += ": interrupted, or wrk2 took that long to start its threads, and its rates are too high"
+        elif row.get("status") == "finished":
+            row |= {"status": "interrupted", "reason": shorter}
+        warnings.append(f"line {report.last}: {shorter}")
     quantiles = _latencies(report, row, warnings)
     if report.throughput[0]:
         row = dict.fromkeys(_ERRORS, 0) | row  # wrk prints these lines before, unless they are all 0

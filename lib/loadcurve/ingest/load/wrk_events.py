@@ -15,7 +15,8 @@ class Heading:
     line: int
     facts: dict = field(default_factory=dict)
     tool: str = ""
-    option_s: float = 0.0  # the duration asked for, cut to whole units
+    option_s: float = 0.0  # the duration asked for, rounded to whole units
+    least_s: float = 0.0  # the least duration that is printed so
     closed: bool = False  # something else was printed since
     last: int = 0
 

@@ -82,7 +82,10 @@ class Reader(Around):
         heading = Heading(at, last=at)
         if requests is None:
             if _DURATION.fullmatch(duration):
-                heading.option_s = int(duration[:-1]) * TIME[duration[-1]]
+                count, unit = int(duration[:-1]), TIME[duration[-1]]
+                heading.option_s = count * unit
+                # Seconds are whole; from 0.85 of a minute or an hour on they are rounded to it (src/units.c).
+                heading.least_s = count if unit == 1 else max(count - 0.5, 0.85) * unit
             else:
                 self.warnings.append(f"line {at}: {duration!r} is not a duration such as 10s")
         else:

@@ -84,8 +84,28 @@ status codes: 90115 2xx, 0 3xx, 6995 4xx, 0 5xx
     parsed = parse_h2load(text)
     run = parsed.tables["runs"].iloc[0]
     assert (run.requests_failed, run.errors_timeout, run.errors_other, run.errors_status) == (9305, 2312, 0, 6995)
+    # 2310 of those done ended without a response: the responses are those of the status codes.
+    assert run.requests == 90115 + 6995
+    assert run.throughput_rps == pytest.approx(9711 * 97110 / 99420)
     assert run.goodput_rps == pytest.approx(9711 * 90115 / 99420)
-    assert "over the main part" in parsed.warnings[0]
+    assert "requests_asked" not in run
+    assert "2310 requests without a response" in parsed.warnings[0]
+    assert "over the main part" in parsed.warnings[1]
+
+
+@pytest.mark.parametrize(("started", "failed", "errored"), [(1000, 0, 0), (1000, 40, 30), (970, 70, 70)])
+def test_requests_asked_only_where_the_text_says_so(started, failed, errored):
+    """-n: requests never sent or abandoned are failed and errored, and not done."""
+    done = 1000 - errored
+    report = (
+        f"finished in 1.00s, {done}.00 req/s, 1.00KB/s\nrequests: 1000 total, {started} started, {done} done, "
+        f"{1000 - failed} succeeded, {failed} failed, {errored} errored, 0 timeout\n"
+        f"status codes: {1000 - failed} 2xx, 0 3xx, {failed - errored} 4xx, 0 5xx\n"
+    )
+    head = "starting benchmark...\nspawning thread #0: 10 total client(s). 1000 total requests\n"
+    asked = parse_h2load(head + report).tables["runs"].iloc[0]
+    assert (asked.requests_asked, asked.requests) == (1000, done)
+    assert "requests_asked" not in parse_h2load(report).tables["runs"]
 
 
 def test_the_first_versions_write_like_weighttp():

@@ -135,3 +135,29 @@ def test_old_csv_has_neither_status_nor_offset():
     with pytest.raises(ParseError) as raised:
         parse_hey_csv(text + "0.1,0.0,0.0\n")
     assert raised.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("rpc error: code = Unavailable desc = error reading from server: EOF", "read"),
+        ('rpc error: code = Unavailable desc = connection error: desc = "error reading server preface: EOF"', "read"),
+        ("rpc error: code = Unavailable desc = error reading from server: read tcp 127.0.0.1:5->127.0.0.1:6: "
+         "read: connection reset by peer", "read"),
+        ("rpc error: code = Unavailable desc = transport is closing", "read"),
+        ("rpc error: code = Unavailable desc = the connection is draining", "connect"),
+        ('rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial tcp '
+         '127.0.0.1:6: connect: connection refused"', "connect"),
+        ("rpc error: code = DeadlineExceeded desc = context deadline exceeded", "timeout"),
+        ("rpc error: code = Unavailable desc = error writing: write tcp 127.0.0.1:5: broken pipe", "write"),
+    ],
+)  # fmt: skip
+def test_what_a_status_of_grpc_says_tells_the_class_of_its_error(message, kind):
+    report = (
+        "Summary:\n  Count:\t2\n  Total:\t1.00 s\n  Slowest:\t1.00 ms\n  Fastest:\t1.00 ms\n  Average:\t1.00 ms\n"
+        f"  Requests/sec:\t2.00\n\nStatus code distribution:\n  [OK]   1 responses\n  [Unavailable]   1 responses\n\n"
+        f"Error distribution:\n  [1]   {message}\n"
+    )
+    run = parse_hey(report).tables["runs"].iloc[0]
+    assert run[f"errors_{kind}"] == 1
+    assert sum(run[f"errors_{name}"] for name in ("connect", "read", "write", "timeout", "other")) == 1

@@ -360,3 +360,32 @@ def test_every_sample():
         assert parsed.tool == ("wrk2" if path.parent.name == "wrk2" else "wrk"), path
         assert runs["status"].eq("finished").sum() == path.read_text().count(" test @ "), path
         assert runs["status"].eq("failed").sum() == (" test @ " not in path.read_text()), path
+
+
+@pytest.mark.parametrize(
+    ("version", "corrected"),
+    [("1.1.0", False), ("2.2.2", False), ("3.1.1", False), ("4.0.0", True), ("4.2.0", True), ("debian/4.1.0-3", True),
+     ("4.0.2-2-g91655b5", True), ("0896020", True)],
+)  # fmt: skip
+def test_only_wrk_4_corrects_for_coordinated_omission(version, corrected):
+    tables = parse_wrk(f"wrk {version} [epoll] Copyright (C) 2012 Will Glozer\n{LATENCY}").tables
+    assert tables["runs"].latency_corrected.tolist() == [corrected]
+    assert set(tables["latency"].corrected) == {corrected}
+
+
+@pytest.mark.parametrize(
+    ("asked", "measured", "status"),
+    [("10s", "10.00s", "finished"), ("10s", "8.90s", "interrupted"), ("10s", "999.00ms", "interrupted"),
+     ("2m", "1.50m", "finished"), ("1m", "51.00s", "finished"), ("2m", "45.00s", "interrupted")],
+)  # fmt: skip
+def test_a_run_that_ended_long_before_its_duration_is_no_finished_one(asked, measured, status):
+    requests, seconds = 1000, parse_time_s(measured)
+    report = (
+        f"Running {asked} test @ http://h/\n  2 threads and 4 connections\n"
+        "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     1.00ms  100.00us   2.00ms   90.00%\n"
+        f"    Req/Sec     1.00k    10.00     1.10k    90.00%\n  {requests} requests in {measured}, 1.00MB read\n"
+        f"Requests/sec: {requests / seconds:9.2f}\nTransfer/sec: {format_bytes(2**20 / seconds)}\n"
+    )
+    parsed = parse_wrk(report)
+    assert parsed.tables["runs"].status.tolist() == [status]
+    assert len(parsed.warnings) == (status == "interrupted"), parsed.warnings
