@@ -112,17 +112,32 @@ for program in invoke-rc.d deb-systemd-invoke deb-systemd-helper systemctl updat
     chmod 755 "$idle/$program"
 done
 chmod 755 "$idle"
+# Another package manager may be at work: it is waited for, five minutes at most.
+wait_s=300
 install() {
     # shellcheck disable=SC2086  # lists of words on purpose
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends \
+        -o "DPkg::Lock::Timeout=$wait_s" \
         -o "DPkg::Path=$idle:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" $missing
+}
+# The lock of the package lists knows no time limit of its own.
+update() {
+    tries=0
+    while ! $as_root apt-get update --quiet=2 >"$idle/update" 2>&1; do
+        cat "$idle/update"
+        grep -q 'lists/lock' "$idle/update" && [ "$tries" -lt "$wait_s" ] || return 1
+        tries=$((tries + 5))
+        sleep 5
+    done
 }
 log="$idle/log"
 # Old package lists name versions that are gone; then, and only then, fetch new ones.
 if ! install >"$log" 2>&1; then
-    if ! { $as_root apt-get update --quiet=2 && install; } >>"$log" 2>&1; then
-        tail -n 3 "$log" >&2
-        echo "Not installed.  To have all of it, run:  apt-get install --no-install-recommends $missing" >&2
-        echo "Going on without." >&2
+    if ! { update && install; } >>"$log" 2>&1; then
+        grep -E '^(E|W):' "$log" | tail -n 3 >&2 || tail -n 3 "$log" >&2
+        echo "Not installed: $missing" >&2
+        echo "Try:  apt-get update && apt-get install --no-install-recommends $missing" >&2
+        echo "or leave the system alone and go on without:  make SYSTEM=no" >&2
+        exit 1
     fi
 fi

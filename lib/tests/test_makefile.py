@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -97,3 +98,42 @@ def test_the_systems_script_says_how_it_is_used(root, argv):
     done = subprocess.run(["sh", "lib/system.sh", *argv], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "usage: lib/system.sh state|install lab-tools|lab-test|browser\n"
+
+
+# A package manager: `install` works once `update` did, and `update` works when nobody holds the lock any more.
+APT = """#!/bin/sh
+case "$1 $2" in
+update*)
+    [ -e "$HOLDER" ] && { echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1"; exit 100; }
+    touch "$UPDATED" ;;
+install*)
+    [ -e "$UPDATED" ] || { echo "E: Unable to locate package chromium"; exit 100; }
+    echo "$@" >"$UPDATED" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("state", ["free", "locked", "offline"])
+def test_another_package_manager_is_waited_for_and_a_failure_is_no_success(root, tmp_path, state):
+    (programs := tmp_path / "bin").mkdir()
+    holder, updated = tmp_path / "holder", tmp_path / "updated"
+    apt = APT.replace('touch "$UPDATED"', "exit 100") if state == "offline" else APT
+    # Whoever holds the lock lets go of it while the script sleeps.
+    for name, text in {"apt-get": apt, "sleep": '#!/bin/sh\nrm -f "$HOLDER"\n', "id": "#!/bin/sh\necho 0\n"}.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    for tool in ("cat", "dash", "env", "grep", "ldconfig", "mktemp", "chmod", "rm", "sh", "tail", "touch"):
+        if found := shutil.which(tool, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+            (programs / tool).symlink_to(found)
+    if state == "locked":
+        holder.touch()
+    script = (root / "lib" / "system.sh").read_text("utf-8").replace('PATH="$PATH:/usr/sbin:/sbin"\n', "")
+    (tmp_path / "system.sh").write_text(script)
+    env = {"PATH": str(programs), "HOLDER": str(holder), "UPDATED": str(updated), "TMPDIR": str(tmp_path)}
+    argv = ["sh", str(tmp_path / "system.sh"), "install", "browser"]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    if state == "offline":
+        assert done.returncode == 1 and "make SYSTEM=no" in done.stderr, done
+    else:
+        assert (done.returncode, done.stderr, holder.exists()) == (0, "", False)
+        assert "DPkg::Lock::Timeout=" in updated.read_text() and "chromium" in updated.read_text()
