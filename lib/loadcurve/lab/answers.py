@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from loadcurve.atomic import replacing
 from loadcurve.lab.search import Result
 from loadcurve.units import unit_of_column
 
@@ -112,7 +113,6 @@ def quantity(value: float | None, name: str) -> str:
 
 
 def write_answers(answers: list[Answer], folder: Path) -> None:
-    """Write `answers.json` into a study's folder, so that a reader sees the old file or the new one."""
-    draft = folder / f"{FILE}.tmp"
-    draft.write_text(json.dumps([asdict(one) for one in answers], indent=2, ensure_ascii=False) + "\n", "utf-8")
-    draft.replace(folder / FILE)
+    """Write `answers.json` into a study's folder."""
+    with replacing(folder / FILE) as draft:
+        draft.write_text(json.dumps([asdict(one) for one in answers], indent=2, ensure_ascii=False) + "\n", "utf-8")
