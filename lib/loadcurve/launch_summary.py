@@ -17,7 +17,7 @@ from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.paths import shown
 from loadcurve.records import STATUSES, read_run, run_folders
 from loadcurve.schemas.derived import LITTLE_RATIO, little_ratio
-from loadcurve.study import Run
+from loadcurve.study import BUSY_RATIO, Run
 
 # Runs that are named one by one.
 _NAMED = 3
@@ -42,7 +42,7 @@ def summarise_launch(folder: Path) -> list[str]:
     lines = [_statuses(folder, runs.values()), *_reasons(runs.values())]
     if reports:
         rows = pd.concat(reports, ignore_index=True)
-        lines += [*_silent(rows), _failed(rows), *_little(rows)]
+        lines += [*_silent(rows), _failed(rows), *_little(rows), *_taken(rows)]
     return [*lines, *_distinct(warnings)]
 
 
@@ -108,6 +108,20 @@ def _little(rows: pd.DataFrame) -> Iterator[str]:
         f"connections (farthest in {worst}): do not use their response times, take connections / throughput "
         "(rule effective-concurrency; column latency_usable)"
     )
+
+
+def _taken(rows: pd.DataFrame) -> Iterator[str]:
+    """What others than the run took of its processors."""
+    for column, who in {"cpu_other_ratio": "other processes", "cpu_steal_ratio": "steal by the hypervisor"}.items():
+        ratios = rows.groupby("run_id", sort=False)[column].max().dropna()
+        if ratios.empty:
+            yield f"  {who}: not recorded"
+            continue
+        most, over = ratios.idxmax(), int((ratios > BUSY_RATIO).sum())
+        yield (
+            f"  {who}: up to {ratios[most]:.1%} of a run's processors ({most}), "
+            f"over {BUSY_RATIO:.0%} in {over} of {len(ratios)} runs"
+        )
 
 
 def _distinct(warnings: list[str]) -> Iterator[str]:

@@ -151,6 +151,8 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
         received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
         failed_ratio=failed_ratio(runs),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
+        cpu_other_ratio=float(runs["cpu_other_ratio"].max()),
+        cpu_steal_ratio=float(runs["cpu_steal_ratio"].max()),
     )
 
 

@@ -31,6 +31,13 @@ SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitor
 MONITORS = {"sar": 1, "ss_summary": 1, "ss_connections": 2}
 """Monitors of a study that names none, each with its interval in s."""
 
+BUSY_RATIO = 0.02
+"""Part of a run's processors above which what others took is warned of.
+
+Repeats of a quiet processor-bound server scatter by 5 to 8 % (coefficient of variation), so 2 % hides in one run, and
+shifts the mean of a study.
+"""
+
 # A word such as 5 is no number, and a key that nobody knows is a slip of the pen.
 STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -252,6 +259,10 @@ class Run:
         Why it did not finish.
     events : tuple of dict
         What was done to the run on purpose while it lasted, each ``at`` (UTC), ``host`` and ``what``.
+    background : dict[str, dict]
+        What else used the processors while the load lasted: machine (``local``, or a host by ssh) → ``cpus`` (those
+        that the run used), ``seconds``, ``other_cpu_s`` (time of processes outside the run) and ``steal_s`` (time that
+        the hypervisor kept).  Empty for runs recorded before this was measured.
     seal : str
         SHA-256 over the file's other values, so that a changed record is found out.  `write_run` computes it.
     """
@@ -266,7 +277,28 @@ class Run:
     warnings: tuple[str, ...] = ()
     reason: str = ""
     events: tuple[dict[str, str], ...] = ()
+    background: dict[str, dict[str, Any]] = field(default_factory=dict)
     seal: str = ""
+
+
+def background_ratios(background: Mapping) -> dict[str, tuple[float, float]]:
+    """Return what others and the hypervisor took of the processors that a run used, of each machine; NaN for not known.
+
+    Parameters
+    ----------
+    background : dict
+        As `Run` has it.
+
+    Examples
+    --------
+    >>> background_ratios({"local": {"cpus": [0, 1], "seconds": 5.0, "other_cpu_s": 0.3, "steal_s": 0.0}})
+    {'local': (0.03, 0.0)}
+    """
+    found = {}
+    for machine, used in background.items():
+        whole_s = len(used["cpus"]) * used["seconds"]
+        found[machine] = tuple(used.get(name, math.nan) / whole_s for name in ("other_cpu_s", "steal_s"))
+    return found
 
 
 def is_place(name: str) -> bool:

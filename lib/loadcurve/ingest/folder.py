@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from loadcurve import tables
@@ -20,7 +21,7 @@ from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
 from loadcurve.records import fingerprint, read_run, read_study
 from loadcurve.schemas import RAW, SCHEMAS
-from loadcurve.study import Command, Run, Study
+from loadcurve.study import Command, Run, Study, background_ratios
 
 REPORTS = ("runs", "latency", "histogram")
 """Tables that say what became of the load."""
@@ -327,6 +328,7 @@ def _complete(
             "tool_version": command.version,
             "started_at": pd.Timestamp(command.started_at),
             **_factors(run),
+            **_background(run),
         }
     return _of_run(frame.assign(**known), run)
 
@@ -339,6 +341,12 @@ def _clock_offset_s(run: Run, host: str) -> float:
 
 def _factors(run: Run) -> dict:
     return {name: run.factors.get(name) for name in ("variant", "repeat", "server_cpu", "generator_cpu")}
+
+
+def _background(run: Run) -> dict:
+    """What others took of the processors, on the machine where that was most."""
+    ratios = [*background_ratios(run.background).values()] or [(np.nan, np.nan)]
+    return dict(zip(("cpu_other_ratio", "cpu_steal_ratio"), np.fmax.reduce(ratios), strict=True))
 
 
 def _of_run(frame: pd.DataFrame, run: Run) -> pd.DataFrame:

@@ -7,7 +7,7 @@ what that run showed, and goes the same way again through recorded runs.
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from loadcurve.errors import LabError
+from loadcurve.lab import neighbours
 from loadcurve.lab.answers import Answer, answer_of, sentence, write_answers
 from loadcurve.lab.plan import Point, arm, block, level_sets, named_level, plan, settings_of_point
 from loadcurve.lab.search import NarrowMean, Observation, Result, Search, Trial, begin, step
@@ -42,6 +43,8 @@ class Measured:
         Share of failed requests.
     latency_s : float
         At the objective's quantile; NaN where there is none: the tool does not tell it, or no request was answered.
+    cpu_other_ratio, cpu_steal_ratio : float
+        What processes outside the run, and the hypervisor, took of its processors; NaN where it is not known.
     """
 
     throughput_rps: float
@@ -49,6 +52,13 @@ class Measured:
     received_bytes_per_s: float
     failed_ratio: float
     latency_s: float
+    cpu_other_ratio: float = math.nan
+    cpu_steal_ratio: float = math.nan
+
+    @property
+    def background(self) -> tuple[float, float]:
+        """Both ratios of what the run did not get."""
+        return self.cpu_other_ratio, self.cpu_steal_ratio
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,7 @@ def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
     kind, factor = settings.search.kind, settings.search.factor
     for variant, levels in itertools.product(study.variants, list(level_sets(study))):
         state, following = begin(settings.search.goal)
+        background: list[tuple[float, float]] = []
         while isinstance(following, Trial):
             point = _trial(study, settings, variant, levels, following, len(state.observations) + 1, next(count))
             for _ in range(_TRIES):
@@ -127,7 +138,9 @@ def _searched(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
                 reason = read_run(folder / point.run_id).reason
                 raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
             state, following = step(state, _observed(settings, following, measured))
-        answers.append(answer_of(arm(study, variant, levels), kind, factor, _SEARCHED[kind], following))
+            background.append(measured.background)
+        found = _warned(following, background)
+        answers.append(answer_of(arm(study, variant, levels), kind, factor, _SEARCHED[kind], found))
         write_answers(answers, folder)
         eyes.tell(sentence(answers[-1]))
 
@@ -146,10 +159,10 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
             yield replace(point, order=begun + i)
             measured = eyes.measure(folder / point.run_id, settings.objective.quantile)
             # A failed run is told at the end, and made again by the next launch.
-            now = arms[name] = arms[name].after(math.nan if measured is None else getattr(measured, stop.quantity))
+            now = arms[name] = arms[name].after(measured, stop.quantity)
             if (result := now.result(last=repeat == stop.most_repeats)) is None:
                 continue
-            answers.append(answer_of(name, "stop", "", stop.quantity, result))
+            answers.append(answer_of(name, "stop", "", stop.quantity, _warned(result, now.background)))
             write_answers(answers, folder)
             eyes.tell(sentence(answers[-1]))
         begun += len(left)
@@ -157,11 +170,12 @@ def _repeated(study: Study, settings: StudyFile, folder: Path, eyes: Eyes) -> It
 
 @dataclass(frozen=True)
 class _Arm:
-    """A point under a stop: its state, what follows, and how many of its last runs could not be measured."""
+    """A point under a stop: its state, what follows, what its last runs could not show, and what all did not get."""
 
     state: Search
     following: Trial | Result
     unknown: int = 0
+    background: tuple[tuple[float, float], ...] = ()
 
     @property
     def goes_on(self) -> bool:
@@ -178,11 +192,12 @@ class _Arm:
         unknown = (math.nan, math.nan, math.nan)
         return Result(*unknown, False, measured, len(measured), seconds_of(measured), (why,))
 
-    def after(self, value: float) -> "_Arm":
-        """The same after one more run; `value` is NaN where it failed, or had no response."""
-        if math.isnan(value):
+    def after(self, measured: Measured | None, quantity: str) -> "_Arm":
+        """The same after one more run, which is unknown where it failed, or had no response."""
+        if measured is None or math.isnan(value := getattr(measured, quantity)):
             return replace(self, unknown=self.unknown + 1)
-        return _Arm(*step(self.state, Observation(1.0, 1.0, value)))
+        background = (*self.background, measured.background)
+        return _Arm(*step(self.state, Observation(1.0, 1.0, value)), background=background)
 
 
 def _trial(
@@ -209,3 +224,9 @@ def _observed(settings: StudyFile, trial: Trial, measured: Measured) -> Observat
             raise LabError(f"no latency at quantile {objective.quantile:g}: {settings.load.tool} does not tell it")
         kept = measured.latency_s <= objective.latency_s
     return Observation(trial.load, trial.duration_s, measured.throughput_rps, bool(kept))
+
+
+def _warned(result: Result, background: Sequence[tuple[float, float]]) -> Result:
+    """The result with a warning where others took too much of the processors of its runs."""
+    said = neighbours.sentence(background)
+    return replace(result, warnings=(*result.warnings, said)) if said else result

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from loadcurve.errors import LabError
-from loadcurve.lab import machine, process
+from loadcurve.lab import background, machine, process
 from loadcurve.lab.clocks import both_clocks
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.process import Started, guarded
@@ -68,6 +68,10 @@ class Place(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """Return what of the machine decides what a number means, see `machine.facts`."""
+        ...
+
+    def processor_use(self) -> dict[str, Any]:
+        """Return what processes of the run, others, and each processor have used so far, see `background.sample`."""
         ...
 
     def fetch(self, without: Iterable[str]) -> None:
@@ -146,6 +150,10 @@ class LocalPlace:
     def facts(self) -> dict[str, Any]:
         """Return the facts of this machine."""
         return machine.facts()
+
+    def processor_use(self) -> dict[str, Any]:
+        """Return what has been used on this machine; what the launcher started belongs to the run."""
+        return background.sample(str(self.folder.resolve()), [os.getpid()], below=True)
 
     def fetch(self, without: Iterable[str]) -> None:
         """Remove the folders `without`; the files are here already."""

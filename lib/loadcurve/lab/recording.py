@@ -34,6 +34,7 @@ class Record:
     warnings: list[str] = field(default_factory=list)
     events: list[dict[str, str]] = field(default_factory=list)
     hosts: dict[str, Any] = field(default_factory=dict)
+    background: dict[str, dict[str, Any]] = field(default_factory=dict)
     begun: int = 0
     full: bool = False
 
@@ -108,7 +109,7 @@ def closed(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
     machine = {**run.machine, "hosts": record.hosts} if record.hosts else run.machine
     run = replace(
         run, commands=tuple(kept), files=files, machine=machine, events=tuple(record.events),
-        warnings=(*run.warnings, *warnings),
+        background=record.background, warnings=(*run.warnings, *warnings),
     )  # fmt: skip
     if run.status == "finished":
         reason, warned = judge(run, folder)

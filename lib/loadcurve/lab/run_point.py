@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadcurve.errors import LabError
-from loadcurve.lab import reserve
+from loadcurve.lab import neighbours, reserve
 from loadcurve.lab.arrangement import Arrangement, arrange
 from loadcurve.lab.clocks import both_clocks, clock_step
 from loadcurve.lab.guard import check_target, targets
@@ -152,8 +152,10 @@ def _run(
         stack.callback(record.look_for_room, folder)  # servers remove files of theirs when they end
         watching = scene.watch()
         scene.warm_up()
-        before = stage.far_clocks() | {"": both_clocks()}
+        before, used = stage.far_clocks() | {"": both_clocks()}, neighbours.sample(stage)
         done = scene.load(arrangement.loaders, "generator")
+        record.background = neighbours.between(settings, arrangement, stage, used, neighbours.sample(stage))
+        record.warnings += neighbours.warnings(record.background)
         verdict = scene.verdict(done)
         record.warnings += ended_early((command for _, command in done), settings.load.seconds)
         after = stage.far_clocks() | {"": both_clocks()}

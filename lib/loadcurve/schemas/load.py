@@ -24,6 +24,13 @@ RUNS = pa.DataFrameSchema(
         "connections": count("Concurrent connections asked for (N)."),
         "server_cpu": count("Processor the server was kept on; missing where it was not pinned."),
         "generator_cpu": count("Processor the generator was kept on; missing where it was not pinned."),
+        "cpu_other_ratio": ratio(
+            "Part of the run's processors that processes outside the run took while the load lasted; of its machines "
+            "the one with most. Missing where it was not measured."
+        ),
+        "cpu_steal_ratio": ratio(
+            "Part of the run's processors that the hypervisor kept while the load lasted (steal)."
+        ),
         "target_rate_rps": at_least_0("rps", "Requests per second that the generator was asked to send (open loop)."),
         "requests_asked": count("Requests that the generator was asked to make."),
         "requests_started": count("Requests begun, answered or not."),

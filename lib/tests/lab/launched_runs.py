@@ -68,6 +68,11 @@ class Launched:
         return frame[frame["host"] == host] if len(frame) else frame
 
 
+def own_warnings(run: Run) -> list[str]:
+    """Warnings of a run but those of a busy machine, which is no fault of what is tested."""
+    return [warning for warning in run.warnings if "of the run's processors" not in warning]
+
+
 def short_study(name: str, **sections: Any) -> Study:
     """One repeat of one second without monitors, where nothing else is said."""
     usual = {"repeats": 1, "monitors": {}, "load": {}}

@@ -3,11 +3,13 @@
 import itertools
 import math
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab import neighbours
 from loadcurve.lab.order import Eyes, Measured, most_points, points_of
 from loadcurve.lab.sections import check_study, settings_of
 from loadcurve.lab.sections.adaptive import StopSection
@@ -70,6 +72,23 @@ def test_a_load_at_which_nothing_is_answered_breaks_the_objective():
 
     _, (said,) = asked(Study("s", "?", objective={"latency_s": 0.1}, search=CAPACITY), measure)
     assert said.startswith("the objective is met up to 20 connections and missed at 21: 100 requests/s; "), said
+
+
+def test_an_answer_names_the_runs_of_which_others_took_processors(monkeypatch):
+    """Others took 5 % at 16 connections, 7.4 % at 20, and at 8 just the 2 % that may be."""
+    monkeypatch.setattr(neighbours, "BUSY_RATIO", 0.02)
+    taken = {"c0016": 0.05, "c0020": 0.074, "c0008": 0.02}
+
+    def measure(run_id):
+        shown = good() if int(run_id[1:5]) <= 20 else NOTHING
+        return replace(shown, cpu_other_ratio=taken.get(run_id[:5], 0.001), cpu_steal_ratio=0.0)
+
+    ids, (said,) = asked(Study("s", "?", objective={"latency_s": 0.1}, search=CAPACITY), measure)
+    busy = sum(run_id[:5] in ("c0016", "c0020") for run_id in ids)
+    assert said.endswith(
+        f"; others took more than 2% of the processors in {busy} of {len(ids)} runs "
+        "(other processes up to 7.4%, steal up to 0.0%)"
+    )
 
 
 def test_a_tool_that_does_not_tell_the_latency_is_named():

@@ -1,5 +1,6 @@
 """The laboratory for real: nginx, wrk, sar and ss on loopback, one second at a time."""
 
+import math
 import os
 import signal
 import subprocess
@@ -97,6 +98,7 @@ def test_a_study_runs_and_its_tables_are_whole(tmp_path, small_study):
     waiting = runs[runs["variant"] == "delay"]
     assert (waiting["latency_mean_s"] >= 0.010).all()
     assert (waiting["throughput_rps"] <= waiting["connections"] / 0.010).all()
+    assert runs[["cpu_other_ratio", "cpu_steal_ratio"]].apply(lambda ratio: ratio.between(0, 1)).all(axis=None)
     # How often monitors sample in a second is up to the machine; each of them has sampled, wrk reports once a run.
     assert set(ingested.tables["latency"]["run_id"]) == set(runs.index)
     for name in ("cpu", "network", "tcp", "sockets", "connections"):
@@ -232,7 +234,10 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
         finally:
             server.terminate()
     assert [c.tool for c in read_run(folder).commands] == ["sar", "ss", "ss", "wrk"]
-    assert read_runs(tmp_path / "s").tables["runs"]["requests"].iloc[0] > 0
+    row = read_runs(tmp_path / "s").tables["runs"].iloc[0]
+    assert row["requests"] > 0
+    # Its server is a process like all others.
+    assert math.isnan(row["cpu_other_ratio"]) and 0 <= row["cpu_steal_ratio"] <= 1
 
 
 def test_the_open_files_limit_is_recorded(tmp_path, small_study):

@@ -20,6 +20,7 @@ import psutil
 import pytest
 from events import HANG_S, wait_until
 from faked_clock import LIBRARY, faking
+from launched_runs import own_warnings
 from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
@@ -198,7 +199,10 @@ def test_a_machine_with_clocks_of_its_own(ledger, tmp_path):
     (path,) = run_folders(folder)
     run = read_run(path)
     assert run.status == "finished"
-    assert run.warnings == ()
+    assert own_warnings(run) == []
+    # One machine sends the load, the other one serves it.
+    assert all(set(used) == {"cpus", "seconds", "other_cpu_s", "steal_s"} for used in run.background.values())
+    assert len(run.background) == 2
     assert run.machine["hosts"]["S1"]["clock_offset_s"] == pytest.approx(1000, abs=1)
     tables = read_runs(folder).tables
     for name in ("sockets", "connections", "cpu"):
@@ -232,10 +236,11 @@ def test_a_clock_that_is_set_on_a_machine(ledger, tmp_path, sends):
     (path,) = run_folders(folder)
     run = read_run(path)
     step = re.compile(r"the clock of (C1|S1) was set by \+(6|7)\.[0-9]{3} s (during the run|while the load ran): .+")
-    assert all(step.fullmatch(warning) for warning in run.warnings) and len(run.warnings) == 1
+    (warning,) = own_warnings(run)
+    assert step.fullmatch(warning)
     if sends == "C1":
         assert (run.status, launcher.returncode) == ("finished", 0), said
-        assert "clock of S1" in run.warnings[0]
+        assert "clock of S1" in warning
     else:
         assert (run.status, launcher.returncode) == ("failed", 1), said
         assert step.fullmatch(run.reason)[3] == "while the load ran"

@@ -1,6 +1,7 @@
 """A folder on a host that OpenSSH reaches, for one run."""
 
 import contextlib
+import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from loadcurve.errors import LabError
-from loadcurve.lab import machine
+from loadcurve.lab import background, machine
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.interrupts import ends
 from loadcurve.lab.process import Started, guarded, now
@@ -18,7 +19,9 @@ from loadcurve.lab.ssh.files import check_names, receive
 from loadcurve.lab.ssh.words import last_words
 from loadcurve.study import Command
 
-_FACTS = Path(machine.__file__).read_text("utf-8")
+_FACTS, _BACKGROUND = (Path(program.__file__).read_text("utf-8") for program in (machine, background))
+# For the start of a Python on a busy machine.
+_ASKING_S = 10.0
 # Sixteen exchanges take a few ms on a local network; the fastest of them met no other traffic.
 _EXCHANGES = 16
 # As on this machine; and what a command's end may take to be heard of here.
@@ -135,6 +138,11 @@ class RemotePlace:
             "clock_offset_s": self.offset.wall_ns / 1e9,
             "clock_offset_bound_s": self.offset.bound_ns / 1e9,
         }
+
+    def processor_use(self) -> dict[str, Any]:
+        """Return what has been used on the host, see `background.sample`."""
+        argv = ("python3", "-I", "-S", "-c", _BACKGROUND, self.path)
+        return json.loads(self.check_output(argv, _ASKING_S))
 
     def fetch(self, without: Iterable[str]) -> None:
         """Bring all files that the commands wrote, but those below the folders `without`, to the run's folder.

@@ -1,0 +1,120 @@
+"""Processor time that a run did not get: what processes outside it took, and what the hypervisor kept back (steal).
+
+It is also sent to hosts without this package, run there by ``python3 -I -S``, 3.9 or newer.  So it imports nothing but
+the standard library.  Times of processes are exact in Linux, to a hundredth of a second, while those of processors in
+``/proc/stat`` are samples; so what others took is summed over processes.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h: works for whoever asks
+# Fields of /proc/PID/stat after the name, proc_pid_stat(5).
+_PARENT, _SESSION, _FLAGS, _TIMES = 1, 3, 6, slice(11, 15)
+# user nice system irq softirq, and steal, of a line of /proc/stat, proc_stat(5); guests are in user and nice.
+_BUSY, _STEAL = (1, 2, 3, 6, 7), 8
+
+
+def sample(folder, own, below=False):
+    """Return what processes and processors have used so far.
+
+    Parameters
+    ----------
+    folder : str
+        Of the run: what works in it belongs to the run, with all of its session.
+    own : iterable of int
+        Processes of the launcher, which belong to the run.
+    below : bool
+        Whether all that they started belongs to it as well.
+
+    Returns
+    -------
+    dict
+        ``at_s`` (monotonic), ``other_s`` and ``run_s`` (sums over processes, with their ended children), ``cpus``
+        (number → busy and steal, in s).
+    """
+    processes = dict(filter(None, map(_process, Path("/proc").iterdir())))
+    of_run = _of_run(processes, folder, set(own), below)
+    total = {True: 0.0, False: 0.0}
+    for pid, fields in processes.items():
+        if not int(fields[_FLAGS]) & _KERNEL_THREAD:
+            total[pid in of_run] += sum(map(int, fields[_TIMES])) * _TICK_S
+    lines = Path("/proc/stat").read_text("ascii").splitlines()
+    rows = [line.split() for line in lines if line.startswith("cpu") and not line.startswith("cpu ")]
+    cpus = {row[0][3:]: [sum(int(row[n]) for n in _BUSY) * _TICK_S, int(row[_STEAL]) * _TICK_S] for row in rows}
+    return {"at_s": time.monotonic(), "other_s": total[False], "run_s": total[True], "cpus": cpus}
+
+
+def between(before, after, used=()):
+    """Return what was used between two samples: the record of a machine in ``run.json``.
+
+    Parameters
+    ----------
+    before, after : dict
+        As `sample` returned them.
+    used : iterable of int
+        Processors that the run uses; empty for all.  Where there are others, processes outside the run may have been
+        on those: then no more is counted than what the run left of the time in which the used ones were busy.
+    """
+    used = sorted(map(str, used), key=int) or sorted(after["cpus"], key=int)
+    busy, steal = (sum(after["cpus"][n][i] - before["cpus"][n][i] for n in used) for i in (0, 1))
+    other = after["other_s"] - before["other_s"]
+    if len(used) < len(after["cpus"]):
+        other = min(other, busy - (after["run_s"] - before["run_s"]))
+    seconds = after["at_s"] - before["at_s"]
+    # What a process took is lost where nobody waits for its end, so a sum may even become smaller.
+    other, steal = (round(min(max(0.0, value), seconds * len(used)), 3) for value in (other, steal))
+    return {"cpus": list(map(int, used)), "seconds": round(seconds, 3), "other_cpu_s": other, "steal_s": steal}
+
+
+def ancestors(pid):
+    """Return a process and those above it: of a command that came by ssh, all that it came through."""
+    found = []
+    while pid and pid not in found:
+        found.append(pid)
+        process = _process(Path("/proc", str(pid)))
+        pid = int(process[1][_PARENT]) if process else 0
+    return found
+
+
+def _process(folder):
+    if not folder.name.isdecimal():
+        return None
+    try:
+        return int(folder.name), (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return None
+
+
+def _of_run(processes, folder, own, below):
+    found = {pid for pid in processes if pid in own or _works_in(pid, folder)}
+    sessions = {processes[pid][_SESSION] for pid in found - own}
+    sessions -= {processes[pid][_SESSION] for pid in own & processes.keys()}
+    found |= {pid for pid, fields in processes.items() if fields[_SESSION] in sessions}
+    if below:
+        found |= {pid for pid in processes if own & set(_above(pid, processes))}
+    return found
+
+
+def _above(pid, processes):
+    seen = []
+    while pid in processes and pid not in seen:
+        seen.append(pid)
+        pid = int(processes[pid][_PARENT])
+    return seen
+
+
+def _works_in(pid, folder):
+    try:
+        place = Path("/proc", str(pid), "cwd").resolve()
+        return Path(folder) == place or Path(folder) in place.parents
+    except OSError:  # it has ended, or belongs to somebody else
+        return False
+
+
+if __name__ == "__main__":
+    print(json.dumps(sample(sys.argv[1], ancestors(os.getpid()))))
