@@ -65,7 +65,11 @@ def record_folder(folder: Path) -> Path:
 def shown(path: Path) -> str:
     """A path as messages and provenance write it: relative to the checkout where it is inside."""
     path = path.resolve()
-    return str(path.relative_to(root().resolve())) if path.is_relative_to(root().resolve()) else str(path)
+    try:
+        top = root().resolve()
+    except LoadcurveError:  # raw files are read without a checkout too
+        return str(path)
+    return str(path.relative_to(top)) if path.is_relative_to(top) else str(path)
 
 
 def is_plain(path: str | Path) -> bool:

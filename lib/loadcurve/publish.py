@@ -9,6 +9,7 @@ papermill, to `build/draft/<notebook>/`, so that trying something never changes 
 """
 
 import io
+import itertools
 import json
 import math
 import os
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection, LineCollection, PolyCollection
 
 from loadcurve import paths, style
 from loadcurve.atomic import alone, write_text
@@ -59,9 +62,16 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     -------
     pathlib.Path
         The SVG.
+
+    Raises
+    ------
+    LoadcurveError
+        When words are missing, or nothing is drawn: an empty figure says nothing and looks like a result.
     """
     if not caption or not alt:
         raise LoadcurveError(f"figure {slug!r} must have a caption and an alt text, got {caption!r} and {alt!r}")
+    if not any(map(_shows_something, ax.figure.axes)):
+        raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
     # A salt makes the ids inside the drawing the same every time, and different between figures on one page.
     with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
@@ -72,6 +82,19 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     write_text(target, inked)
     _describe(target, data, caption=caption, alt=alt)
     return target
+
+
+def _shows_something(ax: Axes) -> bool:
+    """Whether an Axes holds a point, a line, an area or a bar in units of its data; limits across it do not count."""
+    lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
+    points = (np.ma.filled(c.get_offsets().astype(float), np.nan) for c in ax.collections if not _is_area(c))
+    areas = (path.vertices for c in ax.collections if _is_area(c) for path in c.get_paths())
+    drawn = any(len(xy) and np.isfinite(xy).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
+    return drawn or bool(ax.images) or any(patch.get_data_transform() is ax.transData for patch in ax.patches)
+
+
+def _is_area(collection: Collection) -> bool:
+    return isinstance(collection, PolyCollection | LineCollection)
 
 
 def table(slug: str, frame: pd.DataFrame, *, caption: str) -> Path:
@@ -136,7 +159,7 @@ def _folder() -> Path:
 
 
 def commit() -> str:
-    """Commit the checkout stands at, marked where files differ from it; `not known` outside git."""
+    """Commit the checkout stands at, marked where files differ from it; `not known` outside of a git checkout."""
     try:
         said = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=10"],
@@ -146,7 +169,7 @@ def commit() -> str:
             timeout=30,
             check=True,
         )
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError, LoadcurveError):
         return "not known"
     return said.stdout.strip()
 

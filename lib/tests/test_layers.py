@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"errors", "units"},
-    {"schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic"},
+    {"schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors"},
     {"ingest", "lab"},
     {"reading", "export"},
     {"stats"},

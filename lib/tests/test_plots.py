@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex
 
-from loadcurve import plots, tables
+from loadcurve import plots, publish, tables
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate
@@ -458,6 +458,11 @@ def _no_figure_is_left():
 
 def draw(name, ax=None):
     return getattr(plots, name)(*EXAMPLES[name](), ax=ax)
+
+
+@every_plot
+def test_a_plot_with_data_is_no_empty_figure(name):
+    assert any(map(publish._shows_something, draw(name).figure.axes))
 
 
 def is_stroked(line):

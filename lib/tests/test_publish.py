@@ -1,6 +1,7 @@
 """What publish writes is what pages read; by hand it writes drafts."""
 
 import json
+import math
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -86,6 +87,21 @@ def test_a_page_shows_drawing_caption_and_source(begun):
     assert "<metadata>" not in shown and "\n\n" not in shown
     head = shown[shown.index("<svg") : shown.index(">", shown.index("<svg"))]
     assert "viewBox" in head and "width=" not in head
+
+
+@pytest.mark.parametrize("left", ["nothing", "a limit", "numbers that are missing"])
+def test_an_empty_figure_is_no_result(begun, left):
+    """The template on runs without a variant published empty axes, and said it had finished."""
+    ax = plt.subplots()[1]
+    if left == "a limit":
+        ax.axhline(1)
+        ax.axhspan(0.9, 1.1)
+    if left == "numbers that are missing":
+        ax.plot([1, 2], [math.nan, math.nan])
+        ax.scatter([], [])
+    with pytest.raises(LoadcurveError, match="figure 'curve' must show a number, got none"):
+        publish.figure("curve", ax, DATA, caption="c", alt="a")
+    assert not (begun / "curve.svg").exists()
 
 
 def test_a_figure_needs_words(begun):

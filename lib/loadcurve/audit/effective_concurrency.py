@@ -52,7 +52,7 @@ def audit_effective_concurrency(tables: dict[str, pd.DataFrame]) -> pd.DataFrame
 
 
 def _finding(run: pd.Series) -> dict:
-    row = {"study": run["study"], "run_id": run["run_id"], "rule": RULE}
+    row = {"study": run["study"], "run_id": run["run_id"], "source": run["source"], "rule": RULE}
     # A mean of 0 s is what wrk prints when it recorded no response time: not measured.
     missing = [
         words for name, words in _NEEDED.items() if pd.isna(run[name]) or (name != "throughput_rps" and run[name] == 0)

@@ -45,6 +45,7 @@ def audit_unfinished_run(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             {
                 "study": run.study,
                 "run_id": run.run_id,
+                "source": run.source,
                 "rule": RULE,
                 "severity": "ok" if finished else "error",
                 "evidence": "The run finished." if finished else f"The run's status is {run.status}, not finished.",

@@ -8,6 +8,7 @@ _FROM = {
     "parse": "sniff",
     "read_machine": "store",
     "read_published": "published",
+    "read_curves": "store",
     "read_table": "store",
     "read_warnings": "store",
 }

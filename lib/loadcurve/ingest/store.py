@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from loadcurve import paths, tables
 from loadcurve.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.errors import LoadcurveError
+from loadcurve.factors import name_curves
 from loadcurve.ingest.folder import Ingested, read_runs
 from loadcurve.records import read_run, read_study, run_folders
 from loadcurve.schemas import RAW
@@ -112,6 +113,26 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     # out: the table stands for it.
     record_reads([file, *(paths.root() / source for source in sources if paths.is_plain(source))])
     return tables.check(name, pd.read_parquet(file))
+
+
+def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame:
+    """Read the table ``runs`` with a variant that names each factor which differs between runs of one load.
+
+    What groups by variant and load then averages over repeats only: a study of one to four servers has four curves.
+
+    Parameters
+    ----------
+    study : str or pathlib.Path
+        Name or folder.
+    over : str
+        Column of the load, along which a curve runs.
+
+    Examples
+    --------
+    >>> sorted(read_curves("connections_on_loopback")["variant"].unique())
+    ['cpu', 'delay']
+    """
+    return name_curves(read_table("runs", study), read_table("factors", study), over=over)
 
 
 def read_warnings(study: str | Path) -> list[str]:

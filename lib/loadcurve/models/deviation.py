@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from loadcurve.factors import check_points
 from loadcurve.models.laws import little_throughput_rps
 
 
@@ -24,6 +25,11 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
     pandas.DataFrame
         ``study run_id variant connections law deviation_ratio``, two rows for each run: law ``N/R`` and ``N/R_min``.
 
+    Raises
+    ------
+    ValueRuleError
+        When runs of one variant and load differ in another factor (see `loadcurve.factors`).
+
     Examples
     --------
     >>> runs = pd.DataFrame({"study": "s", "run_id": ["a"], "variant": "v", "connections": [10],
@@ -33,6 +39,7 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
     """
     known = runs.dropna(subset=["connections", "throughput_rps", "latency_mean_s"])
     known = known[known["latency_mean_s"] > 0]
+    check_points(known, ["variant", "connections"])
     kept = known[["study", "run_id", "variant", "connections"]]
     number, measured = known["connections"].to_numpy(float), known["throughput_rps"].to_numpy(float)
     expected = {

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from loadcurve.factors import check_points
 from loadcurve.models.laws import little_latency_s
 
 _ORDER = [
@@ -31,7 +32,13 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
         latency_p99_worst_s``: means over the repeats; N / X, the time from one request of a connection to its next;
         the generator's own mean; and the largest 99 % quantile of any repeat, since quantiles have no mean.  A change
         is missing at the first level, and N / X where nothing came through.
+
+    Raises
+    ------
+    ValueRuleError
+        When runs of one level differ in a factor (see `loadcurve.factors`).
     """
+    check_points(runs, ["connections"])
     levels = runs.groupby("connections")
     gain = pd.DataFrame({name: levels[name].mean() for name in ("throughput_rps", "latency_mean_s")}).astype(float)
     p99 = latency[latency["quantile"] == 0.99].merge(runs[["study", "run_id", "connections"]], on=["study", "run_id"])

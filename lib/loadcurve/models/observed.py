@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from loadcurve.factors import check_points
+
 # sar prints the second in which it sampled, so the true instant is up to this much later; each sample covers the
 # second before its instant (sysstat, sar(1)).
 _SAMPLE_S = 1.0
@@ -23,6 +25,11 @@ def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``study run_id variant connections cpu role busy_ratio``, where `role` is ``server`` or ``generator`` for the
         processor that was theirs alone, else empty.  Rows `all` of the table are left out.
+
+    Raises
+    ------
+    ValueRuleError
+        When runs of one variant and load differ in another factor (see `loadcurve.factors`).
     """
     each = cpu[cpu["cpu"] != "all"].merge(_points(runs), on=["study", "run_id"])
     within = each[(each["elapsed_s"] >= _SAMPLE_S) & (each["elapsed_s"] <= each["duration_s"] - _SAMPLE_S)]
@@ -54,6 +61,11 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     -------
     pandas.DataFrame
         ``study run_id variant connections established``, one row for each run that has a snapshot.
+
+    Raises
+    ------
+    ValueRuleError
+        As `summarise_busy`.
     """
     keys = ["study", "run_id"]
     listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
@@ -109,5 +121,6 @@ def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _points(runs: pd.DataFrame) -> pd.DataFrame:
+    check_points(runs[runs["generator"].isin([0, pd.NA])] if "generator" in runs else runs, ["variant", "connections"])
     finished = runs[runs["status"] == "finished"].drop_duplicates(["study", "run_id"])
     return finished[["study", "run_id", "variant", "connections", "duration_s", "server_cpu", "generator_cpu"]]

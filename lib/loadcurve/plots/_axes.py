@@ -5,6 +5,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
+from loadcurve.errors import ValueRuleError
+from loadcurve.factors import check_points, curves
 from loadcurve.style import colours
 from loadcurve.tables import axis_label
 
@@ -18,8 +20,8 @@ def axes_or_new(ax: Axes | None) -> Axes:
 
 
 def palette_of(frame: pd.DataFrame) -> dict[str, str]:
-    """A colour for each variant, the same in every figure."""
-    return colours(sorted(frame["variant"].dropna().unique()))
+    """A colour for each curve, the same in every figure."""
+    return colours([name for name, _ in curves(frame)])
 
 
 def connections_axis(ax: Axes) -> None:
@@ -40,9 +42,24 @@ def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
     ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
 
 
+def known_points(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows that can be drawn over connections.
+
+    Raises
+    ------
+    ValueRuleError
+        When there is none: the figure would be empty.
+    """
+    known = rows.dropna(subset=["connections", column])
+    if known.empty:
+        raise ValueRuleError("runs", f"some with both connections and {column}", f"{len(rows)} without")
+    return known
+
+
 def points_and_mean(ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str) -> None:
     """Every run as a point, and the mean of the repeats as a line."""
-    known = rows.dropna(subset=["connections", column])
+    known = known_points(rows, column)
+    check_points(known, ["connections"])
     ax.scatter(known["connections"], known[column], color=color, alpha=0.35, s=16)
     mean = known.groupby("connections")[column].mean()
     ax.plot(mean.index, mean, style, color=color, label=label)

@@ -5,9 +5,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator, PercentFormatter
 
+from loadcurve.factors import check_points
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, palette_of, points_and_mean, seconds
+from loadcurve.plots._axes import (
+    axes_or_new,
+    connections_axis,
+    known_points,
+    label_end,
+    palette_of,
+    points_and_mean,
+    seconds,
+)
 from loadcurve.stats import Estimate
 from loadcurve.style import COLOURS, PALETTE, colours
 from loadcurve.tables import axis_label
@@ -39,7 +48,8 @@ def plot_capacity(
         Where to draw; a new figure without it.
     """
     ax = axes_or_new(ax)
-    known = runs.dropna(subset=["connections", objective.column])
+    check_points(runs, ["connections"])
+    known = known_points(runs, objective.column)
     last = float(runs["connections"].max())
     ax.axvspan(max(capacity.lo, 1.0), min(capacity.hi, last), color=COLOURS["limit"], alpha=0.15, linewidth=0, zorder=0)
     ax.axhline(objective.most, color=COLOURS["limit"], linestyle="--", zorder=1)
@@ -78,7 +88,8 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
         Where to draw; a new figure without it.
     """
     ax = axes_or_new(ax)
-    [(variant, own)] = palette_of(runs).items()
+    check_points(runs, ["connections"])
+    (variant, own), *_ = palette_of(runs).items()
     points_and_mean(ax, runs, "throughput_rps", own, "-", variant)
     mean = runs.groupby("connections")["throughput_rps"].mean().dropna()
     label_end(ax, mean.index[-1], mean.iloc[-1], variant, own)

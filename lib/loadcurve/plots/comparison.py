@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
 
+from loadcurve.factors import check_points
 from loadcurve.plots._axes import axes_or_new, label_end, palette_of
 from loadcurve.style import COLOURS, PALETTE, colours
 from loadcurve.tables import axis_label
@@ -22,6 +23,7 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
         Where to draw; a new figure without it.
     """
     ax = axes_or_new(ax)
+    check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())
     own = next(iter(palette_of(runs).values()))  # the first load has the variant's colour, the others the next ones
     others = itertools.cycle([c for c in PALETTE if c != own])

@@ -5,6 +5,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
+from loadcurve.factors import UNNAMED, check_points, curves
 from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
 from loadcurve.style import COLOURS, colours
 
@@ -26,6 +27,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
     ax.axhspan(-0.03, 0.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     palette = colours(deviation["law"].unique())
     for law, rows in deviation.groupby("law", sort=False):
+        check_points(rows, ["connections"])
         mean = rows.groupby("connections")["deviation_ratio"].mean()
         ax.plot(rows["connections"], rows["deviation_ratio"], "o", color=palette[law], alpha=0.45, markersize=4)
         ax.plot(mean.index, mean, color=palette[law])
@@ -50,7 +52,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
     ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     checked = findings.dropna(subset=["observed", "expected"])
     palette = palette_of(checked)
-    for variant, rows in checked.groupby("variant"):
+    for variant, rows in curves(checked):
         ax.plot(rows["expected"], rows["observed"] / rows["expected"], "o", color=palette[variant], alpha=0.7)
         top = rows.loc[rows["expected"].idxmax()]
         label_end(ax, top["expected"], top["observed"] / top["expected"], variant, palette[variant])
@@ -71,8 +73,9 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     """
     ax = axes_or_new(ax)
     palette = palette_of(busy)
-    for (variant, role), rows in busy[busy["role"] != ""].groupby(["variant", "role"]):
-        points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE[role], f"{variant}, {role}")
+    for variant, of_variant in curves(busy[busy["role"] != ""]):
+        for role, rows in of_variant.groupby("role"):
+            points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE[role], f"{variant}, {role}")
     connections_axis(ax)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("Processor busy")
@@ -94,8 +97,9 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     ax = axes_or_new(ax)
     ends = [established["connections"].min(), established["connections"].max()]
     ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)
+    named = established.assign(variant=established["variant"].fillna(UNNAMED))
     sns.scatterplot(
-        established, x="connections", y="established", hue="variant", style="variant", palette=palette_of(established),
+        named, x="connections", y="established", hue="variant", style="variant", palette=palette_of(named),
         s=45, ax=ax,
     )  # fmt: skip
     connections_axis(ax)

@@ -4,15 +4,16 @@ import itertools
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator
 
+from loadcurve.factors import curves
 from loadcurve.models import Fit, asymptotic_throughput_rps
 from loadcurve.plots._axes import (
     IN_THE_MIDDLE,
     axes_or_new,
     connections_axis,
+    known_points,
     label_end,
     palette_of,
     points_and_mean,
@@ -106,8 +107,9 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     palette = palette_of(runs)
     styles = dict(zip(runs["record"].unique(), itertools.cycle(("-", "--", ":", "-.")), strict=False))
-    for (variant, record), rows in runs.groupby(["variant", "record"]):
-        points_and_mean(ax, rows, "throughput_rps", palette[variant], styles[record], f"{variant}, {record}")
+    for variant, of_variant in curves(runs):
+        for record, rows in of_variant.groupby("record", sort=False):
+            points_and_mean(ax, rows, "throughput_rps", palette[variant], styles[record], f"{variant}, {record}")
     connections_axis(ax)
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("runs", "throughput_rps"))
@@ -118,15 +120,14 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 def _means_by_connections(runs: pd.DataFrame, column: str, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
-    known = runs.dropna(subset=["connections", column])
+    known = known_points(runs, column)
     palette = palette_of(known)
-    sns.scatterplot(
-        known, x="connections", y=column, hue="variant", palette=palette, ax=ax, legend=False, alpha=0.45, s=22
-    )
-    means = summarise_repeats(known, by=["variant", "connections"], column=column)
-    for variant, rows in means.groupby("variant"):
-        ax.plot(rows["connections"], rows[column], color=palette[variant])
-        label_end(ax, rows["connections"].iloc[-1], rows[column].iloc[-1], variant, palette[variant])
+    for variant, rows in curves(known):
+        color = palette[variant]
+        ax.scatter(rows["connections"], rows[column], color=color, alpha=0.45, s=22, lw=0.3, edgecolors="white")
+        means = summarise_repeats(rows, by="connections", column=column)
+        ax.plot(means["connections"], means[column], color=color)
+        label_end(ax, means["connections"].iloc[-1], means[column].iloc[-1], variant, color)
     connections_axis(ax)
     ax.set_ylabel(axis_label("runs", column))
     return ax

@@ -6,8 +6,9 @@ from loadcurve.schemas.declare import count, name, number, ratio
 
 FINDINGS = pa.DataFrameSchema(
     {
-        "study": name("Study the finding is about.", required=True),
+        "study": name("Study the finding is about; missing outside a study."),
         "run_id": name("Run it is about; missing where it is about the study."),
+        "source": name("Raw file it is about: what names a run without a record."),
         "rule": name("Audit rule; each has a page in the handbook.", required=True),
         "severity": name("ok, warning or error.", required=True),
         "observed": number("", "What the rule measured, in the rule's own unit."),
@@ -20,7 +21,7 @@ FINDINGS = pa.DataFrameSchema(
 
 FITS = pa.DataFrameSchema(
     {
-        "study": name("Study the data come from.", required=True),
+        "study": name("Study the data come from; missing outside a study."),
         "variant": name("Variant of the system under test."),
         "law": name("Model, such as usl.", required=True),
         "parameter": name("Parameter or derived quantity.", required=True),

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
 
 # A percentile has no mean over runs: the mean of two 99 % quantiles, or of two medians, is no quantile of anything.
@@ -95,7 +96,8 @@ def summarise_repeats(
     Raises
     ------
     ValueRuleError
-        When a column is missing, or when `column` holds percentiles: show each repeat, or pool the samples.
+        When a column is missing; when `column` holds percentiles: show each repeat, or pool the samples; when rows that
+        agree in `by` differ in a factor (see `loadcurve.factors`).
 
     Examples
     --------
@@ -111,6 +113,7 @@ def summarise_repeats(
             raise ValueRuleError("column", f"one of {', '.join(map(str, frame.columns))}", name)
     if PERCENTILE.search(column) or (column == "latency_s" and "quantile" in frame.columns):
         raise ValueRuleError("column", "a quantity that has a mean over repeats (a percentile has none)", column)
+    check_points(frame.drop(columns=column), keys)
     rows = []
     for key, group in frame.groupby(keys, dropna=False, observed=True):
         values = group[column].to_numpy(dtype=float, na_value=np.nan)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.factors import check_points
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.mean import PERCENTILE
 from loadcurve.stats.rank import find_rank_ratio
@@ -89,7 +90,8 @@ def summarise_comparisons(
     Raises
     ------
     ValueRuleError
-        When a column or the baseline is missing, when nothing is left to compare, or for a percentile without `ranks`.
+        When a column or the baseline is missing, when nothing is left to compare, for a percentile without `ranks`, or
+        when runs of one server differ in a factor (see `loadcurve.factors`).
 
     Notes
     -----
@@ -108,6 +110,7 @@ def summarise_comparisons(
             raise ValueRuleError("column", f"one of {', '.join(map(str, runs.columns))}", name)
     if PERCENTILE.search(column) and not ranks:
         raise ValueRuleError("column", "a quantity that has a mean over runs (compare a percentile by ranks)", column)
+    check_points(runs, [by])
     names = runs[by].dropna().unique()
     others = [name for name in names if name != baseline]
     if len(others) == len(names) or not others:

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.factors import check_points
 from loadcurve.models._values import above_0, at_least_0, at_least_1
 from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_lines, has_intercept, reciprocal
 from loadcurve.stats.mean import find_mean
@@ -99,6 +100,8 @@ def summarise_demands(
     0      cpu     0.001       2002.6702       1976.559      2029.4806
     """
     _checked(usage, target_utilisation_ratio, level)
+    if load in usage:
+        check_points(usage, ["resource", load])
     rows = [
         {"resource": name, **_of_resource(name, group, load, target_utilisation_ratio, level)}
         for name, group in usage.groupby("resource", sort=False, observed=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
 
 _METHOD = "highest load kept by every run, lowest broken by every run; each end by a sign test over its runs"
@@ -70,7 +71,8 @@ def summarise_objectives(
     Raises
     ------
     ValueRuleError
-        When there is no run or no objective, a column is missing, or a load is missing or negative.
+        When there is no run or no objective, a column is missing, a load is missing or negative, or runs of one load
+        differ in a factor (see `loadcurve.factors`).
 
     Examples
     --------
@@ -84,6 +86,7 @@ def summarise_objectives(
     2           32         0.0     broken                0.041
     """
     _checked(runs, objectives, load)
+    check_points(runs, [load])
     values = runs[[objective.column for objective in objectives]].astype(float)
     over = values.gt([objective.most for objective in objectives], axis=1)
     judged = pd.DataFrame(
