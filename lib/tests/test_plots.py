@@ -248,7 +248,7 @@ def demands():
     return pd.DataFrame(
         {
             "resource": ["server", "generator", "disk"], "demand_per_server_s": [2e-3, 1e-3, 5e-5],
-            "has_background": [True, False, False], "background_ratio": [0.05, 0.01, math.nan],
+            "background_ratio": [0.05, 0.0, math.nan],
             "saturation_rps": [475.0, 1000.0, 20000.0], "saturation_lo": [450.0, 900.0, 19000.0],
             "saturation_hi": [500.0, math.inf, 21000.0], "line_saturation_rps": [475.0, 1000.0, math.nan],
         }

@@ -135,7 +135,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
         ax.scatter(rows["throughput_rps"], rows["utilisation_ratio"], color=color, alpha=0.65, s=18, lw=0)
         reached = line.saturation_rps if np.isnan(line.line_saturation_rps) else line.line_saturation_rps
         end = min(reached, most)
-        background = line.background_ratio if line.has_background else 0.0
+        background = np.nan_to_num(line.background_ratio)
         top = background + line.demand_per_server_s * end
         ax.plot([0, end], [background, top], color=color)
         if np.isfinite(line.saturation_hi) and line.saturation_hi <= most:

@@ -18,6 +18,7 @@ from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_
 from loadcurve.stats.modes import dip, summarise_modes
 from loadcurve.stats.multiple import holm, summarise_comparisons
 from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
+from loadcurve.stats.quantile import find_histogram_quantile, find_quantile
 from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
@@ -35,10 +36,12 @@ __all__ = [
     "find_cool_down",
     "find_geometric_ratio",
     "find_harmonic_mean",
+    "find_histogram_quantile",
     "find_mean",
     "find_mean_of_levels",
     "find_mean_of_series",
     "find_paired_ratio",
+    "find_quantile",
     "find_rank_ratio",
     "find_ratio",
     "find_repeats",

@@ -63,13 +63,13 @@ def summarise_histogram_quantiles(
     wanted = [between_0_and_1("quantiles", quantile) for quantile in quantiles]
     rows = []
     for key, group in histogram.groupby(keys, dropna=False, observed=True):
-        lower, upper, counts = _classes(group)
+        lower, upper, counts = class_arrays(group)
         total = counts.sum()
         for quantile in wanted:
             # Each response lies somewhere in its class: all at the lower ends is the earliest, at the upper the latest.
             rank = quantile * total * (1 - 1e-12)  # a whole number stays one in spite of rounding
-            least = max(_at_rank(lower, counts, rank) - rounding_s, 0.0)
-            rows.append((*key, quantile, least, _at_rank(upper, counts, rank) + rounding_s, int(total)))
+            least = max(at_rank(lower, counts, rank) - rounding_s, 0.0)
+            rows.append((*key, quantile, least, at_rank(upper, counts, rank) + rounding_s, int(total)))
     return pd.DataFrame(rows, columns=[*keys, "quantile", "lower_s", "upper_s", "responses"])
 
 
@@ -123,7 +123,8 @@ def _checked(frame: pd.DataFrame, by: str | Sequence[str], needed: tuple[str, ..
     return keys
 
 
-def _classes(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def class_arrays(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return lower ends, upper ends and responses of checked classes; a missing end is 0 or infinite."""
     lower = group["lower_s"].to_numpy(dtype=float, na_value=0.0)
     upper = group["upper_s"].to_numpy(dtype=float, na_value=np.inf)
     counts = group["responses"].to_numpy(dtype=float, na_value=np.nan)
@@ -134,7 +135,7 @@ def _classes(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower, upper, counts
 
 
-def _at_rank(ends: np.ndarray, counts: np.ndarray, rank: float) -> float:
+def at_rank(ends: np.ndarray, counts: np.ndarray, rank: float) -> float:
     """Least end at which the classes up to it hold at least `rank` responses."""
     order = np.argsort(ends, kind="stable")
     reached = np.searchsorted(np.cumsum(counts[order]), rank)

@@ -16,6 +16,11 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
 
+# Repeats of a quiet machine scatter by less; a larger scatter of a quantity that cannot be negative is mostly skew.
+_SCATTER = 0.2
+# W. G. Cochran, "Sampling Techniques", 3rd edition, 1977, equation 2.57: with more than 25 G² values, G the skewness,
+# the 95 % interval of a mean misses in less than 6 %.
+_COCHRAN = 25
 # A percentile has no mean over runs: the mean of two 99 % quantiles, or of two medians, is no quantile of anything.
 PERCENTILE = re.compile(r"(^|_)(p\d+|median)(_|$)")
 
@@ -35,7 +40,8 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        In the unit of `values`.  With one value the interval is NaN, with none the value too.
+        In the unit of `values`.  With one value the interval is NaN, with none the value too.  A warning names repeats
+        that scatter so much that they are probably skewed, and too few for the interval to hold in spite of that.
 
     Raises
     ------
@@ -68,7 +74,22 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
     mean = known.mean()
     half = stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
+    warnings += _skewed(known, mean)
     return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
+
+
+def _skewed(known: np.ndarray, mean: float) -> list[str]:
+    """Return a warning where values above 0 scatter so much that a t interval of so few covers too little if skewed."""
+    if not (known > 0).all():
+        return []
+    scatter = known.std(ddof=1) / mean
+    skewness = 3 * scatter + scatter**3  # of a lognormal quantity
+    if scatter <= _SCATTER or known.size >= _COCHRAN * skewness**2:
+        return []
+    return [
+        f"{known.size} repeats that scatter by {scatter:.0%} of their mean: if they are skewed, as times are, the "
+        "interval covers less than it says; take logarithms, or more repeats"
+    ]
 
 
 def summarise_repeats(

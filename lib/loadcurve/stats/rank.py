@@ -14,6 +14,12 @@ from scipy import stats
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.estimate import Estimate
 
+# Where the smaller group scatters more, intervals of level 95 % covered 80 to 90 % in simulation
+# (models/coverage/comparisons.py).  Fewer runs than this beside at least twice as many do not show their scatter.
+_SHOWS_SCATTER, _MANY_MORE = 10, 2
+# Ratio of variances, in the smaller group against the larger; and of two groups of one size that show their scatter,
+# where intervals covered 90 to 94 %.
+_SCATTERS_MORE, _SCATTERS_OTHERWISE = 1.5, 4.0
 # E. Brunner and U. Munzel (2000) show their t approximation to be good from ten values in each group on.
 _BRUNNER_MUNZEL_RUNS = 10
 
@@ -42,6 +48,7 @@ def find_shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     Notes
     -----
     Assumes independent runs and two distributions of one shape; ties make the interval wider than it need be.
+    Different scatter makes it too narrow, most of all where the smaller group scatters more: a warning says so.
     J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", Annals of Mathematical Statistics 34
     (1963).  The interval is Moses': M. Hollander, D. A. Wolfe, "Nonparametric Statistical Methods", chapter 4.
 
@@ -51,7 +58,7 @@ def find_shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     10 [6, 13]
     """
     first, second, warnings = two_groups(a, b)
-    return _moses(first, second, level, "Hodges–Lehmann shift", warnings)
+    return _moses(first, second, level, "Hodges–Lehmann shift", [*warnings, *_unlike(first, second)])
 
 
 def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
@@ -86,8 +93,30 @@ def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate
     ('3 runs of A and 3 of B: no rank interval is surer than 90 %',)
     """
     first, second, warnings = two_groups(a, b)
-    logs = _moses(np.log(first), np.log(second), level, "ratio by ranks (Hodges–Lehmann on logarithms)", warnings)
+    first, second = np.log(first), np.log(second)
+    warnings += _unlike(first, second)
+    logs = _moses(first, second, level, "ratio by ranks (Hodges–Lehmann on logarithms)", warnings)
     return Estimate(*np.exp([logs.value, logs.lo, logs.hi]), level, logs.method, logs.warnings)
+
+
+def _unlike(first: np.ndarray, second: np.ndarray) -> list[str]:
+    """Return a warning where the smaller group scatters more than the larger, or is too small to show that."""
+    if min(first.size, second.size) < 2:
+        return []
+    groups = (("A", first, first.var(ddof=1)), ("B", second, second.var(ddof=1)))
+    # Of two groups of one size, the one that scatters more.
+    (name, few, own), (other, many, others) = sorted(groups, key=lambda group: (group[1].size, -group[2]))
+    if few.size == many.size:
+        wrong = few.size >= _SHOWS_SCATTER and own > _SCATTERS_OTHERWISE * others
+    else:
+        hidden = few.size < _SHOWS_SCATTER and many.size >= _MANY_MORE * few.size
+        wrong = hidden or own > _SCATTERS_MORE * others
+    if not wrong:
+        return []
+    return [
+        f"{few.size} runs of {name} beside {many.size} of {other}: ranks take both to scatter alike; if {name} "
+        "scatters more, the interval covers less than it says; take the t interval"
+    ]
 
 
 def _moses(first: np.ndarray, second: np.ndarray, level: float, method: str, warnings: list[str]) -> Estimate:
@@ -162,6 +191,9 @@ def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
     above = mann.statistic / (first.size * second.size)
     least = 2 * _probability_below(first.size, second.size)[0]
     of_mann = [*warnings, "ties: p is approximate"] if tied else list(warnings)
+    of_mann += [
+        text.replace("the interval covers less than it says", "p is too small") for text in _unlike(first, second)
+    ]
     if least > 0.05:  # the customary bar
         of_mann.append(f"{first.size} and {second.size} runs: p is never below {least:.2g}")
     of_munzel, munzel = list(warnings), (np.nan, np.nan)

@@ -15,6 +15,7 @@ from loadcurve.models.coverage import (
     summarise_hits,
     summarise_knee_coverage,
     summarise_mean_coverage,
+    summarise_plateau_coverage,
     summarise_ratio_coverage,
     summarise_scale_out_coverage,
     summarise_studies,
@@ -102,10 +103,15 @@ def test_scale_out(repeats):
     assert table["coverage"].between(*CLAIMED).all(), table
 
 
-def test_demands_with_a_background_are_covered_and_without_one_a_little_less():
-    table = summarise_demand_coverage([6, 10], runs=400).set_index(["setting", "quantity"]).sort_index()
-    assert table.loc["background of 15 %", "coverage"].between(*CLAIMED).all()
-    assert table.loc["no background", "coverage"].between(0.89, CLAIMED[1]).all()
+def test_demands_are_covered_with_and_without_a_background():
+    table = summarise_demand_coverage([6, 10], runs=400)
+    assert table["coverage"].between(*CLAIMED).all(), table
+
+
+def test_the_demand_of_a_plateau_is_covered_though_its_best_level_is_chosen():
+    """A t interval over the repeats of the best of 8 equal levels would hold it in 84 to 89 %."""
+    table = summarise_plateau_coverage([1, 8], [3, 10], runs=600)
+    assert table["coverage"].between(*CLAIMED).all(), table
 
 
 def test_knees():

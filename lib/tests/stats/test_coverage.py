@@ -10,6 +10,7 @@ import pytest
 
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.merging import find_mean_of_series
+from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.variance import find_mean_of_levels
 
 CLAIMED = (0.93 - 0.015, 0.97 + 0.015)
@@ -30,6 +31,46 @@ def test_where_the_mean_of_a_series_covers_too_little_it_warns_or_refuses(n, rho
     estimates = [find_mean_of_series(coverage.ar1(n, rho, rng)) for _ in range(300)]
     assert np.mean([e.lo <= coverage.TRUE_MEAN <= e.hi for e in estimates if not np.isnan(e.lo)]) < 0.93
     assert np.mean([bool(e.warnings) for e in estimates]) > 0.9
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 0.55), (1200, 0.87)])
+def test_a_slow_drift_under_white_noise_is_warned_of_or_covered(n, least):
+    """A tenth of the variance changes slowly: with 60 samples nothing in the series shows it, with 1200 it is seen."""
+    rng = np.random.default_rng(n)
+    series = [np.sqrt(0.9) * coverage.ar1(n, 0.0, rng) + np.sqrt(0.1) * coverage.ar1(n, 0.95, rng) for _ in range(300)]
+    truth = (np.sqrt(0.9) + np.sqrt(0.1)) * coverage.TRUE_MEAN
+    found = [find_mean_of_series(values) for values in series]
+    share = np.mean([one.lo <= truth <= one.hi for one in found if not np.isnan(one.lo)])
+    assert share >= least
+    assert share > 0.87 or all(one.warnings for one in found)
+
+
+def test_skewed_repeats_are_warned_of_and_normal_ones_are_not():
+    """Lognormal, σ 0.5: 3 to 10 repeats cover about 92 %.  Normal ones that scatter by a tenth cover 95 %."""
+    rng = np.random.default_rng(6)
+    for n, most in ((3, 0.05), (10, 0.01)):
+        skewed = [find_mean(rng.lognormal(0, 0.5, n)).warnings for _ in range(300)]
+        normal = [find_mean(rng.normal(100, 10, n)).warnings for _ in range(300)]
+        assert np.mean([bool(w) for w in skewed]) > 0.8
+        assert np.mean([bool(w) for w in normal]) <= most
+    assert (
+        find_mean([1, 2, 3]).warnings[0].startswith("3 repeats that scatter by 50% of their mean: if they are skewed")
+    )
+    assert find_mean([-1, 0, 1]).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("n", "scatter", "warned"), [(3, 4.0, 1.0), (10, 4.0, 1.0), (10, 0.25, 0.0), (30, 1.0, 0.0), (30, 4.0, 1.0)]
+)
+def test_ranks_warn_where_the_smaller_group_scatters_more(n, scatter, warned):
+    """n runs of A beside 30 of B: too low where A scatters four times as much, and the warning says so."""
+    rng, hits, said = np.random.default_rng(n), [], []
+    for _ in range(300):
+        found = find_rank_ratio(np.exp(0.02 * scatter * rng.standard_normal(n)), np.exp(0.02 * rng.standard_normal(30)))
+        hits.append(found.lo <= 1 <= found.hi)
+        said.append(any("ranks take both to scatter alike" in text for text in found.warnings))
+    assert abs(np.mean(said) - warned) <= 0.05
+    assert np.mean(hits) > 0.91 or warned > 0.9
 
 
 def test_neighbours_are_no_repeats():

@@ -33,7 +33,7 @@ def test_wild_repeats_have_no_upper_end():
 def test_missing_repeats_are_told():
     found = find_harmonic_mean([100, 25, math.nan])
     assert found.value == pytest.approx(40)
-    assert found.warnings == ("1 of 3 repeats have no value",)
+    assert found.warnings[0] == "1 of 3 repeats have no value"
     assert math.isnan(find_harmonic_mean([math.nan]).value)
 
 

@@ -20,23 +20,25 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True)
 class Line:
-    """U = intercept + slope X, and the throughput at which it reaches the target utilisation."""
+    """U = intercept + slope X, and the throughput at which it reaches the target; no intercept is NaN."""
 
     slope: Interval
     intercept: Interval
     saturation: Interval
 
 
-def fit_lines(x: np.ndarray, u: np.ndarray, target: float, level: float) -> tuple[Line | None, Line | None]:
-    """Return the line through the origin, and the one with an intercept; None for a line that has too few points."""
-    through_origin = _through_origin(x, u, target, level) if x.size else None
-    with_intercept = _with_intercept(x, u, target, level) if np.unique(x).size >= 2 and x.size >= 3 else None
-    return through_origin, with_intercept
+def fit_line(x: np.ndarray, u: np.ndarray, target: float, level: float, through_origin: bool) -> Line | None:
+    """Return the line with an intercept, or through the origin with too few points for one; None without points."""
+    if not x.size:
+        return None
+    if through_origin or x.size < 3 or np.unique(x).size < 2:
+        return _through_origin(x, u, target, level)
+    return _with_intercept(x, u, target, level)
 
 
 def has_intercept(line: Line | None) -> bool:
-    """Return whether the interval of the line's intercept excludes 0."""
-    if line is None:
+    """Return whether the line has an intercept whose interval excludes 0."""
+    if line is None or np.isnan(line.intercept[0]):
         return False
     value, lo, hi = line.intercept
     return abs(value) >= _LEAST and not lo <= 0 <= hi
@@ -56,7 +58,7 @@ def _through_origin(x: np.ndarray, u: np.ndarray, target: float, level: float) -
         half = stats.t.ppf((1 + level) / 2, x.size - 1) * np.sqrt(squares / (x @ x))
     lo = max(slope - half, 0.0) if x.size > 1 else np.nan  # no demand is below 0
     ends = (slope, lo, slope + half)
-    return Line(ends, (0.0, 0.0, 0.0), reciprocal(target, ends))
+    return Line(ends, UNKNOWN, reciprocal(target, ends))
 
 
 def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:

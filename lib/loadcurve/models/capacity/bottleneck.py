@@ -1,10 +1,13 @@
 r"""The bottleneck: what each resource spends on a request, and the throughput at which it has nothing left.
 
 The utilisation law says that a resource of m servers is busy for the share U = X D / m.  It gives the demand D in two
-ways, and this module compares them.  Over runs in which the resource has time left the law is a line through the
-origin, and its slope is the demand.  Work that does not come from the requests (a backup, the collectors) gives the
-line an intercept, which is tested for.  Where the resource is saturated, utilisation cannot rise any further while the
-throughput still scatters, so such runs are not on the line; there the demand is the ratio of the means:
+ways, and this module compares them.  Over runs in which the resource has time left the law is a line, and its slope is
+the demand.  Work that does not come from the requests (a backup, the collectors) gives the line an intercept.  It is
+always fitted: a line through the origin would be biased by an intercept that is too small to be seen, such as 1 %, and
+its interval would hold the demand in half of all studies only (models/coverage/resources.py).
+
+Where the resource is saturated, utilisation cannot rise any further while the throughput still scatters, so such runs
+are not on the line; there the demand is the ratio of the means:
 
 .. math::
 
@@ -24,7 +27,7 @@ import pandas as pd
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
 from loadcurve.models._values import above_0, at_least_0, at_least_1
-from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_lines, has_intercept, reciprocal
+from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_line, has_intercept, reciprocal
 from loadcurve.stats.mean import find_mean
 
 SATURATED = 0.90
@@ -37,7 +40,12 @@ _MISS = 0.10
 
 
 def summarise_demands(
-    usage: pd.DataFrame, *, load: str = "connections", target_utilisation_ratio: float = 1.0, level: float = 0.95
+    usage: pd.DataFrame,
+    *,
+    load: str = "connections",
+    target_utilisation_ratio: float = 1.0,
+    level: float = 0.95,
+    through_origin: bool = False,
 ) -> pd.DataFrame:
     """Demand of each resource below saturation and at saturation, and the throughput at which it saturates.
 
@@ -54,6 +62,9 @@ def summarise_demands(
         Utilisation that the resource may reach, 0 < U <= 1.
     level : float
         Confidence level, 0 < level < 1.
+    through_origin : bool
+        Whether the resource is known to be idle without requests.  Then the line goes through the origin, and its
+        intervals are much narrower.
 
     Returns
     -------
@@ -66,9 +77,9 @@ def summarise_demands(
             by regression over the loads below saturation; ``demand_per_server_s`` is D / m.  Where every load is
             saturated, they repeat the demand at saturation.
         ``background_ratio, background_lo, background_hi``
-            the intercept of the regression (NaN with fewer than 3 points below saturation); ``has_background`` says
-            whether its interval excludes 0.  Then the demand is of the line with an intercept, else of the line through
-            the origin.
+            the intercept of the regression; ``has_background`` says whether its interval excludes 0.  It is NaN, and
+            the line goes through the origin, with fewer than 3 points below saturation or where `through_origin` says
+            so.
         ``line_saturation_rps, line_saturation_lo, line_saturation_hi``
             throughput at which this line reaches the target; NaN where every load is saturated.
         ``saturated_demand_s, saturated_demand_lo, saturated_demand_hi``
@@ -86,7 +97,7 @@ def summarise_demands(
 
     Notes
     -----
-    t intervals with n − 1, with an intercept n − 2 degrees of freedom, for independent runs.  Where the line has an
+    t intervals with n − 2, through the origin n − 1 degrees of freedom, for independent runs.  Where the line has an
     intercept, the interval of its saturation is Fieller's.  At saturation the t interval is that of the mean of X / U
     over the runs, the throughput of a resource that is always busy; the demand is its reciprocal.
 
@@ -94,7 +105,7 @@ def summarise_demands(
     --------
     >>> usage = pd.DataFrame({"resource": "cpu", "servers": 2, "throughput_rps": [100, 200, 300, 400]})
     >>> usage["utilisation_ratio"] = [0.051, 0.099, 0.151, 0.199]
-    >>> table = summarise_demands(usage)
+    >>> table = summarise_demands(usage, through_origin=True)
     >>> table[["resource", "demand_s", "saturation_rps", "saturation_lo", "saturation_hi"]].round(4)
       resource  demand_s  saturation_rps  saturation_lo  saturation_hi
     0      cpu     0.001       2002.6702       1976.559      2029.4806
@@ -103,7 +114,7 @@ def summarise_demands(
     if load in usage:
         check_points(usage, ["resource", load])
     rows = [
-        {"resource": name, **_of_resource(name, group, load, target_utilisation_ratio, level)}
+        {"resource": name, **_of_resource(name, group, load, target_utilisation_ratio, level, through_origin)}
         for name, group in usage.groupby("resource", sort=False, observed=True)
     ]
     table = pd.DataFrame(rows)
@@ -119,7 +130,7 @@ class _Saturated:
     saturation: Interval = UNKNOWN
 
 
-def _of_resource(name: str, group: pd.DataFrame, load: str, target: float, level: float) -> dict:
+def _of_resource(name: str, group: pd.DataFrame, load: str, target: float, level: float, through_origin: bool) -> dict:
     servers = np.unique(at_least_1("servers", group["servers"]))
     if servers.size != 1 or not np.isfinite(servers[0]):
         raise ValueRuleError(f"servers of {name}", "one number", servers)
@@ -134,21 +145,18 @@ def _of_resource(name: str, group: pd.DataFrame, load: str, target: float, level
     x, u, m = throughput[known], busy[known], float(servers[0])
     loads = group[load].to_numpy()[known] if load in group else np.arange(x.size)
     full = pd.Series(u).groupby(loads).transform("mean").to_numpy() >= SATURATED
-    through_origin, with_intercept = fit_lines(x[~full], u[~full], target, level)
-    has_background = has_intercept(with_intercept)
-    line = with_intercept if has_background else through_origin
+    line = fit_line(x[~full], u[~full], target, level, through_origin)
     saturated = _at_saturation(x[full], u[full], target, level)
     measured = line is None or (full.sum() >= 2 and target >= SATURATED)
     slope = saturated.demand_per_server_s if line is None else line.slope
-    warnings += _weak_line(x[~full], u[~full], line, with_intercept, has_background, x.max(), measured)
+    warnings += _weak_line(x[~full], u[~full], line, through_origin, x.max(), measured)
     warnings += _disagreement(line, saturated)
     return {
         "servers": m, "points": x.size, "saturated_points": int(full.sum()),
         **_named("demand_s demand_lo demand_hi", (m * end for end in slope)),
         "demand_per_server_s": slope[0],
-        **_named("background_ratio background_lo background_hi",
-                 with_intercept.intercept if with_intercept else UNKNOWN),
-        "has_background": has_background,
+        **_named("background_ratio background_lo background_hi", line.intercept if line else UNKNOWN),
+        "has_background": has_intercept(line),
         **_named("line_saturation_rps line_saturation_lo line_saturation_hi", line.saturation if line else UNKNOWN),
         **_named("saturated_demand_s saturated_demand_lo saturated_demand_hi",
                  (m * end for end in saturated.demand_per_server_s)),
@@ -171,24 +179,24 @@ def _at_saturation(x: np.ndarray, u: np.ndarray, target: float, level: float) ->
     return _Saturated(x, reciprocal(1.0, ends), tuple(target * end for end in ends))
 
 
-def _weak_line(x, u, line: Line | None, with_intercept: Line | None, has_background, highest, measured) -> list[str]:
+def _weak_line(x, u, line: Line | None, through_origin: bool, highest: float, measured: bool) -> list[str]:
     if line is None:
         return [f"every load is at least {SATURATED:.0%} busy: measure lower loads to test the demand for a background"]
     found = []
-    if with_intercept is None:
+    if np.isnan(line.intercept[0]) and not through_origin:
         found.append(
             f"{x.size} points at {np.unique(x).size} throughputs below {SATURATED:.0%} busy: an intercept cannot be "
             "tested"
         )
-    elif has_background:
-        intercept, lo, hi = with_intercept.intercept
+    elif has_intercept(line):
+        intercept, lo, hi = line.intercept
         cause = "background load, or a request costs less the higher the load"
         if intercept < 0:
             cause = "a request costs more the higher the load"
         found.append(
             f"the line meets zero throughput at a utilisation of {intercept:.1%} [{lo:.1%}, {hi:.1%}]: {cause}"
         )
-    fitted = line.intercept[0] + line.slope[0] * x
+    fitted = np.nan_to_num(line.intercept[0]) + line.slope[0] * x
     worst = int(np.argmax(np.abs(u - fitted)))
     if abs(u[worst] - fitted[worst]) > _MISS:
         found.append(
@@ -197,7 +205,7 @@ def _weak_line(x, u, line: Line | None, with_intercept: Line | None, has_backgro
         )
     if line.saturation[0] == 0:
         found.append("the background alone is more than the target: there is no throughput for it")
-    if has_background and np.isinf(line.saturation[0]):
+    if has_intercept(line) and np.isinf(line.saturation[0]):
         found.append("utilisation does not rise with throughput: the requests have no demand here")
     if not measured and 2 * highest < line.saturation[0] < np.inf:
         found.append(

@@ -13,6 +13,8 @@ from loadcurve.models.capacity.bottleneck import SATURATED, summarise_demands
 
 # What doubling the load must bring for throughput to count as rising: more than the scatter between runs, some 5 %.
 _RISE = 0.05
+# A smaller intercept would be printed as 0 %.
+_NOTHING = 0.005
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
 
 
@@ -47,7 +49,7 @@ def bottleneck_verdict(
     >>> usage = usage.assign(throughput_rps=[9000, 15000, 20000, 20100], utilisation_ratio=[0.09, 0.15, 0.2, 0.2])
     >>> print(bottleneck_verdict(usage))  # doctest: +NORMALIZE_WHITESPACE
     no watched resource saturates: throughput stays at 20,100 requests/s from connections = 200 to 400, where cpu is
-    20 % busy and would allow 100,181 [99,742, 100,625] requests/s; look at accept queues, locks, a single listening
+    20 % busy and would allow 100,440 [98,386, 102,600] requests/s; look at accept queues, locks, a single listening
     port, the generator
     """
     if load not in usage:
@@ -86,7 +88,7 @@ def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
     )
     if np.isnan(demand["line_saturation_rps"]):
         return text
-    start = f"{_percent(demand['background_ratio'])} + " if demand["has_background"] else ""
+    start = f"{_percent(demand['background_ratio'])} + " if abs(demand["background_ratio"]) >= _NOTHING else ""
     line = f"{start}{_microseconds(demand['demand_per_server_s'])} a request"
     return f"{text}; the line over lower loads, {line}, allows {_interval(demand, 'line_saturation')}"
 

@@ -1,7 +1,11 @@
 """How often the intervals of this library hold the true value, in simulations with a known truth."""
 
 from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
-from loadcurve.models.coverage.comparisons import summarise_comparison_coverage, summarise_ratio_coverage
+from loadcurve.models.coverage.comparisons import (
+    summarise_comparison_coverage,
+    summarise_ratio_coverage,
+    summarise_unequal_coverage,
+)
 from loadcurve.models.coverage.count import (
     CLAIMED,
     COLUMNS,
@@ -17,13 +21,18 @@ from loadcurve.models.coverage.curves import (
     summarise_usl_coverage,
     summarise_weight_coverage,
 )
-from loadcurve.models.coverage.means import summarise_mean_coverage
+from loadcurve.models.coverage.means import summarise_mean_coverage, summarise_quantile_coverage
 from loadcurve.models.coverage.resources import (
     summarise_demand_coverage,
     summarise_knee_coverage,
+    summarise_plateau_coverage,
     summarise_scale_out_coverage,
 )
-from loadcurve.models.coverage.series import summarise_drift_coverage, summarise_series_coverage
+from loadcurve.models.coverage.series import (
+    summarise_drift_coverage,
+    summarise_series_coverage,
+    summarise_slow_coverage,
+)
 
 __all__ = [
     "CLAIMED",
@@ -37,12 +46,16 @@ __all__ = [
     "summarise_hits",
     "summarise_knee_coverage",
     "summarise_mean_coverage",
+    "summarise_plateau_coverage",
     "summarise_profile_coverage",
+    "summarise_quantile_coverage",
     "summarise_ratio_coverage",
     "summarise_scale_out_coverage",
     "summarise_series_coverage",
     "summarise_sizes",
+    "summarise_slow_coverage",
     "summarise_studies",
+    "summarise_unequal_coverage",
     "summarise_usl_coverage",
     "summarise_weight_coverage",
     "verdict",

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.models.coverage.count import COLUMNS, counted, holds, summarise_hits
-from loadcurve.stats.rank import find_shift
-from loadcurve.stats.ratio import find_paired_ratio
+from loadcurve.stats.bootstrap import find_bootstrap_ratio
+from loadcurve.stats.rank import find_rank_ratio, find_shift
+from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage
 
 _RATIO = 1.1
@@ -64,6 +65,58 @@ def summarise_comparison_coverage(
     tables = [
         summarise_hits(lambda rng, n=n: _others(rng, n), runs=runs, seed=seed, n=n, setting="normal") for n in repeats
     ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarise_unequal_coverage(
+    runs_of: Sequence[tuple[int, int]] = ((3, 10), (5, 20), (10, 30)),
+    *,
+    times: float = 4.0,
+    runs: int = 1000,
+    seed: int = 4,
+    resamples: int = 500,
+) -> pd.DataFrame:
+    """Coverage of the 95 % intervals of a ratio where few runs of A scatter more than many of B.
+
+    Parameters
+    ----------
+    runs_of : sequence of (int, int)
+        Runs of A and of B.
+    times : float
+        Standard deviation of a run of A (5 %) over that of B, > 0.
+    runs, seed, resamples
+        As for `summarise_ratio_coverage`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `summarise_hits`; ``n`` counts the runs of A, ``setting`` names those of B.
+
+    Examples
+    --------
+    >>> summarise_unequal_coverage([(3, 10)], runs=2, resamples=100)["method"].tolist()
+    ['Fieller', 't on logarithms', 'ranks', 'bootstrap, expanded']
+    """
+    methods = {
+        "Fieller": find_ratio,
+        "t on logarithms": find_geometric_ratio,
+        "ranks": find_rank_ratio,
+        "bootstrap, expanded": lambda a, b, rng: find_bootstrap_ratio(a, b, seed=rng, resamples=resamples),
+    }
+
+    def simulate(rng: np.random.Generator, few: int, many: int) -> dict[tuple[str, str], float]:
+        a = _RATIO * (1 + _SCATTER * rng.standard_normal(few))
+        b = 1 + _SCATTER / times * rng.standard_normal(many)
+        found = {name: find(a, b, rng) if "bootstrap" in name else find(a, b) for name, find in methods.items()}
+        return {(name, "ratio"): holds(one, _RATIO) for name, one in found.items()}
+
+    tables = [
+        summarise_hits(
+            lambda rng, few=few, many=many: simulate(rng, few, many),
+            runs=runs, seed=seed, n=few, setting=f"beside {many}, {times:g} × the scatter",
+        )
+        for few, many in runs_of
+    ]  # fmt: skip
     return pd.concat(tables, ignore_index=True)
 
 

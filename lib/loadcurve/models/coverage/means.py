@@ -1,14 +1,16 @@
-"""Coverage of the intervals of one mean: over repeats, over levels of repeats, at the end of a stop rule or a plan."""
+"""Coverage of the intervals of one mean or quantile: over repeats and their levels, after a stop rule or a plan."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from loadcurve.models.coverage.count import holds, summarise_hits
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.mean import find_mean
+from loadcurve.stats.quantile import find_quantile
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
 from loadcurve.stats.variance import find_mean_of_levels
 
@@ -51,6 +53,37 @@ def summarise_mean_coverage(
         summarise_hits(lambda rng, s=simulate, n=n: s(rng, n), runs=runs, seed=seed, n=n, setting=setting)
         for setting, simulate in _SETTINGS.items()
         for n in repeats
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarise_quantile_coverage(
+    values: Sequence[int] = (10, 30, 100, 1000),
+    quantiles: Sequence[float] = (0.5, 0.9),
+    *,
+    runs: int = 1000,
+    seed: int = 4,
+) -> pd.DataFrame:
+    """Coverage of the 95 % interval of `find_quantile` for lognormal values, as `summarise_hits`.
+
+    An interval with an open end holds the truth as any other does.
+
+    Examples
+    --------
+    >>> summarise_quantile_coverage([10], [0.5], runs=3)[["quantity", "n", "runs"]].values.tolist()
+    [['0.5 quantile', 10, 3]]
+    """
+
+    def simulate(rng: np.random.Generator, n: int, quantile: float) -> dict[tuple[str, str], float]:
+        found = find_quantile(rng.lognormal(0.0, _SKEW, n), quantile)
+        return {("order statistics", f"{quantile:g} quantile"): holds(found, np.exp(_SKEW * ndtri(quantile)))}
+
+    tables = [
+        summarise_hits(
+            lambda rng, n=n, q=quantile: simulate(rng, n, q), runs=runs, seed=seed, n=n, setting="lognormal, σ 0.5"
+        )
+        for quantile in quantiles
+        for n in values
     ]
     return pd.concat(tables, ignore_index=True)
 

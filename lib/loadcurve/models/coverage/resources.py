@@ -10,13 +10,14 @@ from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
 from loadcurve.models.coverage.count import holds, summarise_hits
 from loadcurve.models.coverage.curves import TRUE, levels_of, over_studies, simulate_runs
+from loadcurve.models.demand import find_demand
 from loadcurve.models.scaling.usl import USL, usl
 from loadcurve.stats.estimate import Estimate
 
 _DEMAND_S = 4e-4
-# Of utilisation: how far a run lies off its line, and what a background load takes of a resource.
-_OFF, _BACKGROUND = 0.01, 0.15
-_SCATTER = 0.03
+_OFF = 0.01  # of utilisation: how far a run lies off its line
+_BACKGROUNDS = {f"background of {100 * ratio:g} %": ratio for ratio in (0.01, 0.15)}
+_SCATTER, _PLATEAU_SCATTER = 0.03, 0.05
 _UNITS, _EFFICIENCY = (1.0, 2.0), 0.9
 
 
@@ -35,13 +36,13 @@ def summarise_demand_coverage(
     Returns
     -------
     pandas.DataFrame
-        As `summarise_hits`; utilisation lies a standard deviation of 1 % off its line, with and without a background
-        load of 15 %.
+        As `summarise_hits`; utilisation lies a standard deviation of 1 % off its line, without a background load and
+        with one of 1 % or 15 %.
 
     Examples
     --------
     >>> summarise_demand_coverage([6], runs=2)["setting"].unique().tolist()
-    ['no background', 'background of 15 %']
+    ['no background', 'background of 1 %', 'background of 15 %']
     """
 
     def simulate(rng: np.random.Generator, n: int, background: float) -> dict[tuple[str, str], float]:
@@ -58,8 +59,49 @@ def summarise_demand_coverage(
 
     tables = [
         summarise_hits(lambda rng, n=n, b=background: simulate(rng, n, b), runs=runs, seed=seed, n=n, setting=setting)
-        for setting, background in (("no background", 0.0), (f"background of {100 * _BACKGROUND:g} %", _BACKGROUND))
+        for setting, background in {"no background": 0.0, **_BACKGROUNDS}.items()
         for n in points
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def summarise_plateau_coverage(
+    levels: Sequence[int] = (1, 3, 8), repeats: Sequence[int] = (3, 5, 10), *, runs: int = 1000, seed: int = 4
+) -> pd.DataFrame:
+    """Coverage of the 95 % interval of `find_demand` where several levels lie on one plateau.
+
+    Parameters
+    ----------
+    levels : sequence of int
+        Levels on the plateau, which are alike; another one lies at half of it.
+    repeats : sequence of int
+        Runs of each level, which scatter by 5 %.
+    runs, seed
+        As for `summarise_mean_coverage`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `summarise_hits`; ``n`` counts the levels of the plateau.
+
+    Examples
+    --------
+    >>> summarise_plateau_coverage([3], [5], runs=2)["quantity"].tolist()
+    ['demand of the plateau']
+    """
+
+    def simulate(rng: np.random.Generator, n: int, count: int) -> dict[tuple[str, str], float]:
+        number = np.repeat(np.arange(1.0, n + 2), count)
+        true = np.where(number == 1, 0.5, 1.0) / _DEMAND_S
+        throughput = true * (1 + _PLATEAU_SCATTER * rng.standard_normal(number.size))
+        return {("1 / highest mean", "demand of the plateau"): holds(find_demand(number, throughput), _DEMAND_S)}
+
+    tables = [
+        summarise_hits(
+            lambda rng, n=n, r=count: simulate(rng, n, r), runs=runs, seed=seed, n=n, repeats=count, setting="5 % of X"
+        )
+        for n in levels
+        for count in repeats
     ]
     return pd.concat(tables, ignore_index=True)
 

@@ -21,6 +21,16 @@ def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
     return TRUE_MEAN + SCATTER * np.sqrt(1 - rho**2) * signal.lfilter([1.0], [1.0, -rho], shocks)
 
 
+# A slow component under white noise: its part of the variance, and its autocorrelation from sample to sample.
+_SLOW_PART, _SLOW = 0.1, 0.95
+
+
+def slow_drift(samples: int, rng: np.random.Generator) -> np.ndarray:
+    """White noise of mean TRUE_MEAN, a tenth of whose variance is a slow AR(1) component of autocorrelation 0.95."""
+    fast, slow = (ar1(samples, rho, rng) - TRUE_MEAN for rho in (0.0, _SLOW))
+    return TRUE_MEAN + np.sqrt(1 - _SLOW_PART) * fast + np.sqrt(_SLOW_PART) * slow
+
+
 def drift_of(values: np.ndarray) -> Estimate:
     """Sen's slope of the series plus a drift of TRUE_MEAN from its first sample to its last."""
     row = summarise_drift(values + np.linspace(0, TRUE_MEAN, values.size)).iloc[0]
@@ -63,6 +73,28 @@ def summarise_series_coverage(
     0  ρ = 0.5  60     3
     """
     return _over_series(samples, rhos, _METHODS, runs, seed)
+
+
+def summarise_slow_coverage(
+    samples: Sequence[int] = (60, 300, 1200), *, runs: int = 1000, seed: int = 4
+) -> pd.DataFrame:
+    """Coverage of the same intervals for a series of `slow_drift`, whose neighbours hardly resemble each other.
+
+    Examples
+    --------
+    >>> summarise_slow_coverage([60], runs=3)["setting"].unique().tolist()
+    ['a tenth slow']
+    """
+
+    def simulate(rng: np.random.Generator, n: int) -> dict[tuple[str, str], float]:
+        values = slow_drift(n, rng)
+        return {name: holds(find(values), TRUE_MEAN) for name, find in _METHODS.items()}
+
+    tables = [
+        summarise_hits(lambda rng, n=n: simulate(rng, n), runs=runs, seed=seed, n=n, setting="a tenth slow")
+        for n in samples
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def summarise_drift_coverage(
