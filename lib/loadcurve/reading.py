@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadcurve import manifest
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.files import content, files_of, parse_bytes
 from loadcurve.ingest.hints import Hints
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 # What a study's own folder holds beside its runs.
-_OF_A_STUDY = ("study.yml", "answers.json")
+_OF_A_STUDY = ("study.yml", "answers.json", manifest.NAME)
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     runs = _recorded_runs(files) if is_folder else ()
     for run in runs:
         yield _read_recorded(run)
+    yield from _gaps(runs)
     known = {run.parent / name for run in runs for name in _OF_A_STUDY}
     loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
     for file, parsed, refused in parse_each(loose, hints, _recording_text):
@@ -176,6 +178,21 @@ def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
     """Folders that hold a `run.json` and lie in a study."""
     folders = (file.parent for file in files if file.name == "run.json")
     return tuple(folder for folder in folders if (folder.absolute().parent / "study.yml").is_file())
+
+
+def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
+    """Say which runs of a study are missing, where the whole study was named."""
+    from loadcurve.ingest.folder import read_gaps
+
+    for folder in dict.fromkeys(run.parent for run in runs):
+        file = folder / manifest.NAME
+        if file.is_file():
+            try:
+                found = read_gaps(folder.resolve())
+                filled = {name: rows.assign(source=str(file)) for name, rows in found.tables.items() if len(rows)}
+                yield Reading(str(file), None, Parsed("", Tables(filled), found.warnings), recorded=True)
+            except LoadcurveError as error:
+                yield Reading(str(file), None, None, str(error))
 
 
 def _read_recorded(folder: Path) -> Reading:

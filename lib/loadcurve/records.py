@@ -73,17 +73,7 @@ def read_run(path: Path) -> Run:
         rule, or the values are not those that were sealed.
     """
     path = path / "run.json" if path.is_dir() else path
-    try:
-        text = _text(path)
-    except FileNotFoundError:
-        raise ParseError(0, "a run.json", "no file", str(path)) from None
-    try:
-        values = json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        line = text.split("\n")[error.lineno - 1].strip()
-        raise ParseError(error.lineno, f"JSON ({error.msg})", line, str(path)) from None
-    except (ValueError, RecursionError) as error:
-        raise ParseError(0, "JSON", str(error), str(path)) from None
+    text, values = read_json(path)
     where = _key_lines(text)
     built = values
     if isinstance(values, dict) and "commands" in values:
@@ -102,6 +92,27 @@ def read_run(path: Path) -> Run:
         found = f"sha256 {expected[:digits]}{'…' if digits else ''}"
         raise ParseError(where.get("seal", 0), f"the seal of what was recorded ({recorded})", found, str(path))
     return run
+
+
+def read_json(path: Path) -> tuple[str, Any]:
+    """Read a JSON file strictly: its text, and its values.
+
+    Raises
+    ------
+    ParseError
+        When there is no such file, it is not JSON, or a key stands twice in one mapping.
+    """
+    try:
+        text = _text(path)
+    except FileNotFoundError:
+        raise ParseError(0, f"a {path.name}", "no file", str(path)) from None
+    try:
+        return text, json.loads(text, object_pairs_hook=_each_key_once, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        line = text.split("\n")[error.lineno - 1].strip()
+        raise ParseError(error.lineno, f"JSON ({error.msg})", line, str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(0, "JSON", str(error), str(path)) from None
 
 
 def write_run(run: Run, folder: Path) -> Path:

@@ -8,7 +8,10 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"errors", "units"},
-    {"schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors"},
+    {
+        "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
+        "manifest",
+    },
     {"ingest", "lab"},
     {"reading", "export"},
     {"stats"},
@@ -18,7 +21,7 @@ LAYERS = [
     {"publish"},
     {"batch", "site", "launching", "launch_summary"},
     {"cli", "__main__"},
-]
+]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # The laboratory is the only place that starts processes; git is asked for the commit, papermill starts kernels.
 MAY_START_PROCESSES = {"lab", "publish"}

@@ -15,6 +15,7 @@ _ADVICE = {
     "failed": "Read its reason in run.json and what its commands wrote, remove the cause, and resume the study.",
     "interrupted": "Resume the study: only what is not finished is run again.",
     "running": "Wait for it; where nothing runs any more, resume the study.",
+    "missing": "Restore the run's folder, or launch the study again: runs.json lists the run.",
 }
 _OTHER = "Look at run.json: the status is none that a laboratory writes."
 

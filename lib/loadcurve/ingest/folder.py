@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import ParseError
+from loadcurve.errors import ParseError, printable
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.form import Form
@@ -18,8 +18,10 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.point import check_factors, find_edits, tables_of, wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.streams import parse_each
+from loadcurve.manifest import NAME as MANIFEST
+from loadcurve.manifest import find_gaps
 from loadcurve.paths import shown
-from loadcurve.records import fingerprint, read_run, read_study
+from loadcurve.records import fingerprint, read_run, read_study, run_folders
 from loadcurve.schemas import RAW, SCHEMAS
 from loadcurve.study import Command, Run, Study, background_ratios
 
@@ -58,7 +60,8 @@ def read_runs(folder: Path) -> Ingested:
     """Read every run of a study's folder.
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
-    is a run made by hand: its files are told from their content, and what only a record knows is missing.
+    is a run made by hand: its files are told from their content, and what only a record knows is missing.  A run that
+    a launch made and that is gone (`loadcurve.manifest`) has a row with the status ``missing``, and a warning.
 
     Raises
     ------
@@ -71,7 +74,27 @@ def read_runs(folder: Path) -> Ingested:
     parts = _Parts()
     for run_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
         _read_one(run_folder, study, parts)
+    _note_gaps(folder, study, parts)
     return _ingested(parts, folder)
+
+
+def read_gaps(folder: Path) -> Ingested:
+    """Read what a study's manifest misses, and nothing of its runs."""
+    parts = _Parts()
+    _note_gaps(folder, read_study(folder), parts)
+    return _ingested(parts, folder, ["runs"])
+
+
+def _note_gaps(folder: Path, study: Study, parts: _Parts) -> None:
+    """Give each run that is missing its row and its warning, and warn of each that is not of the launch."""
+    held = {path.name: read_run(path).seal for path in run_folders(folder)}
+    for run_id, said in find_gaps(folder, held):
+        parts.warnings.append(printable(f"{shown(folder / run_id)}: {said}"))
+        if run_id not in held:
+            row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
+            parts.frames["runs"].append(pd.DataFrame([row]))
+    if (folder / MANIFEST).exists():
+        parts.sources["runs"].add(folder / MANIFEST)
 
 
 def read_run_folder(folder: Path) -> Ingested:
@@ -214,17 +237,19 @@ def _read_finished(run: Run, folder: Path, parts: _Parts, roles: tuple[str, ...]
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
     generators = [c for c in run.commands if c.role == "generator"]
     load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
+    reported: set[int | None] = set()
     for name, frame in tables_of(run, load_started).items():
         parts.frames[name].append(_of_run(frame.assign(source="run.json"), run))
         parts.sources[name].add(folder / "run.json")
     for command in run.commands:
-        form = form_of(command.tool, command.variant)
         # What servers and balancers print is their log; a warm-up is no part of the run.
-        if form is None or command.role not in roles:
+        if command.role not in roles:
             continue
-        if not command.stdout:
-            called = f"{command.tool} {command.variant}".strip()
-            parts.warnings.append(f"{shown(folder)}: {called} printed nothing")
+        form = form_of(command.tool, command.variant)
+        called = f"{command.tool} {command.variant}".strip()
+        if form is None or not command.stdout:
+            why = "printed nothing" if form else f"is no {command.role} whose output loadcurve reads: left out"
+            parts.warnings.append(f"{shown(folder)}: {called} {why}")
             continue
         path = folder / command.stdout
         parsed = _parse(form, path)
@@ -251,7 +276,16 @@ def _read_finished(run: Run, folder: Path, parts: _Parts, roles: tuple[str, ...]
                     continue
                 parts.frames[name].append(_complete(name, frame, run, command, source.name, load_started, generator))
                 parts.sources[name] |= {*read, folder / "run.json"}
-    if len(generators) > 1 and (total := sum(stated)) != run.factors.get("connections") and total == total:
+                reported |= {generator} if name == "runs" else set()
+    for generator, command in enumerate(generators):
+        if generator not in reported:  # a run without numbers is a run all the same
+            row = {"tool": command.tool}
+            if len(generators) == 1:
+                row["connections"] = run.factors.get("connections")
+            frame = _complete("runs", pd.DataFrame([row]), run, command, "run.json", load_started, generator)
+            parts.frames["runs"].append(frame)
+    total = sum(stated) if len(stated) == len(generators) > 1 else float("nan")
+    if total != run.factors.get("connections") and total == total:
         wanted = f"{run.factors.get('connections')} connections of all generators together"
         raise wrong(folder, "factors", wanted, f"{total:g}")
 

@@ -24,6 +24,7 @@ from loadcurve.lab.sections import StudyFile
 from loadcurve.lab.shortfall import ended_early
 from loadcurve.lab.ssh import Connection
 from loadcurve.lab.stage import sites_of, staged
+from loadcurve.manifest import list_run
 from loadcurve.records import write_run
 from loadcurve.study import Run, Study
 
@@ -85,6 +86,7 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
         with reserve.told():
             write_run(run, folder)
             reserve.take(folder)
+            list_run(folder.parent, run.run_id)
     except LabError:
         shutil.rmtree(folder)  # nothing was begun
         raise

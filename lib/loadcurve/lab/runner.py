@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
 from loadcurve.errors import LabError
-from loadcurve.lab import machine, programs, ssh
+from loadcurve.lab import machine, programs, reserve, ssh
 from loadcurve.lab.guard import check_targets
 from loadcurve.lab.hosts import Host
 from loadcurve.lab.interrupts import deferred, pause
@@ -24,7 +24,8 @@ from loadcurve.lab.run_point import Around, run_point
 from loadcurve.lab.sections import TopologySection, check_study, settings_of
 from loadcurve.lab.sections.study_file import settings_of_point
 from loadcurve.lab.stage import connections
-from loadcurve.records import run_folders
+from loadcurve.manifest import list_run
+from loadcurve.records import read_run, run_folders
 from loadcurve.study import Study
 
 
@@ -83,11 +84,14 @@ def _run_all(study: Study, points: Iterator[Point], folder: Path, around: Around
     with tqdm(total=most, desc=study.study, unit="run") as bar:
         for point in points:
             if is_finished(point, folder / point.run_id):
+                list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
                 bar.total -= 1
                 bar.refresh()
                 continue
             pause(study.rest_s if made else 0.0)
             run = run_point(study, settings_of_point(study, point.settings), point, folder / point.run_id, around)
+            with reserve.told():
+                list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
             made += 1
             bar.update()
             failed.pop(run.run_id, None)

@@ -7,7 +7,9 @@ from loadcurve.schemas.declare import GENERATOR, RUN, at_least_0, count, name, n
 RUNS = pa.DataFrameSchema(
     {
         **RUN,
-        "status": name("finished, failed, interrupted or running, as run.json or the tool's own text says."),
+        "status": name(
+            "finished, failed, interrupted or running, by run.json or the tool; missing when only runs.json has it."
+        ),
         "reason": name("Why the run failed or ended early, in the tool's words."),
         "generator": count("Index of the load generator within the run, from 0."),
         "host": name("Host on which the load generator ran."),

@@ -12,6 +12,7 @@ import pytest
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
+from loadcurve.manifest import read_manifest
 from loadcurve.records import read_run, run_folders
 from loadcurve.study import Command, Run, Study
 
@@ -104,6 +105,7 @@ def check_whole(made: Launched) -> None:
     """See that every command of every run is in the tables, with its host, its tool and its times."""
     reports, sampled = made.tables["runs"], _sampled(made.tables)
     assert set(reports["run_id"]) == set(made.runs)
+    assert read_manifest(made.folder) == {run_id: run.seal for run_id, run in made.runs.items()}
     for run_id, run in made.runs.items():
         assert (run.status, run.reason) == ("finished", "")
         rows = reports[reports["run_id"] == run_id].sort_values("generator")

@@ -1,0 +1,97 @@
+"""A study knows its runs: one that is missing, replaced or added is reported by name, however the study is read."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+import loadcurve
+from loadcurve.audit import audit
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.store import read_table, read_warnings
+from loadcurve.manifest import NAME, list_run, read_manifest
+from loadcurve.reading import read_each
+from loadcurve.records import read_run, write_run
+
+STUDY = "connections_on_loopback"
+RUNS = ("cpu-c0008-r1", "delay-c0008-r1")
+
+
+@pytest.fixture
+def study(checkout, root):
+    """Two recorded runs with their manifest."""
+    source, target = root / "data" / "studies" / STUDY, checkout / "data" / "studies" / STUDY
+    target.mkdir()
+    shutil.copy(source / "study.yml", target)
+    for run in RUNS:
+        shutil.copytree(source / run, target / run)
+        list_run(target, run, read_manifest(source)[run])
+    return target
+
+
+def test_recorded_studies_list_their_runs(root):
+    folders = [path.parent for path in (root / "data" / "studies").glob("*/study.yml")]
+    for folder in folders:
+        assert read_manifest(folder) == {path.parent.name: read_run(path).seal for path in folder.glob("*/run.json")}
+    assert STUDY in {folder.name for folder in folders}
+
+
+def test_a_whole_study_has_no_gap(study):
+    assert not [line for line in read_warnings(STUDY) if NAME in line]
+    assert set(read_table("runs", STUDY)["run_id"]) == set(RUNS)
+
+
+def test_a_missing_run_is_named_wherever_the_study_is_read(study):
+    shutil.rmtree(study / RUNS[0])
+    said = f"data/studies/{STUDY}/{RUNS[0]}: missing: runs.json lists it, but its folder is gone"
+    tables = {"store": read_table("runs", STUDY), "read": loadcurve.read(study).tables["runs"]}
+    each = [reading for reading in read_each(study, Hints()) if "runs" in reading.parsed.tables]
+    tables["each"] = pd.concat([reading.rows("runs") for reading in each])
+    for how, runs in tables.items():
+        assert dict(zip(runs["run_id"], runs["status"], strict=True)) == {RUNS[0]: "missing", RUNS[1]: "finished"}, how
+    warnings = (read_warnings(STUDY), loadcurve.read(study).warnings, [w for r in each for w in r.parsed.warnings])
+    assert all(len([line for line in lines if line.startswith(said)]) == 1 for lines in warnings)
+    findings = audit({"runs": tables["store"]})
+    found = findings[(findings["run_id"] == RUNS[0]) & (findings["rule"] == "unfinished-run")]
+    assert found["severity"].tolist() == ["error"] and "missing" in found["evidence"].iloc[0]
+
+
+def test_a_run_that_was_replaced_or_added_is_named(study):
+    run = read_run(study / RUNS[0])
+    write_run(type(run)(**{**vars(run), "warnings": ("a record of another launch",)}), study / RUNS[0])
+    shutil.copytree(study / RUNS[1], study / "added")
+    write_run(type(run)(**{**vars(read_run(study / RUNS[1])), "run_id": "added"}), study / "added")
+    said = [line for line in read_warnings(STUDY) if NAME in line]
+    assert [line.split(": ")[:2] for line in said] == [
+        [f"data/studies/{STUDY}/{RUNS[0]}", "not the run that was launched"],
+        [f"data/studies/{STUDY}/added", "not of this launch"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"runs": []}', '{"runs": {"a": 1}}', '{"runs": {}, "x": 1}', '{"runs": {"a": "", "a": ""}}', "\ud800"],
+)
+def test_a_broken_manifest_is_one_line(study, text):
+    (study / NAME).write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(LoadcurveError, match="runs.json:[01]: expected ") as caught:
+        read_table("runs", STUDY)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_of_an_unknown_generator_keeps_its_row(study):
+    folder = study / RUNS[0]
+    record = json.loads((folder / "run.json").read_text())
+    for command in record["commands"]:
+        command["tool"] = {"wrk": "vegeta9", "sar": "sar9"}.get(command["tool"], command["tool"])
+    run = read_run(study / RUNS[1])
+    commands = tuple(type(run.commands[0])(**command) for command in record.pop("commands"))
+    write_run(type(run)(**{**record, "commands": commands}), folder)
+    row = read_table("runs", STUDY).set_index("run_id").loc[RUNS[0]]
+    assert (row["status"], row["tool"], row["connections"], row["variant"]) == ("finished", "vegeta9", 8, "cpu")
+    assert pd.isna(row["throughput_rps"]) and pd.isna(row["requests"])
+    said = [line for line in read_warnings(STUDY) if RUNS[0] in line]
+    assert any("vegeta9 is no generator whose output loadcurve reads" in line for line in said)
+    assert any("sar9 is no collector whose output loadcurve reads" in line for line in said)
