@@ -11,13 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import coverage
 import ingestion
 import launcher
 import models
 import monitors
 import search
 
-CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES
+CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES | coverage.CASES
 
 
 def main() -> None:

@@ -65,6 +65,7 @@ def straight_fit(sd=0.2, level=0.95):
         connections=number,
         throughput_rps=10 * number,
         weights=np.ones(4),
+        weighting="equal",
         function=lambda n, slope: slope * n,
         gradient=lambda n, slope: np.asarray(n, float)[:, None],
         solve=lambda n, x, weights: (x @ n / (n @ n))[:, None],

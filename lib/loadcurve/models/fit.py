@@ -27,9 +27,10 @@ class Fit:
     covariance : numpy.ndarray, shape (p, p)
         Of the parameters in that order.  Row and column of a parameter at its bound are 0: it is held there.
     residual_sd : float
-        Standard deviation of the residuals on `degrees_of_freedom`, in requests per second; NaN without any.
+        Standard deviation of the residuals on `degrees_of_freedom`, of a point with the weight 1, in requests per
+        second; NaN without any.
     r_squared : float
-        Share of the variance of the throughput that the fit explains, at most 1.
+        Share of the variance of the throughput, each point with its weight, that the fit explains, at most 1.
     corrected_aic : float
         Corrected information criterion, to compare laws on the same points; lower is better.
     points, degrees_of_freedom : int
@@ -42,6 +43,8 @@ class Fit:
         The points the fit used, sorted by connections.
     weights : numpy.ndarray, shape (n,)
         How much each counted; their mean is 1.
+    weighting : str
+        ``relative`` (1 / X²), ``equal``, or ``given`` with the call.
     function, gradient, solve : callable
         The law ``(connections, *parameters) -> X``, shape (m,); its derivatives by the parameters, shape (m, p); and
         its least squares, as `Law` describes them.
@@ -60,9 +63,16 @@ class Fit:
     connections: np.ndarray
     throughput_rps: np.ndarray
     weights: np.ndarray
+    weighting: str
     function: Callable[..., np.ndarray] = field(repr=False)
     gradient: Callable[..., np.ndarray] = field(repr=False)
     solve: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Law and weights, a line for each parameter, and the warnings."""
+        head = f"{self.law}, least squares with {self.weighting} weights, {self.points} points"
+        own = [f"  {name} {estimate}" for name, estimate in self.parameters.items()]
+        return "\n".join([head, *own, *(f"  warning: {sentence}" for sentence in self.warnings)])
 
     def values(self) -> list[float]:
         """Return the parameters' values in the law's order."""
@@ -123,8 +133,9 @@ class Fit:
         connections : array_like, shape (m,)
             Connections N, > 0.
         prediction : bool
-            False: the band of the mean, where the law runs.  True: where one further point of weight 1 would fall (the
-            term s²): with weights, one that counts as much as the levels do on average.
+            False: the band of the mean, where the law runs.  True: where one further point would fall (the term s²).
+            With relative weights its scatter is in proportion to the law there; with given ones it is that of a point
+            of weight 1, which counts as much as the levels do on average.
 
         Returns
         -------
@@ -134,8 +145,12 @@ class Fit:
         """
         at = np.atleast_1d(above_0("connections", connections))
         slope = self.gradient(at, *self.values())
-        variance = np.einsum("ij,jk,ik->i", slope, self.covariance, slope) + prediction * self.residual_sd**2
-        middle, half = self.predict(at), self.quantile() * np.sqrt(variance)
+        middle = self.predict(at)
+        variance = np.einsum("ij,jk,ik->i", slope, self.covariance, slope)
+        if prediction:
+            one = middle**2 * np.mean(self.throughput_rps**-2.0) if self.weighting == "relative" else 1.0
+            variance = variance + self.residual_sd**2 * one  # one / weight of a point there
+        half = self.quantile() * np.sqrt(variance)
         return pd.DataFrame({"connections": at, "throughput_rps": middle, "lo": middle - half, "hi": middle + half})
 
 

@@ -66,7 +66,7 @@ def test_no_other_search_finds_less(name, seed, noise):
             np.maximum(start, lower), bounds=(lower, np.inf), x_scale=np.abs(TRUE[name]),
         )  # fmt: skip
         outside = any(other.x[i] < 0 for i, p in enumerate(law.parameters) if name != "free_usl")
-        assume(not outside and not (name == "saturating" and other.x[2] > law.bounds["sharpness"]))
+        assume(not outside and not (name == "saturating" and other.x[2] > law.bounds["sharpness"][0]))
         # A ten-thousandth of the sum of squares moves no parameter by more than a fiftieth of its standard error.
         assert least <= 2 * other.cost * (1 + (1e-4 if name in ("saturating", "finite_source") else 1e-6))
 
@@ -84,14 +84,14 @@ def test_many_data_sets_at_once_are_each_as_alone(name):
 
 def test_sysbench_is_a_roofline():
     """R. Schwartz' sca_tools has these data as a case where the Universal Scalability Law is wrong."""
-    roofline, law = fit_roofline(*SYSBENCH), fit_usl(*SYSBENCH)
+    roofline, law = fit_roofline(*SYSBENCH, weights="equal"), fit_usl(*SYSBENCH, weights="equal")
     assert roofline.parameters["capacity_rps"].value == pytest.approx(np.mean(SYSBENCH[1][2:]), rel=1e-6)
     assert roofline.r_squared > 0.9999 > law.r_squared
     assert roofline.corrected_aic < law.corrected_aic - 50
 
 
 def test_nginx_at_the_link_is_a_roofline():
-    roofline, law = fit_roofline(*NGINX_100KB), fit_usl(*NGINX_100KB)
+    roofline, law = fit_roofline(*NGINX_100KB, weights="equal"), fit_usl(*NGINX_100KB, weights="equal")
     assert np.abs(roofline.predict(NGINX_100KB[0]) / NGINX_100KB[1] - 1).max() < 0.05
     assert np.abs(law.predict(NGINX_100KB[0]) / NGINX_100KB[1] - 1).max() > 0.2  # 22 % at worst
     assert roofline.corrected_aic < law.corrected_aic
@@ -99,7 +99,7 @@ def test_nginx_at_the_link_is_a_roofline():
 
 def test_raytracer_with_free_signs():
     """R package usl, raytracer: unconstrained, β = −2.01e-4 and the sum of squares 484.018."""
-    fit = fit_free_usl(*RAYTRACER)
+    fit = fit_free_usl(*RAYTRACER, weights="equal")
     assert fit.parameters["coherency"].value == pytest.approx(-2.01e-4, rel=2e-3)
     assert fit.residual_sd**2 * fit.degrees_of_freedom == pytest.approx(484.018, rel=1e-6)
     assert any("a cost is below 0" in warning for warning in fit.warnings)
@@ -107,10 +107,10 @@ def test_raytracer_with_free_signs():
 
 def test_the_laws_are_nested():
     """A law with a parameter more misses no more; at its bounds it is the simpler one."""
-    linear, amdahl, law = (fit(*SPECSDM91) for fit in (fit_linear, fit_amdahl, fit_usl))
+    linear, amdahl, law = (fit(*SPECSDM91, weights="equal") for fit in (fit_linear, fit_amdahl, fit_usl))
     assert linear.r_squared < amdahl.r_squared < law.r_squared
-    bounded = fit_usl(*RAYTRACER)
-    assert bounded.values()[:2] == pytest.approx(fit_amdahl(*RAYTRACER).values(), rel=1e-6)
+    bounded = fit_usl(*RAYTRACER, weights="equal")
+    assert bounded.values()[:2] == pytest.approx(fit_amdahl(*RAYTRACER, weights="equal").values(), rel=1e-6)
 
 
 @given(st.floats(1e-3, 1.0), st.floats(1e-3, 1e5), st.integers(1, 400))
@@ -135,7 +135,17 @@ def test_finite_source_keeps_to_its_bounds(demand, delay):
 def test_weights_count():
     number, throughput = [1, 2, 4, 8], [10.0, 20.0, 44.0, 80.0]
     assert fit_linear(number, throughput, weights=[1, 1, 1e-9, 1]).values() == pytest.approx([10.0])
-    assert fit_linear(number, throughput, weights=[5, 5, 5, 5]).values() == fit_linear(number, throughput).values()
+    equal = fit_linear(number, throughput, weights="equal")
+    assert fit_linear(number, throughput, weights=[5, 5, 5, 5]).values() == equal.values()
+    # By default each point weighs 1 / X², so that γ is the harmonic-like mean Σ (N/X) / Σ (N/X)².
+    each = np.array(number) / throughput
+    relative = fit_linear(number, throughput)
+    assert relative.values() == pytest.approx([each.sum() / (each**2).sum()])
+    assert (relative.weighting, equal.weighting) == ("relative", "equal")
+    assert "linear, least squares with relative weights, 4 points" in str(relative)
+    assert "relative weights" in relative.parameters["unit_throughput_rps"].method
+    with pytest.raises(ValueRuleError, match="weights must be one of relative, equal, or an array, got 'x'"):
+        fit_linear(number, throughput, weights="x")
     with pytest.raises(ValueRuleError, match="weights must be > 0"):
         fit_linear(number, throughput, weights=[1, 1, 0, 1])
     with pytest.raises(ValueRuleError, match="weights must be of the shape"):

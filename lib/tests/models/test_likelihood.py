@@ -22,7 +22,7 @@ DERIVED = {
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_an_end_is_where_the_squares_reach_the_limit(quantity):
     """SciPy's constrained search, another way to the least sum of squares with the quantity held at an end."""
-    fit = fit_usl(*SPECSDM91)
+    fit = fit_usl(*SPECSDM91, weights="equal")
     found = find_profile(fit, quantity)
     number, throughput = np.array(SPECSDM91[0]), np.array(SPECSDM91[1])
     scale = np.array(fit.values())
@@ -38,18 +38,18 @@ def test_an_end_is_where_the_squares_reach_the_limit(quantity):
 
 
 def test_at_its_bound_it_is_the_interval_of_the_fit():
-    fit = fit_usl(*RAYTRACER)
+    fit = fit_usl(*RAYTRACER, weights="equal")
     found, of_fit = find_profile(fit, "coherency"), fit.parameters["coherency"]
     assert (found.value, found.lo) == (0, 0)
     assert found.hi == pytest.approx(of_fit.hi, rel=1e-4)
 
 
 def test_what_the_data_do_not_bound_is_open():
-    fit = fit_usl(*RAYTRACER)
+    fit = fit_usl(*RAYTRACER, weights="equal")
     peak = find_profile(fit, "peak")
     assert np.isinf([peak.value, peak.hi]).all()
     assert RAYTRACER[0][-1] < peak.lo < 100  # an earlier peak would have been seen
-    six = fit_usl(RAYTRACER[0][:6], RAYTRACER[1][:6])
+    six = fit_usl(RAYTRACER[0][:6], RAYTRACER[1][:6], weights="equal")
     assert find_profile(six, "contention").lo == 0  # the published correct interval contains 0
     assert np.isinf(find_profile(six, "limit_rps").hi)
 
@@ -66,11 +66,11 @@ def test_it_covers_in_simulation(quantity, true):
 
 
 def test_rules():
-    fit = fit_usl(*SPECSDM91)
+    fit = fit_usl(*SPECSDM91, weights="equal")
     with pytest.raises(ValueRuleError, match="quantity must be one of"):
         find_profile(fit, "knee")
     with pytest.raises(ValueRuleError, match="fit must be of the law usl, got 'amdahl'"):
-        find_profile(fit_amdahl(*SPECSDM91), "contention")
+        find_profile(fit_amdahl(*SPECSDM91, weights="equal"), "contention")
     with pytest.raises(ValueRuleError, match="points must be > 3"):
         find_profile(fit_usl([1, 2, 4], [10, 17, 26]), "peak")
 
@@ -107,4 +107,4 @@ def test_no_scatter_no_width():
     assert found.lo == found.hi == pytest.approx(np.sqrt(0.97 / 0.0008))
     assert "no scatter was measured" in found.warnings[-1]
     with pytest.raises(ValueRuleError, match="value must be > 0 and finite"):
-        profile_holds(fit_usl(*SPECSDM91), "peak", np.inf)
+        profile_holds(fit_usl(*SPECSDM91, weights="equal"), "peak", np.inf)

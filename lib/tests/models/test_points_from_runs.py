@@ -41,7 +41,7 @@ def test_weights_make_the_fit_more_precise_where_the_scatter_grows():
     for seed in range(200):
         point = summarise_points(*runs(5, lambda x: 0.05 * x, seed))
         axes = point["connections"], point["throughput_rps"]
-        fits = fit_usl(*axes), fit_usl(*axes, weights=point["weight"])
+        fits = fit_usl(*axes, weights="equal"), fit_usl(*axes, weights=point["weight"])
         misses.append([fit.parameters["unit_throughput_rps"].value - 100 for fit in fits])
     plain, weighted = np.sqrt(np.mean(np.square(misses), axis=0))
     assert weighted < 0.7 * plain
@@ -55,11 +55,12 @@ def test_the_unit_of_throughput_does_not_matter(unit):
     assert other["scatter_rps"].to_numpy() == pytest.approx(unit * one["scatter_rps"].to_numpy(), rel=1e-3)
 
 
-def test_without_repeats_or_without_scatter_all_runs_count_the_same():
-    single = summarise_points([1, 2, 4], [10, 19, 35])
-    assert single["weight"].tolist() == [1, 1, 1] and single["scatter_rps"].isna().all()
+def test_without_repeats_or_without_scatter_runs_scatter_in_proportion():
+    """Weights go as repeats / X²: 16, 4 and 1 for X = 10, 20 and 40; 8 and 1 where the lower level has two."""
+    single = summarise_points([1, 2, 4], [10, 20, 40])
+    assert single["weight"].to_numpy() == pytest.approx(np.array([16, 4, 1]) / 7) and single["scatter_rps"].isna().all()
     exact = summarise_points([1, 1, 2], [10, 10, 20])
-    assert exact["scatter_rps"].tolist() == [0, 0] and exact["weight"].tolist() == pytest.approx([4 / 3, 2 / 3])
+    assert exact["scatter_rps"].tolist() == [0, 0] and exact["weight"].tolist() == pytest.approx([16 / 9, 2 / 9])
 
 
 def test_a_run_without_a_value_is_left_out():
@@ -71,7 +72,7 @@ def test_a_run_without_a_value_is_left_out():
     [
         ([1, 2], [10], "throughput_rps must be of the shape of connections"),
         ([1], [np.nan], "throughput_rps must be known for one run at least"),
-        ([0.5], [10], "connections must be"),
+        ([0], [10], "connections must be > 0"),
         ([1], [0], "throughput_rps must be"),
     ],
 )

@@ -63,16 +63,16 @@ def test_a_law_that_made_the_points_seldom_leaves_one():
 
 
 def test_each_level_told_by_the_others():
-    fit = fit_usl(*SDM91)
+    fit = fit_usl(*SDM91, weights="equal")
     left = np.arange(7) != 3
-    without = fit_usl(fit.connections[left], fit.throughput_rps[left])
+    without = fit_usl(fit.connections[left], fit.throughput_rps[left], weights="equal")
     assert fit.leave_one_out[3] == pytest.approx(without.predict(72)[()] / 1853.2 - 1)
     assert np.isnan(fit_usl([1, 2, 4], [10, 18, 30]).leave_one_out).all()
 
 
 def test_table_of_residuals():
     """R's usl 3.0.3, tests/summary.Rout.save: fitted values of specsdm91."""
-    table = fit_usl(*SDM91).residuals()
+    table = fit_usl(*SDM91, weights="equal").residuals()
     assert table["fitted_rps"].round().tolist() == [90, 1078, 1541, 1850, 1879, 1822, 1646]
     assert (table["residual_rps"] ** 2).sum() == pytest.approx(27453.72, abs=0.01)
     assert table["miss_ratio"].to_numpy() == pytest.approx(table["fitted_rps"] / table["throughput_rps"] - 1)

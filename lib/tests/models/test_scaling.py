@@ -48,7 +48,7 @@ def test_law_without_costs_has_neither_peak_nor_limit():
 
 def test_specsdm91():
     # R usl, tests/summary.Rout.save; intervals recomputed with t(4).
-    fit = fit_usl(*SPECSDM91)
+    fit = fit_usl(*SPECSDM91, weights="equal")
     unit, contention, coherency = fit.parameters.values()
     assert unit.value == pytest.approx(90.00, abs=5e-3)
     assert contention.value == pytest.approx(0.02773, abs=5e-6)
@@ -66,7 +66,7 @@ def test_specsdm91():
 
 
 def test_raytracer_has_its_coherency_at_the_bound():
-    fit = fit_usl(*RAYTRACER)
+    fit = fit_usl(*RAYTRACER, weights="equal")
     unit, contention, coherency = fit.parameters.values()
     assert unit.value == pytest.approx(21.848843, rel=1e-7)
     assert contention.value == pytest.approx(0.05777078, rel=1e-6)
@@ -77,7 +77,7 @@ def test_raytracer_has_its_coherency_at_the_bound():
 
 def test_raytracer_first_six_points():
     n, x = RAYTRACER
-    fit = fit_usl(n[:6], x[:6])
+    fit = fit_usl(n[:6], x[:6], weights="equal")
     assert fit.values() == pytest.approx([20.8560, 0.0244440, 0.0016268], rel=2e-5)
     assert np.sqrt(np.diag(fit.covariance)) == pytest.approx([0.7885, 0.00839, 0.000261], rel=2e-3)
     # R usl prints .00754 to .04135 for α (one-sided, n − 1): wrong.  The right interval contains 0.
@@ -89,7 +89,7 @@ def test_raytracer_first_six_points():
 
 def test_raytracer_first_five_points_are_few():
     n, x = RAYTRACER
-    fit = fit_usl(n[:5], x[:5])
+    fit = fit_usl(n[:5], x[:5], weights="equal")
     assert fit.values() == pytest.approx([21.059, 0.028, 0.001], rel=0.01, abs=5e-4)
     assert warned(fit, "5 points: 3 parameters need at least 6")
 
@@ -101,14 +101,14 @@ def test_synthetic():
 
 
 def test_sysbench_is_no_usl_and_says_so():
-    fit = fit_usl(*SYSBENCH)
+    fit = fit_usl(*SYSBENCH, weights="equal")
     assert warned(fit, "poor fit")
     assert warned(fit, "the law misses the throughput")
 
 
 def test_nginx_at_the_link_is_no_usl_and_says_so():
     # The oracle: USL misses it by 22 % at worst and must be rejected.
-    assert any("by +22%" in warning for warning in fit_usl(*NGINX_100KB).warnings)
+    assert any("by +22%" in warning for warning in fit_usl(*NGINX_100KB, weights="equal").warnings)
 
 
 def test_super_linear_start_is_warned_about():
@@ -170,7 +170,7 @@ def test_missing_points_are_left_out():
     [
         ([1, 2, 2, 4], [1, 2, 2, 3], "connections must be each level once"),
         ([1, 2], [1, 2], "points must be >= 3"),
-        ([0, 1, 2], [1, 2, 3], "connections must be >= 1, got 0.0"),
+        ([0, 1, 2], [1, 2, 3], "connections must be > 0, got 0.0"),
         ([1, 2, 4], [1, 0, 3], "throughput_rps must be > 0, got 0.0"),
         ([1, 2, 4], [1, 2], "throughput_rps must be of the shape of connections"),
     ],

@@ -32,6 +32,19 @@ def test_throughput_and_latency_are_of_one_point(unit, alpha, beta, number):
     assert usl_throughput_at(number / throughput, unit, alpha, beta) == pytest.approx(throughput, rel=1e-4)
 
 
+@given(units, st.floats(0, 1), st.floats(1e-9, 1))
+def test_the_peak_is_on_both_branches(unit, alpha, beta):
+    """The throughput at the peak itself: rounding must not make it one that the law never reaches."""
+    peak = usl_peak_connections(alpha, beta)
+    if peak < 1:
+        return
+    most = usl(peak, unit, alpha, beta)
+    for branch in ("rising", "falling"):
+        assert usl_connections_at(most, unit, alpha, beta, branch) == pytest.approx(peak, rel=1e-4)
+        assert usl_latency_at(most, unit, alpha, beta, branch) == pytest.approx(peak / most, rel=1e-4)
+    assert np.isnan(usl_connections_at(most * (1 + 1e-9), unit, alpha, beta))
+
+
 def test_sca_tools_breaks_littles_law():
     """X(R = 10) is asserted there as 312.413; with N = X R the law's own throughput is another."""
     ours = usl_throughput_at(10, *SCA)

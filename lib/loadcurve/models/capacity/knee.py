@@ -26,7 +26,7 @@ from loadcurve.models.capacity._runs import Runs, known_runs
 from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.demand import find_demand, find_latency_min
-from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval
+from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval, level_weights
 from loadcurve.models.scaling.fits import LAWS
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.run_intervals import influence_degrees
@@ -52,7 +52,7 @@ def find_curvature_knee(
     Parameters
     ----------
     law : Law
-        One of `LAWS`; it is fitted to the means of the levels, each with the weight of its repeats.
+        One of `LAWS`; it is fitted to the means of the levels, with the weights of `summarise_points`.
     connections, throughput_rps : array_like, shape (m,)
         Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.
     level : float
@@ -207,7 +207,7 @@ def summarise_knees(
 def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> Estimate:
     level, draws, seed = how
     drawn = bootstrap_law(law, runs.connections, runs.throughput_rps, draws=draws, seed=seed)
-    values = law.solve(runs.levels, runs.means[None], runs.repeats / runs.repeats.mean())
+    values = law.solve(runs.levels, runs.means[None], level_weights(runs.connections, runs.throughput_rps))
     value = search(law, values, runs.levels, score)[0]
     found = search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
     degrees = influence_degrees(

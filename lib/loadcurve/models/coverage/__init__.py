@@ -16,8 +16,9 @@ from loadcurve.models.coverage.count import (
     verdict,
 )
 from loadcurve.models.coverage.curves import (
+    SHIPPED,
     TRUTH,
-    summarise_profile_coverage,
+    WHERE,
     summarise_usl_coverage,
     summarise_weight_coverage,
 )
@@ -37,7 +38,9 @@ from loadcurve.models.coverage.series import (
 __all__ = [
     "CLAIMED",
     "COLUMNS",
+    "SHIPPED",
     "TRUTH",
+    "WHERE",
     "holds",
     "summarise_bootstrap_coverage",
     "summarise_comparison_coverage",
@@ -47,7 +50,6 @@ __all__ = [
     "summarise_knee_coverage",
     "summarise_mean_coverage",
     "summarise_plateau_coverage",
-    "summarise_profile_coverage",
     "summarise_quantile_coverage",
     "summarise_ratio_coverage",
     "summarise_scale_out_coverage",

@@ -1,4 +1,4 @@
-"""Coverage of the intervals over runs: the bootstrap of a fitted law, with plain and with expanded percentiles."""
+"""Coverage of the bootstrap of a fitted law, with plain and with expanded percentiles."""
 
 from collections.abc import Sequence
 
@@ -6,27 +6,28 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.models.coverage.count import holds
-from loadcurve.models.coverage.curves import TRUTH, levels_of, over_studies, simulate_runs
-from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, quantities
+from loadcurve.models.coverage.curves import WHERE, Hits, over_studies, truth_of
+from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.models.scaling.usl import USL
 
 
 def summarise_bootstrap_coverage(
-    levels: Sequence[int] = (6, 8, 10, 15),
-    repeats: Sequence[int] = (3, 5, 10),
-    scatters: Sequence[float] = (0.01, 0.05),
+    levels: Sequence[int] = (5, 8, 12, 20),
+    repeats: Sequence[int] = (1, 3),
+    scatters: Sequence[float] = (0.02, 0.05),
+    where: Sequence[str] = tuple(WHERE),
     *,
     runs: int = 1000,
     draws: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals of the Universal Scalability Law by bootstrap over runs.
+    """Coverage of the 95 % intervals of the Universal Scalability Law by bootstrap, over runs or over residuals.
 
     Parameters
     ----------
-    levels, repeats, scatters, runs, seed
-        As for `summarise_usl_coverage`.
+    levels, repeats, scatters, where, runs, seed
+        As for `summarise_usl_coverage`; with one run of each level residuals are drawn.
     draws : int
         Draws of each bootstrap; some 400 are the fewest for the expanded percentiles of three repeats.
 
@@ -38,24 +39,22 @@ def summarise_bootstrap_coverage(
 
     Examples
     --------
-    >>> table = summarise_bootstrap_coverage([6], [3], [0.01], runs=2, draws=50)
+    >>> table = summarise_bootstrap_coverage([6], [3], [0.01], [""], runs=2, draws=50)
     >>> table["method"].unique().tolist()
-    ['bootstrap over runs, percentiles', 'bootstrap over runs, expanded']
+    ['bootstrap, percentiles', 'bootstrap, expanded']
     """
 
-    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
-        number, drawn_runs = levels_of(n), simulate_runs(rng, n, count, scatter)
-        study = np.tile(number, count), drawn_runs.ravel()
-        drawn = bootstrap_law(USL, *study, draws=draws, seed=int(rng.integers(2**32)))
-        value = quantities(USL, USL.solve(number, drawn_runs.mean(axis=0)[None], np.ones(n))).iloc[0]
+    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+        study, truth = (np.tile(number, len(drawn)), drawn.ravel()), truth_of(true)
+        # The study is random, so its draws may share a seed.
+        found = bootstrap_law(USL, *study, draws=draws, seed=seed)
+        value = quantities(USL, USL.solve(number, drawn.mean(axis=0)[None], level_weights(*study))).iloc[0]
         degrees = influence_degrees(USL, *study, lambda parameters: quantities(USL, parameters))
-        plain = {
-            ("bootstrap over runs, percentiles", q): holds(find_interval(drawn[q], value[q]), TRUTH[q]) for q in drawn
-        }
+        plain = {("bootstrap, percentiles", q): holds(find_interval(found[q], value[q]), truth[q]) for q in found}
         expanded = {
-            ("bootstrap over runs, expanded", q): holds(find_interval(drawn[q], value[q], 0.95, own), TRUTH[q])
-            for q, own in zip(drawn, degrees, strict=True)
+            ("bootstrap, expanded", q): holds(find_interval(found[q], value[q], 0.95, own), truth[q])
+            for q, own in zip(found, degrees, strict=True)
         }
         return plain | expanded
 
-    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+    return over_studies(levels, repeats, scatters, where, hits, runs, seed)

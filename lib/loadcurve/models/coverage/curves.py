@@ -1,32 +1,48 @@
-"""Coverage of the intervals of the Universal Scalability Law that come from one fit: t, delta method, band, profile."""
+"""Coverage of the intervals of the Universal Scalability Law that come from one fit: those shipped, and others."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from loadcurve.models.coverage.count import holds, summarise_hits
-from loadcurve.models.fit import Fit
 from loadcurve.models.peak import find_limit, find_peak
-from loadcurve.models.scaling.fits import fit_usl
-from loadcurve.models.scaling.likelihood import QUANTITIES, profile_holds
+from loadcurve.models.scaling.fits import fit_usl, free_inverse
+from loadcurve.models.scaling.profile import Profile, sum_limit
 from loadcurve.models.scaling.repeats import summarise_points
-from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
-from loadcurve.stats.estimate import Estimate
+from loadcurve.models.scaling.usl import USL, usl, usl_limit_rps, usl_peak_connections
 
+Hits = Mapping[tuple[str, str], float]
+
+LAST = 96
 TRUE = (100.0, 0.03, 8e-4)
 """γ, α and β of the simulated server; it peaks at 35 of 96 connections."""
-LAST = 96
-TRUTH = {
-    **dict(zip(("unit_throughput_rps", "contention", "coherency"), TRUE, strict=True)),
-    "peak": float(usl_peak_connections(*TRUE[1:])),
-    "limit_rps": float(usl_limit_rps(*TRUE[:2])),
-}
-"""What is true of that server."""
-WEIGHTED = "t interval, shared weights"
-"""The method with the weights of `summarise_points`, from the scatter that all levels share."""
+BEYOND = (100.0, 0.03, 0.97 / 150**2)
+"""The same with a smaller β: it peaks at 150 connections, beyond the last level."""
+WHERE = {"": TRUE, "peak beyond": BEYOND}
+"""Simulated servers by what the setting says of them."""
+SHIPPED = "fit_usl, find_peak, find_limit"
+"""The method with the default intervals, and the weights of `summarise_points`."""
 # Where the bands are asked: between two levels, near the peak.
 _BETWEEN = 30.0
+
+
+def truth_of(true: tuple[float, float, float]) -> dict[str, float]:
+    """Return each quantity of a law with the parameters γ, α and β.
+
+    Examples
+    --------
+    >>> round(truth_of(TRUE)["peak"], 1)
+    34.8
+    """
+    parameters = dict(zip(USL.parameters, true, strict=True))
+    peak, limit = usl_peak_connections(*true[1:]), usl_limit_rps(*true[:2])
+    return parameters | {"peak": float(peak), "limit_rps": float(limit)}
+
+
+TRUTH = truth_of(TRUE)
+"""What is true of the server that peaks among its levels."""
 
 
 def levels_of(n: int) -> np.ndarray:
@@ -40,29 +56,34 @@ def levels_of(n: int) -> np.ndarray:
     return np.maximum(np.round(np.geomspace(1, LAST, n)), np.arange(1, n + 1))
 
 
-def simulate_runs(rng: np.random.Generator, n: int, repeats: int, scatter: float) -> np.ndarray:
+def simulate_runs(
+    rng: np.random.Generator, n: int, repeats: int, scatter: float, true: tuple[float, float, float] = TRUE
+) -> np.ndarray:
     """Throughput of every run, shape (repeats, n); it scatters in proportion to the law's."""
-    return usl(levels_of(n), *TRUE) * (1 + scatter * rng.standard_normal((repeats, n)))
+    return usl(levels_of(n), *true) * (1 + scatter * rng.standard_normal((repeats, n)))
 
 
 def summarise_usl_coverage(
-    levels: Sequence[int] = (6, 8, 10, 15),
-    repeats: Sequence[int] = (3, 5, 10),
-    scatters: Sequence[float] = (0.01, 0.05),
+    levels: Sequence[int] = (5, 8, 12, 20),
+    repeats: Sequence[int] = (1, 3),
+    scatters: Sequence[float] = (0.02, 0.05),
+    where: Sequence[str] = tuple(WHERE),
     *,
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals of `fit_usl`, `find_peak`, `find_limit` and `Fit.band`.
+    """Coverage of the 95 % intervals of `fit_usl`, `find_peak` and `find_limit`, and of `Fit.band`.
 
     Parameters
     ----------
     levels : sequence of int
-        Levels of connections of a study, >= 5.
+        Levels of connections of a study, >= 4.
     repeats : sequence of int
-        Runs of each level, >= 2; the fit gets the means and weights of `summarise_points`.
+        Runs of each level, >= 1; the fit gets the means and weights of `summarise_points`.
     scatters : sequence of float
         Standard deviation of a run, as a part of its throughput.
+    where : sequence of str
+        Keys of `WHERE`: where the peak lies.
     runs, seed
         As for `summarise_mean_coverage`.
 
@@ -73,108 +94,115 @@ def summarise_usl_coverage(
 
     Examples
     --------
-    >>> summarise_usl_coverage([6], [3], [0.01], runs=2)["quantity"].unique().tolist()
+    >>> summarise_usl_coverage([6], [3], [0.01], [""], runs=2)["quantity"].unique().tolist()
     ['unit_throughput_rps', 'contention', 'coherency', 'peak', 'limit_rps', 'X(30)']
     """
 
-    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
-        drawn = simulate_runs(rng, n, count, scatter)
-        fit = fit_usl(levels_of(n), drawn.mean(axis=0), weights=_weights(drawn))
-        row = fit.band(_BETWEEN).iloc[0]
-        band = Estimate(row["throughput_rps"], row["lo"], row["hi"], 0.95, "band")
-        hits = {**_hits(fit), f"X({_BETWEEN:g})": holds(band, float(usl(_BETWEEN, *TRUE)))}
-        return {(WEIGHTED, quantity): hit for quantity, hit in hits.items()}
+    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+        weights = summarise_points(np.tile(number, len(drawn)), drawn.ravel())["weight"].to_numpy()
+        found = hits_of_fit(number, drawn.mean(axis=0), weights, true)
+        return {(SHIPPED, quantity): hit for quantity, hit in found.items()}
 
-    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+    return over_studies(levels, repeats, scatters, where, hits, runs, seed)
 
 
 def summarise_weight_coverage(
-    levels: Sequence[int] = (6, 8, 10, 15),
-    repeats: Sequence[int] = (3, 5, 10),
-    scatters: Sequence[float] = (0.01, 0.05),
+    levels: Sequence[int] = (5, 8, 12, 20),
+    repeats: Sequence[int] = (1, 3),
+    scatters: Sequence[float] = (0.02, 0.05),
+    where: Sequence[str] = tuple(WHERE),
     *,
     runs: int = 1000,
     seed: int = 4,
 ) -> pd.DataFrame:
-    """The same with other weights: every point alike, and one over the variance of each level's own repeats.
+    """The same with what is not the default: equal weights, each level's own variance, and the delta method.
 
-    Arguments and result as for `summarise_usl_coverage`.
+    Arguments and result as for `summarise_usl_coverage`; own variances need repeats.
 
     Examples
     --------
-    >>> summarise_weight_coverage([6], [3], [0.01], runs=2)["method"].unique().tolist()
-    ['t interval, equal weights', 't interval, own weights']
+    >>> summarise_weight_coverage([6], [3], [0.01], [""], runs=2)["method"].unique().tolist()
+    ['equal weights', 'own weights', 'delta method']
     """
 
-    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
-        drawn = simulate_runs(rng, n, count, scatter)
-        weights = {
-            "t interval, equal weights": None,
-            "t interval, own weights": 1 / drawn.var(axis=0, ddof=1),
+    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+        means = drawn.mean(axis=0)
+        weights = {"equal weights": np.ones_like(means)}
+        if len(drawn) > 1:
+            weights["own weights"] = 1 / drawn.var(axis=0, ddof=1)
+        found = {
+            (method, quantity): hit
+            for method, weight in weights.items()
+            for quantity, hit in hits_of_fit(number, means, weight, true).items()
         }
-        fits = {method: fit_usl(levels_of(n), drawn.mean(axis=0), weights=weight) for method, weight in weights.items()}
-        return {(method, q): hit for method, fit in fits.items() for q, hit in _hits(fit).items()}
+        shared = summarise_points(np.tile(number, len(drawn)), drawn.ravel())["weight"].to_numpy()
+        values = USL.solve(number, means[None], shared)[0]
+        if len(USL.free(number, means, values)) == len(values):  # at a bound it is the profile's
+            fit, truth = fit_usl(number, means, weights=shared), truth_of(true)
+            found["delta method", "peak"] = holds(find_peak(fit, "delta"), truth["peak"])
+            found["delta method", "limit_rps"] = holds(find_limit(fit, "delta"), truth["limit_rps"])
+        return found
 
-    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+    return over_studies(levels, repeats, scatters, where, hits, runs, seed)
 
 
-def summarise_profile_coverage(
-    levels: Sequence[int] = (6, 8, 10, 15),
-    repeats: Sequence[int] = (3, 5, 10),
-    scatters: Sequence[float] = (0.01, 0.05),
-    *,
-    runs: int = 1000,
-    seed: int = 4,
-) -> pd.DataFrame:
-    """Coverage of the 95 % profile intervals of `find_profile`, with the weights of `summarise_points`.
+def hits_of_fit(
+    number: np.ndarray, means: np.ndarray, weights: np.ndarray, true: tuple[float, float, float]
+) -> dict[str, float]:
+    """Whether each default interval of a fit holds the truth; of profile intervals it is asked without their ends.
 
-    Whether an interval holds the truth is asked of `profile_holds`, which needs no ends.  Arguments and result as for
-    `summarise_usl_coverage`.
+    Parameters
+    ----------
+    number, means, weights : numpy.ndarray, shape (n,)
+        The points.
+    true : tuple of float
+        γ, α and β.
 
-    Examples
-    --------
-    >>> len(summarise_profile_coverage([6], [3], [0.01], runs=2))
-    5
+    Returns
+    -------
+    dict of str to float
+        1 or 0 for the parameters, the peak, the limit, and the band at 30 connections.
     """
-
-    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
-        drawn = simulate_runs(rng, n, count, scatter)
-        fit = fit_usl(levels_of(n), drawn.mean(axis=0), weights=_weights(drawn))
-        return {("profile, shared weights", q): float(profile_holds(fit, q, TRUTH[q])) for q in QUANTITIES}
-
-    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+    values, truth = USL.solve(number, means[None], weights)[0], truth_of(true)
+    squares = USL.squares(number, means[None], weights, values[None])[0]
+    limit = sum_limit(squares, number.size - len(values), 0.95)
+    at_bound = len(USL.free(number, means, values)) < len(values)
+    by_t = {} if at_bound else fit_usl(number, means, weights=weights).parameters
+    found = {
+        name: holds(by_t[name], value) if name in by_t else float(Profile(name, number, means, weights)(value) <= limit)
+        for name, value in truth.items()
+    }
+    covariance = squares / (number.size - len(values)) * free_inverse(USL, number, means, weights, values)
+    slope = USL.gradient(np.array([_BETWEEN]), *values)[0]
+    quantile = stats.t.ppf(0.975, number.size - len(values))
+    miss = abs(USL.function(_BETWEEN, *values) - usl(_BETWEEN, *true))
+    return found | {f"X({_BETWEEN:g})": float(miss <= quantile * np.sqrt(slope @ covariance @ slope))}
 
 
 def over_studies(
     levels: Sequence[int],
     repeats: Sequence[int],
     scatters: Sequence[float],
-    simulate: Callable[[np.random.Generator, int, int, float], Mapping[tuple[str, str], float]],
+    where: Sequence[str],
+    hits: Callable[[np.ndarray, np.ndarray, tuple[float, float, float]], Hits],
     runs: int,
     seed: int,
 ) -> pd.DataFrame:
-    """The hits of ``simulate(generator, levels, repeats, scatter)`` for each size and scatter of a study."""
+    """The hits of ``hits(levels (n,), runs (repeats, n), parameters)`` for each size, scatter and place of the peak."""
     tables = [
         summarise_hits(
-            lambda rng, n=n, r=count, s=scatter: simulate(rng, n, r, s),
+            lambda rng, n=n, r=count, s=scatter, true=WHERE[place]: hits(
+                levels_of(n), simulate_runs(rng, n, r, s, true), true
+            ),
             runs=runs,
             seed=seed,
             n=n,
             repeats=count,
-            setting=f"{100 * scatter:g} % of X",
+            setting=", ".join(filter(None, [f"{100 * scatter:g} % of X", place])),
         )
+        for place in where
         for scatter in scatters
         for n in levels
         for count in repeats
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def _weights(drawn: np.ndarray) -> np.ndarray:
-    count, n = drawn.shape
-    return summarise_points(np.tile(levels_of(n), count), drawn.ravel())["weight"].to_numpy()
-
-
-def _hits(fit: Fit) -> dict[str, float]:
-    found = {**fit.parameters, "peak": find_peak(fit), "limit_rps": find_limit(fit)}
-    return {quantity: holds(estimate, TRUTH[quantity]) for quantity, estimate in found.items()}

@@ -9,7 +9,7 @@ from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
 from loadcurve.models.coverage.count import holds, summarise_hits
-from loadcurve.models.coverage.curves import TRUE, levels_of, over_studies, simulate_runs
+from loadcurve.models.coverage.curves import TRUE, Hits, levels_of, over_studies
 from loadcurve.models.demand import find_demand
 from loadcurve.models.scaling.usl import USL, usl
 from loadcurve.stats.estimate import Estimate
@@ -163,16 +163,16 @@ def summarise_knee_coverage(
         for n in levels
     }
 
-    def simulate(rng: np.random.Generator, n: int, count: int, scatter: float) -> dict[tuple[str, str], float]:
-        number, seed_of = levels_of(n), int(rng.integers(2**32))
-        drawn = simulate_runs(rng, n, count, scatter).ravel()
-        hits = {}
-        for name, find in knees.items():
-            found = find(USL, np.tile(number, count), drawn, draws=draws, seed=seed_of)
-            hits["bootstrap over runs", f"knee, {name}"] = holds(found, true[name, n])
-        return hits
+    def hits(number: np.ndarray, drawn: np.ndarray, _: tuple[float, float, float]) -> Hits:
+        study = np.tile(number, len(drawn)), drawn.ravel()
+        return {
+            ("bootstrap over runs", f"knee, {name}"): holds(
+                find(USL, *study, draws=draws, seed=seed), true[name, number.size]
+            )
+            for name, find in knees.items()
+        }
 
-    return over_studies(levels, repeats, scatters, simulate, runs, seed)
+    return over_studies(levels, repeats, scatters, [""], hits, runs, seed)
 
 
 def _of_row(row: pd.Series, value: str, name: str, truth: float) -> float:

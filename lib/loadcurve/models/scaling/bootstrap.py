@@ -3,7 +3,7 @@ r"""Intervals without a formula: the law is fitted again and again to runs drawn
 The unit that is drawn is a run.  Repeats of a level share whatever makes the law miss there, so they are drawn within
 their level; drawn from r runs, a mean varies by (r − 1) / r of what it should, so each draw's distance from the level's
 mean is stretched by :math:`\sqrt{r/(r-1)}`.  Where no level has repeats, residuals are drawn instead, each stretched by
-:math:`1/\sqrt{1-h}` with its leverage h; that takes the law for true and the scatter for the same at every level.
+:math:`1/\sqrt{1-h}` with its leverage h; that takes the law for true and the weights for right.
 
 A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, chapter 2 (the factor), chapter 6
 (residuals and leverage).
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_1
+from loadcurve.models._values import above_0
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
@@ -25,7 +26,13 @@ LEAST = 1e-3
 
 
 def bootstrap_law(
-    law: Law, connections: ArrayLike, throughput_rps: ArrayLike, *, draws: int = 2000, seed: int = 0
+    law: Law,
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Parameters of a law fitted to each of many draws of the runs.
 
@@ -34,7 +41,9 @@ def bootstrap_law(
     law : Law
         One of `LAWS`.
     connections, throughput_rps : array_like, shape (m,)
-        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.
+        Each run: its connections N, > 0, and its throughput X, > 0; the repeats of a level have the same N.
+    weights : array_like, shape (n,), optional
+        How much each level counts in a fit, > 0, in the order of the levels; those of `summarise_points` without it.
     draws : int
         How many, >= 2.
     seed : int
@@ -60,7 +69,7 @@ def bootstrap_law(
     >>> print(find_interval(found["unit_throughput_rps"], 10.1))
     10.1 [9.878, 10.29]
     """
-    number, throughput = np.asarray(at_least_1("connections", connections)), above_0("throughput_rps", throughput_rps)
+    number, throughput = np.asarray(above_0("connections", connections)), above_0("throughput_rps", throughput_rps)
     if number.shape != throughput.shape or number.ndim != 1 or np.isnan(number + throughput).any():
         raise ValueRuleError("throughput_rps", f"one known value for each of {number.size} runs", throughput.shape)
     if draws < 2:
@@ -70,13 +79,18 @@ def bootstrap_law(
         raise ValueRuleError("levels", f">= {len(law.parameters)} (the law has as many parameters)", levels.size)
     random = np.random.default_rng(seed)
     means = np.bincount(of_level, throughput) / repeats
-    weights = repeats / repeats.mean()
+    weight = level_weights(number, throughput) if weights is None else np.asarray(above_0("weights", weights))
     if (repeats > 1).any():
         drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
     else:
-        drawn = _draw_residuals(law, levels, means, draws, random)
-    values = law.solve(levels, np.maximum(drawn, LEAST * means), weights)
+        drawn = _draw_residuals(law, levels, means, weight, draws, random)
+    values = law.solve(levels, np.maximum(drawn, LEAST * means), weight)
     return quantities(law, values)
+
+
+def level_weights(connections: ArrayLike, throughput_rps: ArrayLike) -> np.ndarray:
+    """Return the weights (n,) of the levels of runs (m,), as `summarise_points` gives them."""
+    return summarise_points(connections, throughput_rps)["weight"].to_numpy()
 
 
 def quantities(law: Law, values: np.ndarray) -> pd.DataFrame:
@@ -188,17 +202,19 @@ def draw_runs(
 
 
 def _draw_residuals(
-    law: Law, levels: np.ndarray, means: np.ndarray, draws: int, random: np.random.Generator
+    law: Law, levels: np.ndarray, means: np.ndarray, weights: np.ndarray, draws: int, random: np.random.Generator
 ) -> np.ndarray:
-    weights = np.ones_like(levels)
+    root = np.sqrt(weights)
     values = law.solve(levels, means[None], weights)[0]
     fitted = law.function(levels, *values)
-    free = [i for i, name in enumerate(law.parameters) if values[i] != law.bounds.get(name, np.nan)]
+    free = law.free(levels, means, values)
     if levels.size <= len(free):
         raise ValueRuleError("levels", f"> {len(free)} where no level has repeats", levels.size)
-    slope = law.gradient(levels, *values)[:, free]
+    slope = law.gradient(levels, *values)[:, free] * root[:, None]
     slope = slope / np.linalg.norm(slope, axis=0)
     leverage = np.einsum("ij,ji->i", slope, np.linalg.pinv(slope))
-    residuals = (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))  # a point that fits itself has no residual
+    residuals = (
+        root * (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))
+    )  # a point that fits itself has no residual
     residuals = residuals - residuals.mean()
-    return fitted + random.choice(residuals, (draws, levels.size))
+    return fitted + random.choice(residuals, (draws, levels.size)) / root

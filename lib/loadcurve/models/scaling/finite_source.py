@@ -21,8 +21,9 @@ from loadcurve.models.scaling.walk import walk
 # Below this, Q loses its digits; there a is far above N, and the sum's terms fall fast, as (N/a)^k.
 _SMALL = 1e-200
 _DIGITS = 1e-16
-# Most that D and Z may become, in seconds: no client waits longer than an hour.
-_UPPER = np.array([3600.0, 3600.0])
+# A demand this many times the shortest time between two responses seen, or a delay this many times the shortest N / X
+# seen, is one that the data do not know.
+_FAR = 1e3
 # A delay of this part of D is none: already one connection then keeps the resource busy.
 _SHORTEST = 1e-9
 
@@ -65,7 +66,11 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     demand = 1 / observed.max(axis=1)
     least = (number / observed).min(axis=1)
     start = np.column_stack([0.95 * demand, np.maximum(least - demand, 0.05 * demand)])
-    return walk(finite_source_rps, number, observed, weights, start, _UPPER)
+    return walk(finite_source_rps, number, observed, weights, start, _ceiling(number, observed))
 
 
-FINITE_SOURCE = Law("finite_source", ("demand_s", "delay_s"), finite_source_rps, _gradient, _solve)
+def _ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    return _FAR * np.column_stack([1 / observed.max(axis=1), (number / observed).min(axis=1)])
+
+
+FINITE_SOURCE = Law("finite_source", ("demand_s", "delay_s"), finite_source_rps, _gradient, _solve, ceiling=_ceiling)

@@ -1,14 +1,18 @@
 """Fits of the laws: least squares, with intervals, what the fit left over, and what weakens it."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.errors import ValueRuleError
+from loadcurve.models._values import above_0
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.finite_source import FINITE_SOURCE
-from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.points import known_points
-from loadcurve.models.scaling.profile import profile_end
+from loadcurve.models.scaling.profile import HELD, Profile, sum_limit
 from loadcurve.models.scaling.residuals import corrected_aic
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.saturating import SATURATING
@@ -20,16 +24,24 @@ LAWS = {law.name: law for law in (LINEAR, AMDAHL, USL, FREE_USL, ROOFLINE, SATUR
 """Every law that can be fitted, by its name."""
 
 
+WEIGHTS = ("relative", "equal")
+"""Weights that a fit makes by itself: one over the square of each throughput, and all alike."""
+
+# The weight of a point has no unit of its own: only ratios of weights matter.
+Weights = ArrayLike | Literal["relative", "equal"]
+
+
 def fit_law(
-    law: Law, connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    law: Law, connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit any law of `LAWS` by weighted least squares in X; arguments and errors as for `fit_usl`.
 
     Returns
     -------
     Fit
-        Intervals of the parameters are t intervals with n − p degrees of freedom from the Jacobian.  A parameter at its
-        bound counts among the p, as the data had the chance to move it.
+        Intervals of the parameters are t intervals with n − p degrees of freedom from the Jacobian; of the Universal
+        Scalability Law and Amdahl's with a parameter at its bound they are profile intervals.  A parameter at its bound
+        counts among the p, as the data had the chance to move it.
 
     Examples
     --------
@@ -38,31 +50,37 @@ def fit_law(
     {'unit_throughput_rps': 10.0, 'capacity_rps': 55.0}
     """
     count = len(law.parameters)
-    number, throughput, weight, warnings = known_points(connections, throughput_rps, weights, count)
+    weighting, given = _weights(weights, throughput_rps)
+    number, throughput, weight, warnings = known_points(connections, throughput_rps, given, count)
     values = law.solve(number, throughput[None], weight)[0]
     fitted, degrees = law.function(number, *values), number.size - count
     squares = float((throughput - fitted) ** 2 @ weight)
     residual_sd = np.sqrt(squares / degrees) if degrees else np.nan
     if degrees == 0:
         warnings.append(f"{count} points for {count} parameters: no interval")
-    free = [i for i, name in enumerate(law.parameters) if values[i] != law.bounds.get(name, np.nan)]
-    slope = law.gradient(number, *values)[:, free] * np.sqrt(weight)[:, None]
-    covariance = np.zeros((count, count))
-    covariance[np.ix_(free, free)] = residual_sd**2 * _inverse(slope)
+    free = law.free(number, throughput, values)
+    covariance = residual_sd**2 * free_inverse(law, number, throughput, weight, values)
     half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
-    for i, column in zip(free, slope.T, strict=True):
+    for i, column in zip(free, law.gradient(number, *values)[:, free].T, strict=True):
         if not column.any():
             half[i] = np.nan
             warnings.append(
                 f"{law.parameters[i]} has no influence at these levels: its value is where the search began"
             )
 
-    parameters = {}
+    parameters, has_scatter = {}, squares > NO_SCATTER * (throughput**2 @ weight)
     for i, name in enumerate(law.parameters):
         ends, method = (values[i] - half[i], values[i] + half[i]), "t interval"
-        if i not in free:
-            ends, method = profile_end(law, i, number, throughput, weight, values, squares, level), "at its bound"
-        parameters[name] = Estimate(values[i], *ends, level, f"least squares, {method}")
+        if name not in HELD:  # a capacity, a time or a sharpness: what lies outside of its range is nothing to report
+            ends = np.clip(ends, 0.0, max(law.bounds.get(name, (np.inf,))))
+        if len(free) < count and name in HELD and name in law.bounds and degrees and has_scatter:
+            # A t interval would take the bound for known.
+            profile = Profile(name, number, throughput, weight, count)
+            ends, method = profile.interval(values[i], sum_limit(squares, degrees, level)), "profile"
+        elif i not in free:
+            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, values[i])
+        method += ", at its bound" * (i not in free)
+        parameters[name] = Estimate(values[i], *ends, level, f"least squares, {weighting} weights, {method}")
     mean = throughput @ weight / weight.sum()
     spread = float((throughput - mean) ** 2 @ weight)
     r_squared = 1 - squares / spread if np.ptp(throughput) else np.nan
@@ -73,7 +91,7 @@ def fit_law(
         covariance=covariance,
         residual_sd=float(residual_sd),
         r_squared=r_squared,
-        corrected_aic=corrected_aic(squares, number.size, count),
+        corrected_aic=corrected_aic(squares, number.size, count, weight),
         points=number.size,
         degrees_of_freedom=degrees,
         level=level,
@@ -81,24 +99,44 @@ def fit_law(
         connections=number,
         throughput_rps=throughput,
         weights=weight,
+        weighting=weighting,
         function=law.function,
         gradient=law.gradient,
         solve=law.solve,
     )
 
 
-def _inverse(slope: np.ndarray) -> np.ndarray:
-    """(JᵀJ)⁻¹, with the columns of J scaled to one length: they may differ by ten orders of magnitude."""
+def _weights(weights: Weights, throughput_rps: ArrayLike) -> tuple[str, ArrayLike | None]:
+    """What the weights are called, and the array that they are; None for equal ones."""
+    if not isinstance(weights, str):
+        return "given", weights
+    if weights not in WEIGHTS:
+        raise ValueRuleError("weights", f"one of {', '.join(WEIGHTS)}, or an array", weights)
+    if weights == "equal":
+        return weights, None
+    throughput = above_0("throughput_rps", throughput_rps)
+    return weights, (throughput / np.nanmax(throughput)) ** -2.0
+
+
+def free_inverse(
+    law: Law, number: np.ndarray, throughput: np.ndarray, weight: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """(JᵀJ)⁻¹ of the weighted Jacobian (p, p); rows and columns of parameters at a bound are 0."""
+    free = law.free(number, throughput, values)
+    slope = law.gradient(number, *values)[:, free] * np.sqrt(weight)[:, None]
+    # Columns scaled to one length: they may differ by ten orders of magnitude.
     scale = np.linalg.norm(slope, axis=0)
     scale[scale == 0] = 1.0
     scaled = slope / scale
-    return np.linalg.pinv(scaled.T @ scaled) / np.outer(scale, scale)
+    inverse = np.zeros((len(values), len(values)))
+    inverse[np.ix_(free, free)] = np.linalg.pinv(scaled.T @ scaled) / np.outer(scale, scale)
+    return inverse
 
 
 def fit_usl(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
-    r"""Fit the Universal Scalability Law: γ, α and β by least squares in X, with α >= 0 and β >= 0.
+    r"""Fit the Universal Scalability Law by weighted least squares in X, with γ > 0, 0 <= α <= 1 and β >= 0.
 
     Pass one point for each level of connections: the mean over its repeats, as `summarise_points` gives it.  This
     function averages nothing.  Repeats of a level are not independent points of the curve: they share whatever makes
@@ -108,21 +146,25 @@ def fit_usl(
     Parameters
     ----------
     connections : array_like, shape (n,)
-        Connections N, >= 1, each once, n >= 3.
+        Connections N, > 0, each once, n >= 3.
     throughput_rps : array_like, shape (n,)
         Throughput X, > 0.  A point without a value (NaN) is left out, with a warning.
     level : float
         Confidence level, 0 < level < 1.
-    weights : array_like, shape (n,), optional
-        How much each point counts, > 0: one over the variance of its mean, in any unit, as `summarise_points` gives
-        it.  All the same without it.
+    weights : {"relative", "equal"} or array_like, shape (n,)
+        How much each point counts.  ``relative``: 1 / X², as throughput mostly scatters in proportion.  ``equal``:
+        all alike, as most published fits were made; where throughput scatters in proportion, their intervals hold the
+        true value too rarely.  An array, > 0: one over the variance of each mean, in any unit, as `summarise_points`
+        gives it from repeats.
 
     Returns
     -------
     Fit
         Parameters ``unit_throughput_rps`` γ, ``contention`` α, ``coherency`` β.  Intervals are symmetric t intervals
         with n − 3 degrees of freedom from the Jacobian; an end below 0 says that the data do not exclude 0.  A
-        parameter at its bound is 0, with the interval from 0 to where the profiled sum of squares exceeds the F limit.
+        parameter that the data push against its bound takes that value exactly, with the interval from there to where
+        the profiled sum of squares exceeds the F limit.  Where the data do not bound γ (every level far past the
+        peak), it stands at a ceiling, a thousand times the highest throughput, and its interval has no upper end.
 
     Raises
     ------
@@ -139,7 +181,8 @@ def fit_usl(
 
     Examples
     --------
-    >>> fit = fit_usl([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+    >>> users, jobs_per_hour = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
+    >>> fit = fit_usl(users, jobs_per_hour, weights="equal")  # SPEC SDM91, as R's usl fits it
     >>> print(fit.parameters["contention"])
     0.02773 [0.002402, 0.05305]
     """
@@ -147,21 +190,21 @@ def fit_usl(
 
 
 def fit_amdahl(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit Amdahl's law, the Universal Scalability Law without coherency; arguments as for `fit_usl`."""
     return fit_law(AMDAHL, connections, throughput_rps, level, weights)
 
 
 def fit_linear(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit X = γ N, the law of a system that shares nothing; arguments as for `fit_usl`."""
     return fit_law(LINEAR, connections, throughput_rps, level, weights)
 
 
 def fit_free_usl(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit the Universal Scalability Law with the signs of α and β free, as a super-linear start needs.
 
@@ -172,21 +215,21 @@ def fit_free_usl(
 
 
 def fit_roofline(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit min(γ N, C); arguments as for `fit_usl`.  C is infinite where the data only rise in proportion."""
     return fit_law(ROOFLINE, connections, throughput_rps, level, weights)
 
 
 def fit_saturating(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit a smooth way from the slope γ to the capacity C with a sharpness k; arguments as for `fit_usl`."""
     return fit_law(SATURATING, connections, throughput_rps, level, weights)
 
 
 def fit_finite_source(
-    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None
+    connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95, weights: Weights = "relative"
 ) -> Fit:
     """Fit a closed system of one queue (demand D) behind a delay Z; arguments as for `fit_usl`, N whole numbers."""
     return fit_law(FINITE_SOURCE, connections, throughput_rps, level, weights)

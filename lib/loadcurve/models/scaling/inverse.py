@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0, at_least_0
 
+# Units in the last place: the throughput at the peak is the result of ten operations and of differences near 0.
+_ROUNDING = 256 * np.finfo(float).eps
 BRANCHES = ("rising", "falling")
 
 
@@ -62,7 +64,10 @@ def usl_connections_at(
     # β X N² − (γ − (α − β) X) N + (1 − α) X = 0
     square, linear, rest = beta * throughput, unit - (alpha - beta) * throughput, (1 - alpha) * throughput
     with np.errstate(all="ignore"):
-        root = np.sqrt(linear**2 - 4 * square * rest)
+        under = linear**2 - 4 * square * rest
+        # At the peak it is 0, so its rounding alone may put it below: that of `linear`, a difference, and of X itself.
+        rounding = _ROUNDING * (np.abs(linear) * (unit + np.abs(alpha - beta) * throughput) + 4 * square * rest)
+        root = np.sqrt(np.where((under < 0) & (under >= -rounding), 0.0, under))
         # The smaller root by the quotient, where the difference of two near numbers would lose its digits.
         rising = 2 * rest / (linear + root)
         falling = np.where(square > 0, (linear + root) / (2 * square), np.nan)

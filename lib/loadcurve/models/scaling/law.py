@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+NO_SCATTER = 1e-20
+"""Part of the sum of squares of the throughput that rounding alone leaves."""
+
 
 @dataclass(frozen=True, eq=False)
 class Law:
@@ -23,8 +26,11 @@ class Law:
     solve : callable
         ``(connections (n,), X (b, n), weights (n,)) -> (b, p)``: the parameters with the least weighted sum of squares,
         for b data sets at once.
-    bounds : mapping of str to float
-        A parameter that may not pass a value, and stands exactly there when the data push it against it.
+    bounds : mapping of str to tuple of float
+        Values that a parameter may not pass, and takes exactly when the data push it against them.
+    ceiling : callable, optional
+        ``(connections (n,), X (b, n)) -> (b, p)``: bounds that depend on the data, above which they say nothing of a
+        parameter; infinite where it has none.
     """
 
     name: str
@@ -32,9 +38,19 @@ class Law:
     function: Callable[..., np.ndarray]
     gradient: Callable[..., np.ndarray]
     solve: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-    bounds: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    ceiling: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
     def squares(self, number: np.ndarray, observed: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Weighted sums of squares (b,) of data sets (b, n) with their parameters (b, p)."""
         fitted = self.function(number, *values.T[:, :, None])
         return (fitted - observed) ** 2 @ weights
+
+    def free(self, number: np.ndarray, observed: np.ndarray, values: np.ndarray) -> list[int]:
+        """Indexes of the parameters (p,) that are at none of their bounds, of one data set (n,)."""
+        most = self.ceiling(number, observed[None])[0] if self.ceiling else np.full(len(values), np.inf)
+        return [
+            i
+            for i, name in enumerate(self.parameters)
+            if values[i] not in self.bounds.get(name, ()) and not most[i] <= values[i] < np.inf
+        ]

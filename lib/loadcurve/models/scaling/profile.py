@@ -1,46 +1,145 @@
-"""The far end of the interval of a parameter that the data push against its bound."""
+"""Least sum of squares of the Universal Scalability Law with one quantity held, inside the law's domain."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize, stats
 
-from loadcurve.models.scaling import rational
-from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.usl import columns
+from loadcurve.models.scaling.rational import solve
+
+Held = tuple[np.ndarray, np.ndarray | float]
 
 
-def profile_end(
-    law: Law,
-    index: int,
-    number: np.ndarray,
-    throughput: np.ndarray,
-    weights: np.ndarray,
-    values: np.ndarray,
-    squares: float,
-    level: float,
-) -> tuple[float, float]:
-    """Interval of a parameter at its bound.
+def _unit(q: float, n: np.ndarray) -> Held:
+    return np.column_stack([n - 1, n * (n - 1)]), 1 / q
 
-    For contention and coherency: from 0 to the largest value whose sum of squares, minimised over the others, stays
-    within the F limit (G. A. F. Seber, C. J. Wild, "Nonlinear Regression", 1989, chapter 5).  For any other: not known.
+
+def _contention(q: float, n: np.ndarray) -> Held:
+    return np.column_stack([1 + q * (n - 1), n * (n - 1)]), 0.0
+
+
+def _coherency(q: float, n: np.ndarray) -> Held:
+    pairs = q * n * (n - 1)
+    return np.column_stack([1 + pairs, n + pairs]), 0.0
+
+
+def _peak(q: float, n: np.ndarray) -> Held:
+    return np.column_stack([1 + n * (n - 1) / q**2, n]), 0.0
+
+
+def _limit(q: float, n: np.ndarray) -> Held:
+    return np.column_stack([np.ones_like(n), n * (n - 1)]), n / q
+
+
+# With a quantity q held, N / X is still linear in what is left: its columns, whose coefficients are >= 0 everywhere in
+# the domain, and what q alone makes of it.
+HELD: dict[str, Callable[[float, np.ndarray], Held]] = {
+    "unit_throughput_rps": _unit, "contention": _contention, "coherency": _coherency, "peak": _peak,
+    "limit_rps": _limit,
+}  # fmt: skip
+
+
+# A quantity a million times what is asked first is one that the data do not bound.
+_FAR = 1e6
+_DIGITS = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Least sum of squares of a law with one quantity held, as a function of it.
+
+    Attributes
+    ----------
+    quantity : str
+        One of `HELD`.
+    number, throughput, weights : numpy.ndarray, shape (n,)
+        The points.
+    count : int
+        Parameters of the law: 3, or 2 without coherency.
     """
-    if law.parameters[index] not in ("contention", "coherency"):
-        return (np.nan, np.nan)
-    degrees = number.size - len(law.parameters)
-    if degrees == 0 or squares <= 0:
-        return (0.0, np.nan)
-    limit = squares * (1 + stats.f.ppf(level, 1, degrees) / degrees)
-    every = columns(number)[:, : len(law.parameters)]
 
-    def excess(value: float) -> float:
-        # With α or β held, N/X is linear in 1/γ and the other one, still.
-        kept = np.delete(every, index, axis=1)
-        kept[:, 0] += value * every[:, index]
-        theta = rational.solve(number, throughput[None], weights, kept, bounded=True)
-        return float((number / (kept @ theta[0]) - throughput) ** 2 @ weights) - limit
+    quantity: str
+    number: np.ndarray
+    throughput: np.ndarray
+    weights: np.ndarray
+    count: int = 3
 
-    step = 1e-3 / number.max() ** index  # α costs by N, β by N²: a first step of a thousandth at the last level
-    while excess(step) < 0:
-        step *= 2
-        if step > 1:  # the law has no meaning beyond 1
-            return (0.0, np.nan)
-    return (0.0, optimize.brentq(excess, 0.0, step, rtol=1e-8))
+    def __call__(self, value: float) -> float:
+        """Weighted sum of squares; infinite where no law of the domain has the value."""
+        columns, base = HELD[self.quantity](value, self.number)
+        columns = columns[:, : self.count - 1]
+        found = self._solve(columns, base)
+        if self.quantity == "unit_throughput_rps" and found[0] * value > 1:  # α is above 1: the best is where it is 1
+            columns, base = columns[:, 1:], self.number / value
+            found = self._solve(columns, base)
+        with np.errstate(all="ignore"):
+            fitted = self.number / (base + columns @ found)
+        squares = float((fitted - self.throughput) ** 2 @ self.weights)
+        return squares if np.isfinite(squares) else np.inf
+
+    def _solve(self, columns: np.ndarray, base: np.ndarray | float) -> np.ndarray:
+        return solve(self.number, self.throughput[None], self.weights, columns, bounded=True, base=base)[0]
+
+    @property
+    def begin(self) -> float:
+        """A value of the quantity from which a search for one within the limit can begin: upwards, or towards 0."""
+        last = self.number[-1]
+        begins = {"peak": 4 * last, "limit_rps": 4 * self.throughput.max(), "coherency": 1e-3 / last**2}
+        return float(begins.get(self.quantity, 1e-3 / last))
+
+    @property
+    def most(self) -> float:
+        """Most that the quantity may be."""
+        return 1.0 if self.quantity == "contention" else np.inf
+
+    def interval(self, value: float, limit: float) -> tuple[float, float]:
+        """Where the profile crosses the limit on both sides of the best value; 0 or `most` where it never does."""
+        if np.isnan(value):  # the peak of a flat law is anywhere
+            return 0.0, self.most
+        if value == 0:
+            return 0.0, self._from_0(limit)
+        if np.isinf(value):
+            return self._to_infinity(limit), value
+        return min(self._end(value, limit, -1), value), max(self._end(value, limit, +1), value)
+
+    def _end(self, middle: float, limit: float, side: int) -> float:
+        inside, step = middle, 1.25
+        while True:
+            outside = min(inside * step**side, self.most)
+            if not middle / _FAR < outside < middle * _FAR:
+                return 0.0 if side < 0 else self.most
+            if self(outside) > limit:
+                return self._between(inside, outside, limit)
+            if outside == self.most:
+                return self.most
+            inside, step = outside, min(step**1.5, 10.0)
+
+    def _from_0(self, limit: float) -> float:
+        """The upper end, where the least sum of squares is that of 0."""
+        inside = self.begin
+        while self(inside) > limit:
+            inside /= 4
+            if inside < self.begin / _FAR:
+                return inside
+        return self._end(inside, limit, +1)
+
+    def _to_infinity(self, limit: float) -> float:
+        """The lower end, where the least sum of squares is reached without end."""
+        inside = self.begin
+        while self(inside) > limit:
+            inside *= 4
+            if inside > self.begin * _FAR:
+                return np.inf
+        return self._end(inside, limit, -1)
+
+    def _between(self, inside: float, outside: float, limit: float) -> float:
+        def excess(log: float) -> float:
+            return min(self(np.exp(log)), 1e3 * limit) - limit  # it may be infinite
+
+        return float(np.exp(optimize.brentq(excess, *sorted(np.log([inside, outside])), xtol=_DIGITS)))
+
+
+def sum_limit(squares: float, degrees: int, level: float) -> float:
+    """Sum of squares up to which a value belongs to the interval, from the least and its degrees of freedom."""
+    return squares * (1 + stats.f.ppf(level, 1, degrees) / degrees)

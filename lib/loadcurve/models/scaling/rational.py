@@ -1,9 +1,10 @@
-r"""Least squares for laws of the form X = N / (θ₁ u₁(N) + θ₂ u₂(N) + …), for thousands of data sets at once.
+r"""Least squares for laws of the form X = N / (base + a₁ u₁(N) + a₂ u₂(N) + …), for thousands of data sets at once.
 
-The Universal Scalability Law is one: with :math:`\theta = (1, \alpha, \beta) / \gamma` and
-:math:`u = (1,\ N-1,\ N(N-1))` the time N / X is linear in θ.  The sum of squares in X is not, but nearly: a weighted
-linear fit of N / X is a good start, and Gauss–Newton steps with Marquardt's damping need a handful of rounds.  Each
-round is a few products of arrays for all data sets together, so a bootstrap costs little more than one fit.
+The Universal Scalability Law is one: with :math:`a = (1 - \alpha,\ \alpha,\ \beta) / \gamma` and
+:math:`u = (1,\ N,\ N(N-1))` the time N / X is linear in a, and the law's domain, γ > 0, 0 <= α <= 1 and β >= 0, is
+:math:`a \ge 0`.  The sum of squares in X is not quadratic in a, but nearly: a weighted linear fit of N / X is a good
+start, and Gauss–Newton steps with Marquardt's damping need a handful of rounds.  Each round is a few products of arrays
+for all data sets together, so a bootstrap costs little more than one fit.
 
 D. W. Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", SIAM Journal 11(2), 1963.
 """
@@ -11,6 +12,7 @@ D. W. Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Paramet
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from loadcurve.models.scaling.steps import damped_step
 
@@ -23,9 +25,15 @@ _MOST_DAMPING = 1e9
 
 
 def solve(
-    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, *, bounded: bool
+    number: np.ndarray,
+    observed: np.ndarray,
+    weights: np.ndarray,
+    columns: np.ndarray,
+    *,
+    bounded: bool,
+    base: ArrayLike = 0.0,
 ) -> np.ndarray:
-    """Parameters θ with the least weighted sum of squares for each data set.
+    """Coefficients a with the least weighted sum of squares for each data set.
 
     Parameters
     ----------
@@ -36,99 +44,120 @@ def solve(
     weights : numpy.ndarray, shape (n,)
         Of the squared residuals, >= 0.
     columns : numpy.ndarray, shape (n, p)
-        The u of the law at each N; the first is 1.
+        The u of the law at each N.
     bounded : bool
-        Whether all parameters but the first must be >= 0; one at its bound is exactly 0.
+        Whether all coefficients must be >= 0; one at its bound is exactly 0.
+    base : array_like, broadcasts to shape (b, n)
+        The part of N / X that is held, >= 0.
 
     Returns
     -------
     numpy.ndarray, shape (b, p)
-        The first parameter is > 0 wherever the data are.
+        NaN where no coefficients give a positive throughput at every N.
 
     Examples
     --------
     >>> number = np.array([1.0, 2.0, 4.0, 8.0])
-    >>> columns = np.column_stack([np.ones(4), number - 1])
-    >>> theta = solve(number, (number / (0.5 + 0.1 * (number - 1)))[None], np.ones(4), columns, bounded=True)
-    >>> theta.round(6)
-    array([[0.5, 0.1]])
+    >>> columns = np.column_stack([np.ones(4), number])
+    >>> solve(number, (number / (0.4 + 0.1 * number))[None], np.ones(4), columns, bounded=True).round(6)
+    array([[0.4, 0.1]])
     """
-    theta = _unbounded(number, observed, weights, columns)
-    if not bounded:
-        return theta
-    # The best point of the region lies inside, or on a face where some parameters are 0; each face is solved outright,
-    # as a walk along the bound ends near 0, and 1e-12 looks like a measured coherency.
-    wrong = ~(theta[:, 1:] >= 0).all(axis=1)
-    if wrong.any():
-        theta[wrong] = _on_faces(number, observed[wrong], weights, columns)
-    return theta
+    # In units of the highest throughput: its fourth power must not overflow.
+    scale = observed.max(axis=1, keepdims=True)
+    observed, base = observed / scale, np.broadcast_to(base * scale, observed.shape)
+    with np.errstate(all="ignore"):  # a face without throughput somewhere; its sum of squares is infinite
+        found = _free(number, observed, weights, columns, base)
+        if bounded:
+            # The best point of the region lies inside, or on a face where some coefficients are 0; each face is solved
+            # outright, as a walk along the bound ends near 0, and 1e-12 looks like a measured coherency.
+            wrong = ~(found >= 0).all(axis=1)
+            if wrong.any():
+                found[wrong] = _on_faces(number, observed[wrong], weights, columns, base[wrong])
+    return found / scale
 
 
-def _on_faces(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _on_faces(
+    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, base: np.ndarray
+) -> np.ndarray:
     count = columns.shape[1]
-    best = np.zeros((len(observed), count))
+    best = np.full((len(observed), count), np.nan)
     least = np.full(len(observed), np.inf)
-    for size in range(count - 1):
-        for kept in combinations(range(1, count), size):
-            face = [0, *kept]
-            theta = _unbounded(number, observed, weights, columns[:, face])
-            squares = _squares(number, observed, weights, columns[:, face], theta)
-            better = np.flatnonzero((theta[:, 1:] >= 0).all(axis=1) & (squares < least))
+    for size in range(count):
+        for kept in combinations(range(count), size):
+            face = list(kept)
+            found = _free(number, observed, weights, columns[:, face], base)
+            squares = _squares(number, observed, weights, columns[:, face], base, found)
+            better = np.flatnonzero((found >= 0).all(axis=1) & (squares < least))
             least[better] = squares[better]
             best[better] = 0.0
-            best[better[:, None], face] = theta[better]
+            best[better[:, None], face] = found[better]
     return best
 
 
-def _unbounded(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    if columns.shape[1] == 1:
-        law = number / columns[:, 0]  # X = law / θ: linear in 1 / θ
+def _free(
+    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, base: np.ndarray
+) -> np.ndarray:
+    """Coefficients of any sign."""
+    if columns.shape[1] == 0:
+        return np.zeros((len(observed), 0))
+    if columns.shape[1] == 1 and not base.any():
+        law = number / columns[:, 0]  # X = law / a: linear in 1 / a
         return ((weights * law**2).sum() / (observed @ (weights * law)))[:, None]
     products = (columns[:, :, None] * columns[:, None, :]).reshape(len(number), -1)
-    theta = _start(number, observed, weights, columns, products)
-    squares = _squares(number, observed, weights, columns, theta)
+    found = _start(number, observed, weights, columns, base, products)
+    squares = _squares(number, observed, weights, columns, base, found)
     damping = np.zeros(len(observed))
-    live = np.arange(len(observed))
+    live = np.flatnonzero(np.isfinite(squares))
+    found[~np.isfinite(squares)] = np.nan
     for _ in range(_ROUNDS):
-        fitted = number / (theta[live] @ columns.T)
-        slope = -(fitted**2) / number  # dX / d(θ·u)
+        if not len(live):
+            break
+        fitted = number / (base[live] + found[live] @ columns.T)
+        slope = -(fitted**2) / number  # dX / d(a·u)
         normal = ((weights * slope**2) @ products).reshape(-1, *columns.shape[1:] * 2)
         gradient = (weights * slope * (fitted - observed[live])) @ columns
-        trial = theta[live] - damped_step(normal, gradient, damping[live])
-        found = _squares(number, observed[live], weights, columns, trial)
-        good = found <= squares[live]
-        done = np.where(good, squares[live] - found <= _GAIN * squares[live], damping[live] > _MOST_DAMPING)
+        trial = found[live] - damped_step(normal, gradient, damping[live])
+        reached = _squares(number, observed[live], weights, columns, base[live], trial)
+        good = reached <= squares[live]
+        done = np.where(good, squares[live] - reached <= _GAIN * squares[live], damping[live] > _MOST_DAMPING)
         to = live[good]
-        theta[to], squares[to] = trial[good], found[good]
+        found[to], squares[to] = trial[good], reached[good]
         damping[to] = np.where(damping[to] > _DAMPING, damping[to] / 10, 0.0)
         back = live[~good]
         damping[back] = np.maximum(damping[back] * 10, _DAMPING)
         live = live[~done]
-        if not len(live):
-            break
-    return theta
+    return found
 
 
 def _start(
-    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, products: np.ndarray
+    number: np.ndarray,
+    observed: np.ndarray,
+    weights: np.ndarray,
+    columns: np.ndarray,
+    base: np.ndarray,
+    products: np.ndarray,
 ) -> np.ndarray:
     # Weights X⁴/N² undo what the reciprocal does to the errors: d(N/X) = −N/X² dX.
     each = weights * observed**4 / number**2
     normal = (each @ products).reshape(-1, *columns.shape[1:] * 2)
-    theta = damped_step(normal, (each * number / observed) @ columns, np.zeros(len(observed)))
+    found = damped_step(normal, (each * (number / observed - base)) @ columns, np.zeros(len(observed)))
     # Where that law is negative somewhere, begin with the best efficiency and a little of each cost.
-    wrong = ~np.isfinite(_squares(number, observed, weights, columns, theta))
+    wrong = ~np.isfinite(_squares(number, observed, weights, columns, base, found))
     if wrong.any():
-        theta[wrong] = 0.01 / columns.max(axis=0) / (observed[wrong] / number).max(axis=1)[:, None]
-        theta[wrong, 0] *= 100
-    return theta
+        found[wrong] = 0.01 / np.abs(columns).max(axis=0) / (observed[wrong] / number).max(axis=1)[:, None]
+        found[wrong, 0] *= 100
+    return found
 
 
 def _squares(
-    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, theta: np.ndarray
+    number: np.ndarray,
+    observed: np.ndarray,
+    weights: np.ndarray,
+    columns: np.ndarray,
+    base: np.ndarray,
+    found: np.ndarray,
 ) -> np.ndarray:
     """Weighted sum of squares of each data set; infinite where the law has no throughput at one of its points."""
-    times = theta @ columns.T
-    with np.errstate(all="ignore"):
-        squares = (number / times - observed) ** 2 @ weights
+    times = base + found @ columns.T
+    squares = (number / times - observed) ** 2 @ weights
     return np.where((times > 0).all(axis=1) & np.isfinite(squares), squares, np.inf)

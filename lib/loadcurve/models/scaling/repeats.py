@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_1
+from loadcurve.models._values import above_0
 
 
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
@@ -19,20 +19,19 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
 
     from the same scatter everywhere (θ = 0) to the same share of the throughput (θ = 1), by maximum likelihood of the
     variances within the levels (R. J. Carroll, D. Ruppert, "Transformation and Weighting in Regression", 1988, chapter
-    3, "power of the mean").
+    3, "power of the mean").  Where no repeats show any scatter, θ = 1: throughput mostly scatters in proportion.
 
     Parameters
     ----------
     connections, throughput_rps : array_like, shape (m,)
-        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.  A run
+        Each run: its connections N, > 0, and its throughput X, > 0; the repeats of a level have the same N.  A run
         without a value (NaN) is left out.
 
     Returns
     -------
     pandas.DataFrame
         ``connections, throughput_rps`` (mean), ``repeats``, ``scatter_rps`` (s_i, of one run; NaN where no level has
-        repeats) and ``weight`` (mean 1; by the repeats alone where there is no scatter), sorted by connections: what
-        every `fit_*` takes.
+        repeats) and ``weight`` (mean 1), sorted by connections: what every `fit_*` takes.
 
     Raises
     ------
@@ -46,7 +45,7 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     0          1.0           100.0        2         1.60    1.97
     1          8.0           800.0        2        12.81    0.03
     """
-    number = np.atleast_1d(at_least_1("connections", connections))
+    number = np.atleast_1d(above_0("connections", connections))
     throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
@@ -57,7 +56,7 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     means = np.bincount(of_level, throughput[known]) / repeats
     squares = np.bincount(of_level, (throughput[known] - means[of_level]) ** 2)
     scatter = _scatter(means, squares, repeats - 1)
-    weight = repeats / scatter**2 if np.all(scatter > 0) else repeats.astype(float)
+    weight = repeats / (scatter if np.all(scatter > 0) else means) ** 2
     return pd.DataFrame(
         {
             "connections": levels,

@@ -5,13 +5,14 @@ from math import comb
 import numpy as np
 
 
-def corrected_aic(squares: float, points: int, count: int) -> float:
+def corrected_aic(squares: float, points: int, count: int, weights: np.ndarray | None = None) -> float:
     r"""Akaike's information criterion for least squares, corrected for few points; lower is better.
 
-    .. math:: n \ln(S/n) + 2K + \frac{2K(K+1)}{n-K-1},\qquad K = p + 1
+    .. math:: n \ln(S/n) - \sum \ln w_i + 2K + \frac{2K(K+1)}{n-K-1},\qquad K = p + 1
 
     K. P. Burnham, D. R. Anderson, "Model Selection and Multimodel Inference", 2nd edition, 2002, section 2.4; the
-    variance of the residuals is a parameter too.  Infinite where n <= K + 1: then no criterion tells laws apart.
+    variance of the residuals is a parameter too.  The weights (mean 1; all 1 without them) are part of the likelihood,
+    so fits with different weights can be compared.  Infinite where n <= K + 1: then no criterion distinguishes laws.
 
     Examples
     --------
@@ -23,7 +24,8 @@ def corrected_aic(squares: float, points: int, count: int) -> float:
         return np.inf
     if squares == 0:
         return -np.inf
-    return float(points * np.log(squares / points) + 2 * k + 2 * k * (k + 1) / (points - k - 1))
+    of_weights = 0.0 if weights is None else float(np.log(weights).sum())
+    return float(points * np.log(squares / points) - of_weights + 2 * k + 2 * k * (k + 1) / (points - k - 1))
 
 
 def sign_runs(residuals: np.ndarray) -> tuple[int, float]:

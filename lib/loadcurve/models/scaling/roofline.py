@@ -9,7 +9,7 @@ a link that is full, processors that are all busy.
 
 import numpy as np
 
-from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.law import NO_SCATTER, Law
 
 
 def _function(number, unit, capacity):
@@ -37,9 +37,10 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
         tried.append(np.column_stack([unit, unit * level if level < levels[-1] else np.full(len(unit), np.inf)]))
     every = np.stack(tried)
     squares = np.stack([ROOFLINE.squares(number, observed, weights, values) for values in every])
-    return every[squares.argmin(axis=0), np.arange(len(observed))]
+    alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)
+    return every[alike.argmax(axis=0), np.arange(len(observed))]
 
 
 ROOFLINE = Law(
-    "roofline", ("unit_throughput_rps", "capacity_rps"), _function, _gradient, _solve, {"capacity_rps": np.inf}
+    "roofline", ("unit_throughput_rps", "capacity_rps"), _function, _gradient, _solve, {"capacity_rps": (np.inf,)}
 )

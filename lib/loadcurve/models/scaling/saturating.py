@@ -9,7 +9,7 @@ general expression for the correlation of rates of transfer and other phenomena"
 
 import numpy as np
 
-from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.walk import walk
 
@@ -44,13 +44,16 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     capacity = np.where(np.isfinite(start[:, 1]), start[:, 1], 3 * highest)
     scale = highest[:, None]  # in units of the highest throughput, so that the capacity has a bound
     upper, observed = np.array([np.inf, _FAR, _SHARPEST]), observed / scale
-    tried = []
+    # First the straight line: where it fits as well as a bend beyond the levels, no capacity was seen.
+    slope = observed @ (weights * number) / (weights @ number**2)
+    tried = [np.column_stack([slope, np.full_like(slope, np.inf), np.full_like(slope, _STARTS[0])])]
     for sharpness in _STARTS:
         begin = np.column_stack([start[:, 0] / highest, capacity / highest, np.full(len(observed), sharpness)])
         tried.append(walk(_function, number, observed, weights, begin, upper))
     every = np.stack(tried)
     squares = np.stack([SATURATING.squares(number, observed, weights, values) for values in every])
-    found = every[squares.argmin(axis=0), np.arange(len(observed))]
+    alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)
+    found = every[alike.argmax(axis=0), np.arange(len(observed))]
     found[:, :2] *= scale
     found[found[:, 1] >= _FAR * highest * (1 - 1e-9), 1] = np.inf
     return found
@@ -58,5 +61,5 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
 
 SATURATING = Law(
     "saturating", ("unit_throughput_rps", "capacity_rps", "sharpness"), _function, _gradient, _solve,
-    {"capacity_rps": np.inf, "sharpness": _SHARPEST},
+    {"capacity_rps": (np.inf,), "sharpness": (_SHARPEST,)},
 )  # fmt: skip

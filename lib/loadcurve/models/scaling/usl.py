@@ -19,7 +19,7 @@ Without coherency it is Amdahl's law (G. M. Amdahl, AFIPS 1967), without content
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.models._values import above_0, at_least_0, at_least_1
+from loadcurve.models._values import above_0, at_least_0
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.rational import solve
 
@@ -32,7 +32,7 @@ def usl(
     Parameters
     ----------
     connections : array_like
-        Connections N, >= 1.
+        Connections N, > 0; the law counts both costs from N = 1.
     unit_throughput_rps : array_like
         Throughput γ at N = 1, > 0.
     contention, coherency : array_like
@@ -53,7 +53,7 @@ def usl(
     >>> print(usl([1, 21], 90, 0.03, 1e-4).round(4))
     [  90.     1151.0353]
     """
-    number = at_least_1("connections", connections)
+    number = above_0("connections", connections)
     unit = above_0("unit_throughput_rps", unit_throughput_rps)
     return _function(number, unit, at_least_0("contention", contention), at_least_0("coherency", coherency))
 
@@ -105,11 +105,6 @@ def usl_limit_rps(unit_throughput_rps: ArrayLike, contention: ArrayLike) -> np.n
         return above_0("unit_throughput_rps", unit_throughput_rps) / at_least_0("contention", contention)
 
 
-def columns(number: np.ndarray) -> np.ndarray:
-    """Return the u of γ N / X = 1 + α u₁ + β u₂ at each N, as `rational.solve` takes them."""
-    return np.column_stack([np.ones_like(number), number - 1, number * (number - 1)])
-
-
 def _function(number, unit, contention=0.0, coherency=0.0):
     return unit * number / (1 + contention * (number - 1) + coherency * number * (number - 1))  # eq. (4.31), times γ
 
@@ -120,22 +115,74 @@ def _gradient(number, unit, contention=0.0, coherency=0.0):
     return np.column_stack([number / cost, by_cost * (number - 1), by_cost * number * (number - 1)])
 
 
-def _law(name: str, count: int, bounded: bool = True) -> Law:
+# A throughput of one connection this many times all that was measured is one that the data do not bound: the levels lie
+# so far past the peak that the law there is N / (β N (N − 1)), whatever γ is.
+_FAR = 1e3
+
+
+def _ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Most that γ, α and β may become: α has a fixed bound, β none."""
+    most = np.full((len(observed), 3), np.inf)
+    most[:, 0] = _FAR * np.maximum(observed, observed / number).max(axis=1)
+    return most
+
+
+def _columns(number: np.ndarray) -> np.ndarray:
+    """The u of N / X = a₁ + a₂ N + a₃ N (N − 1), as `rational.solve` takes them: a = (1 − α, α, β) / γ."""
+    return np.column_stack([np.ones_like(number), number, number * (number - 1)])
+
+
+def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+    """Least squares in the domain: γ > 0 up to its ceiling, 0 <= α <= 1, β >= 0."""
+    times = solve(number, observed, weights, _columns(number)[:, :count], bounded=True)
+    each = times[:, :2].sum(axis=1, keepdims=True)
+    most = _ceiling(number, observed)[:, :1]
+    far = np.flatnonzero(~(each * most >= 1))
+    with np.errstate(all="ignore"):
+        values = np.column_stack([1 / each, times[:, 1:] / each])
+    if far.size:
+        values[far, :1] = most[far]
+        costs = _columns(number)[:, 1:count] - [1.0, 0.0]
+        base = 1 / most[far]
+        values[far, 1:] = solve(number, observed[far], weights, costs, bounded=True, base=base) / base
+        over = far[values[far, 1] > 1]
+        base = number / most[over]
+        values[over, 1] = 1.0
+        values[over, 2:] = solve(number, observed[over], weights, costs[:, 1:], bounded=True, base=base) * most[over]
+    return values
+
+
+def _solve_free(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Least squares with costs of any sign; γ > 0 up to its ceiling."""
+    columns = _columns(number) - [0.0, 1.0, 0.0]
+    times = solve(number, observed, weights, columns, bounded=False)
+    least = 1 / _ceiling(number, observed)[:, 0]
+    far = np.flatnonzero(~(times[:, 0] >= least))
+    if far.size:
+        times[far, 0] = least[far]
+        times[far, 1:] = solve(number, observed[far], weights, columns[:, 1:], bounded=False, base=least[far, None])
+    return np.column_stack([1 / times[:, 0], times[:, 1:] / times[:, :1]])
+
+
+def _law(name: str, count: int) -> Law:
     """The law with the first `count` of its parameters, the others 0."""
 
     def solved(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        theta = solve(number, observed, weights, columns(number)[:, :count], bounded=bounded)
-        return np.column_stack([1 / theta[:, 0], theta[:, 1:] / theta[:, :1]])  # θ = (1, α, β) / γ
+        return _solve(number, observed, weights, count)
 
     def gradient(number: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
         return _gradient(number, *parameters)[:, :count]
 
-    names = ("unit_throughput_rps", "contention", "coherency")[:count]
-    return Law(name, names, _function, gradient, solved, dict.fromkeys(names[1:], 0.0) if bounded else {})
+    def ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        return _ceiling(number, observed)[:, :count]
+
+    bounds = {"unit_throughput_rps": (), "contention": (0.0, 1.0), "coherency": (0.0,)}
+    names = tuple(bounds)[:count]
+    return Law(name, names, _function, gradient, solved, {name: bounds[name] for name in names}, ceiling)
 
 
 LINEAR = _law("linear", 1)
 AMDAHL = _law("amdahl", 2)
 USL = _law("usl", 3)
 # With signs free, negative contention follows a super-linear start; it promises nothing beyond the data.
-FREE_USL = _law("free_usl", 3, bounded=False)
+FREE_USL = Law("free_usl", USL.parameters, _function, _gradient, _solve_free, ceiling=_ceiling)

@@ -38,8 +38,8 @@ def walk(
         Shapes (n,), (b, n), (n,), as in `Law.solve`.
     start : numpy.ndarray, shape (b, p)
         Positive parameters to begin with.
-    upper : numpy.ndarray, shape (p,)
-        Most that each may become.
+    upper : numpy.ndarray, shape (p,) or (b, p)
+        Most that each may become; one that is pushed against it takes that value exactly.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def walk(
     >>> walk(lambda n, a, b: a * n**b, number, 2 * number[None] ** 0.5, np.ones(3), np.ones((1, 2)), np.full(2, 9.0))
     array([[2. , 0.5]])
     """
-    limit = np.log(upper)
+    limit = np.broadcast_to(np.log(upper), start.shape)
     logs = np.minimum(np.log(start), limit)
 
     def fitted(values: np.ndarray) -> np.ndarray:
@@ -69,12 +69,12 @@ def walk(
         here = logs[live]
         slopes = np.stack([_slope(fitted, here, i) for i in range(here.shape[1])], axis=2)
         gradient = np.einsum("bnp,n,bn->bp", slopes, weights, fitted(here) - observed[live])
-        held = (here >= limit) & (gradient < 0)  # pushed against its bound
+        held = (here >= limit[live]) & (gradient < 0)  # pushed against its bound
         gradient[held] = 0.0
         slopes *= ~held[:, None, :]
         normal = np.einsum("bnp,n,bnq->bpq", slopes, weights, slopes)
         step = np.clip(damped_step(normal, gradient, damping[live]), -_LONGEST, _LONGEST)
-        trial = np.minimum(here - step, limit)
+        trial = np.minimum(here - step, limit[live])
         found = squares_of(trial, live)
         good = found <= squares[live]
         gain_is_small = (squares[live] - found <= _GAIN * squares[live]) & (damping[live] <= _DAMPING)
@@ -85,7 +85,7 @@ def walk(
         live = live[~done]
         if not len(live):
             break
-    return np.exp(logs)
+    return np.where(logs >= limit, upper, np.exp(logs))  # exp(log(64)) is not 64
 
 
 def _slope(fitted: Callable[[np.ndarray], np.ndarray], values: np.ndarray, index: int) -> np.ndarray:

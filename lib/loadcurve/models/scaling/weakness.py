@@ -46,7 +46,8 @@ def weaknesses(
     --------
     >>> zero = Estimate(0, 0, 0.1, 0.95, "given")
     >>> number = np.arange(1.0, 8)
-    >>> for sentence in weaknesses(number, number, number, 1.0, {"contention": zero, "coherency": zero}):
+    >>> for sentence in weaknesses(number, number, number, 1.0,
+    ...                            {"unit_throughput_rps": zero, "contention": zero, "coherency": zero}):
     ...     print(sentence)
     coherency is at its bound 0: no finite peak is supported by these data
     contention is at its bound 0: no finite limit is supported by these data
@@ -57,7 +58,7 @@ def weaknesses(
             f"{connections.size} points: {len(parameters)} parameters need at least {max(_POINTS, len(parameters) + 3)}"
         )
     values = {name: estimate.value for name, estimate in parameters.items()}
-    found += _at_bounds(values, float(connections[-1]))
+    found += _at_bounds(parameters, float(connections[0]), float(connections[-1]))
     found += _super_linear(connections, throughput_rps, values)
     if np.isnan(r_squared):
         found.append("throughput is the same at every level: R² is not defined")
@@ -76,17 +77,27 @@ def weaknesses(
     return found
 
 
-def _at_bounds(values: Mapping[str, float], last: float) -> list[str]:
+def _at_bounds(parameters: Mapping[str, Estimate], first: float, last: float) -> list[str]:
     found = []
+    values = {name: estimate.value for name, estimate in parameters.items()}
     alpha, beta = values.get("contention", np.nan), values.get("coherency", np.nan)
-    if beta == 0:
+    fewer = f": measure fewer connections than N = {first:g}" if first > 1 else ""
+    if alpha == 1 and not beta > 0:
+        found.append(f"contention is at its bound 1: throughput does not rise with the connections{fewer}")
+    elif beta == 0:
         found.append("coherency is at its bound 0: no finite peak is supported by these data")
-    elif alpha < 1 and beta > 0 and (peak := np.sqrt((1 - alpha) / beta)) > last:
+    elif alpha <= 1 and beta > 0 and (peak := np.sqrt((1 - alpha) / beta)) > last:
         found.append(f"no level past the peak: the peak at N = {peak:.4g} is extrapolated beyond N = {last:g}")
+    elif alpha <= 1 and beta > 0 and peak < first:
+        found.append(f"every level lies past the peak: throughput falls from the first level on{fewer}")
     if alpha == 0:
         found.append("contention is at its bound 0: no finite limit is supported by these data")
     if alpha < 0 or beta < 0:
         found.append("a cost is below 0: the law describes these data and says nothing beyond them")
+    if alpha >= 0 and np.isinf(parameters["unit_throughput_rps"].hi):
+        found.append("unit_throughput_rps is at its ceiling: these data do not bound the throughput of one connection")
+    if "contention" in values and last <= 1:
+        found.append("every load is at most 1: contention and coherency count from 1, so give the loads in whole units")
     if np.isinf(values.get("capacity_rps", 0.0)):
         found.append("the capacity is at its bound: these data show no plateau")
     return found
