@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 
 from loadcurve.ingest.ending import NEWLINE, Ending, warning_of
+from loadcurve.ingest.impossible import contradictions
 from loadcurve.ingest.parsed import Parsed
 
 
@@ -48,8 +49,10 @@ class Form:
     def parse(self, text: str, **known: str) -> Parsed:
         """Parse a text of this form, which `clean` has made plain lines, with what the form takes of what is known.
 
-        Where the text may have been cut and the parser has not warned of it, a warning says so.
+        Where the text may have been cut and the parser has not warned of it, a warning says so; and where response
+        times contradict each other.
         """
         parsed = self.function(text, **{name: value for name, value in known.items() if name in self.takes})
         cut = warning_of(text, self.ending, parsed.warnings)
-        return replace(parsed, warnings=(*parsed.warnings, cut)) if cut else parsed
+        more = [*contradictions(parsed), *([cut] if cut else [])]
+        return replace(parsed, warnings=(*parsed.warnings, *more)) if more else parsed

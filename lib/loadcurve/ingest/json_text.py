@@ -1,4 +1,7 @@
-"""JSON of a tool into Python objects, with the line where something is wrong."""
+"""JSON of a tool into Python objects, with the line where something is wrong; the one place where JSON is decoded.
+
+A key that stands twice in an object is legal JSON, and the last value counts; no tool prints one, so each is warned of.
+"""
 
 import json
 import math
@@ -10,7 +13,50 @@ from loadcurve.errors import ParseError
 _MOST_BITS = 1000  # of a whole number that a float can hold
 
 
-def load_json(text: str, expected: str) -> object:
+class Decoder(json.JSONDecoder):
+    """Decodes JSON, and notes each key that stands twice in an object.
+
+    Parameters
+    ----------
+    **options
+        Of `json.JSONDecoder`.
+
+    Attributes
+    ----------
+    repeated : list of str
+        Keys that stood twice and were not warned of yet, each once.
+
+    Examples
+    --------
+    >>> decoder = Decoder()
+    >>> decoder.decode('{"a": 1, "b": {"a": 2}, "a": 3}'), decoder.warnings(7)
+    ({'a': 3, 'b': {'a': 2}}, ["line 7: the key 'a' stands twice in an object of this JSON; its last value is used"])
+    """
+
+    def __init__(self, **options: object) -> None:
+        self.repeated: list[str] = []
+        self._told: set[str] = set()
+        super().__init__(object_pairs_hook=self._object, **options)
+
+    def _object(self, pairs: list[tuple[str, object]]) -> dict:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen and key not in self._told:
+                    self._told.add(key)
+                    self.repeated.append(key)
+                seen.add(key)
+        return found
+
+    def warnings(self, line: int) -> list[str]:
+        """Return a warning for each key noted since the last call; `line` is where the JSON begins."""
+        keys, self.repeated = self.repeated, []
+        said = "stands twice in an object of this JSON; its last value is used"
+        return [f"line {line}: the key {key[:60]!r} {said}" for key in keys]
+
+
+def load_json(text: str, expected: str, warnings: list[str]) -> object:
     """Return the first JSON value of a text; what is not finite is refused where it is read, not here.
 
     Parameters
@@ -19,22 +65,27 @@ def load_json(text: str, expected: str) -> object:
         JSON, perhaps after or before lines that are not.
     expected : str
         What an error says was expected, such as ``JSON of fortio``.
+    warnings : list of str
+        Where a key that stands twice is warned of.
 
     Raises
     ------
     ParseError
         Where the text is not JSON, or ends inside it.
     """
+    decoder = Decoder()
     start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
     if start < 0:
         raise ParseError(1, expected, text.strip()[:80])
     try:
-        return json.JSONDecoder().raw_decode(text, start)[0]
+        document = decoder.raw_decode(text, start)[0]
     except json.JSONDecodeError as error:
         got = text[error.pos : error.pos + 40].split("\n")[0] or "the end of the text"
         raise ParseError(error.lineno, f"{expected}: {error.msg}", got) from None
     except (RecursionError, ValueError) as error:  # nested too deeply; an integer of thousands of digits
         raise ParseError(1, expected, f"{type(error).__name__}: {error}") from None
+    warnings += decoder.warnings(text.count("\n", 0, start) + 1)
+    return document
 
 
 def member(document: object, path: str, text: str, required: bool = True) -> object:
@@ -110,7 +161,7 @@ def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[
     """
     found: list[tuple[object, int]] = []
     warnings: list[str] = []
-    decoder = json.JSONDecoder()
+    decoder = Decoder()
     end = at = 0
     line = 1
     for match in re.finditer(r"^[ \t]*(?=[{\[])", text, re.MULTILINE):
@@ -128,6 +179,7 @@ def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[
             warnings.append(f"line {line}: not JSON from here on, so left out")
             break
         found.append((document, line))
+        warnings += decoder.warnings(line)
     if not found:
         raise ParseError(1, expected, text.strip()[:80])
     return found, warnings

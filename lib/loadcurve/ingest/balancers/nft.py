@@ -137,7 +137,8 @@ def parse_nft_json(text: str) -> Parsed:
     >>> parse_nft_json(text).tables["counters"][["group", "item", "value"]].values.tolist()
     [['ip t counter', 'c', 5], ['ip t counter', 'c', 300]]
     """
-    document = load_json(text, "JSON of nft")
+    warnings: list[str] = []
+    document = load_json(text, "JSON of nft", warnings)
     entries = document.get("nftables") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ParseError(1, "a list 'nftables' in the JSON of nft", text.strip()[:80])
@@ -155,7 +156,7 @@ def parse_nft_json(text: str) -> Parsed:
                 counters += _rows(f"{place} counter", str(what.get("name", "")), *_numbers(what, text), {})
             elif kind == "rule" and isinstance(what.get("expr"), list):
                 _rule(what, f"{place} {what.get('chain', '')}", text, counters, balancer)
-    return _parsed(counters, balancer, [], version)
+    return _parsed(counters, balancer, warnings, version)
 
 
 def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], version: str) -> Parsed:

@@ -8,12 +8,12 @@ body missing.  Status 0 is a hit without a response: missing here.
 
 import csv
 import io
-import json
 import re
 
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 
 _INTEGER = re.compile(r"[0-9]{1,18}")
@@ -80,13 +80,15 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
     if rest.strip():
         # Complete by its own syntax, or cut.
         lines.append(rest) if rest.rstrip().endswith("}") else warnings.append(_cut(text, rest))
+    decoder = Decoder()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            hit = json.loads(line)
+            hit = decoder.decode(line)
         except (ValueError, RecursionError):
             raise ParseError(number, "a JSON object of vegeta encode", line) from None
+        warnings += decoder.warnings(number)
         if not isinstance(hit, dict) or not {"timestamp", "code", "latency"} <= hit.keys():
             raise ParseError(number, "an object with timestamp, code and latency", line)
         values = [hit["timestamp"], *(hit.get(name, 0) for name in ("code", "latency", "bytes_out", "bytes_in"))]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.json_text import member, number, whole
+from loadcurve.ingest.json_text import Decoder, member, number, whole
 
 _PHASES = {
     "connect_times": "connect", "time_to_first_byte": "first_byte", "response_times": "processing",
@@ -46,7 +46,8 @@ def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> 
     """Take the JSON that begins in the line at `start`; return the place after it."""
     start = text.index("{", start)
     try:
-        document, end = json.JSONDecoder(parse_int=_whole).raw_decode(text, start)
+        decoder = Decoder(parse_int=_whole)
+        document, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
             warnings.append(f"line {at}: the text ends inside the JSON, which is left out")
@@ -54,6 +55,7 @@ def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> 
         raise ParseError(error.lineno, f"JSON of weighttp: {error.msg}", text[error.pos : error.pos + 40]) from None
     except (RecursionError, ValueError) as error:
         raise ParseError(at, "JSON of weighttp", type(error).__name__) from None
+    warnings += decoder.warnings(at)
     part = text[start:end]
     try:
         _take_document(run, document, part)

@@ -46,9 +46,10 @@ def parse_wrk_json(text: str) -> Parsed:
     ParseError
         Where the text is not the reporter's JSON, or its counts contradict each other.
     """
-    document = load_json(text, "JSON of the reporter of wrk")
+    warnings: list[str] = []
+    document = load_json(text, "JSON of the reporter of wrk", warnings)
     whole(document, "wrk_reporter", text)
-    row, warnings = _run(document, text), []
+    row = _run(document, text)
     latency = [
         {"generator": 0, "quantile": quantile, "latency_s": value * 1e-6, "corrected": True}
         for quantile, value in _percentiles(document, text)

@@ -4,17 +4,17 @@ Seen: logs in public repositories whose keys are the variables' names, or usual 
 neither goes to `other`.
 """
 
-import json
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.servers.access_columns import Reader
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_rows import OddLines, Parts
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)  # numbers stay as they were written
+_AS_WRITTEN = {"parse_int": str, "parse_float": str, "parse_constant": str}  # numbers stay as they were written
 _MOST_KEYS = 60
 _LONGEST = 1 << 16
 
@@ -44,12 +44,15 @@ def parse_access_json(text: str) -> Parsed:
     [[200.0, 0.003]]
     """
     odd = OddLines()
+    decoder = Decoder(**_AS_WRITTEN)
     by_layout: dict[Layout, tuple[list[tuple[str, ...]], list[int]]] = {}
     patterns: dict[Layout, list[re.Pattern[str]]] = {}
     layouts: dict[tuple[str, ...], Layout] = {}  # by the keys, and which clocks their times are of
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip().removesuffix(",")
-        found = _object(line)
+        found = _object(line, decoder)
+        for repeated in decoder.warnings(number):
+            odd.say(repeated)
         if found is None:
             odd.note(line, number)
             continue
@@ -79,12 +82,12 @@ def parse_access_json(text: str) -> Parsed:
     return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, odd.warnings())
 
 
-def _object(line: str) -> dict[str, str] | None:
+def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
     """Keys and texts of a line with one flat object; None for any other line."""
     if not line.startswith("{") or not line.endswith("}") or len(line) > _LONGEST:
         return None
     try:
-        found = _DECODER.decode(line)
+        found = decoder.decode(line)
     except (ValueError, RecursionError):
         return None
     if isinstance(found, dict) and len(found) == 1 and isinstance(inner := next(iter(found.values())), dict):

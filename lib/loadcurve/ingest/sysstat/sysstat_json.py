@@ -1,12 +1,11 @@
 """JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), whole or cut."""
 
-import json
 import math
 import re
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.json_text import load_json
+from loadcurve.ingest.json_text import Decoder, load_json
 
 BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
 _BEGINNING = re.compile(BEGINNING)
@@ -46,18 +45,20 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
 
 
 def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:
+    notes: list[str] = []  # with lines of the document
     try:
-        document = load_json(text, f"JSON of {tool}")
+        document = load_json(text, f"JSON of {tool}", notes)
     except ParseError as error:
         pointed = _COMMA.sub(r"\1.\2", text)
         whole = _whole_intervals(pointed)
         if not whole:
             raise ParseError(number + error.line - 1, error.expected, error.got) from None
         try:
-            document = load_json(pointed, f"JSON of {tool}")
+            document = load_json(pointed, f"JSON of {tool}", notes)
         except ParseError:
-            document = load_json(whole, f"JSON of {tool}")
+            document = load_json(whole, f"JSON of {tool}", notes)
             warnings.append(f"line {number + error.line - 1}: the JSON ends inside an interval, which is left out")
+    warnings += [f"line {number}: {note.partition(': ')[2]}" for note in notes]
     hosts = document["sysstat"].get("hosts") if isinstance(document, dict) else None
     if not isinstance(hosts, list):
         raise ParseError(number, f"hosts in the JSON of {tool}", text[:40])
@@ -69,7 +70,7 @@ def _whole_intervals(text: str) -> str:
     begin = _STATISTICS.search(text)
     if begin is None:
         return ""
-    decoder, at, end = json.JSONDecoder(), begin.end(), 0
+    decoder, at, end = Decoder(), begin.end(), 0
     while text[(at := _NEXT.match(text, at).end()) : at + 1] == "{":
         try:
             _, at = decoder.raw_decode(text, at)

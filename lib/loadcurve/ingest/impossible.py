@@ -1,0 +1,106 @@
+"""Reports that cannot be: a mean over its maximum, a minimum over its mean, falling quantiles, a rate of other counts.
+
+One check for the tables of every load generator, whatever tool and form: a report that was edited, damaged or printed
+by a tool with a defect is kept and warned of.  wrk2 does print means over the maximum.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.units import format_quantity
+
+# Numbers of one report are rounded apart: wrk's two decimals are within 0.6 % (`units`), HdrHistogram's bins 0.1 %.
+_ROUNDED = 0.01
+_WHOLE_MS = 0.002  # ab prints minima and maxima in whole milliseconds, deviations with a decimal
+# Tools print times and rates with two decimals or more, and may leave out a warm-up of a few per cent.
+_RATE_SLACK, _LEAST_S = 0.1, 0.1
+_RATE = re.compile(r"/sec|/s\b|per second")
+_SUFFIXES = (("latency_", "_s"), ("", "_s"))  # columns of `runs`, and of `phases`
+_ORDER = (("min", "mean"), ("min", "median"), ("min", "max"), ("mean", "max"), ("median", "max"))
+_NAMES = {"min": "minimum", "mean": "mean", "median": "median", "max": "maximum", "stdev": "standard deviation"}
+
+
+def contradictions(parsed: Parsed) -> list[str]:
+    """Return a warning for each contradiction in the response times of what was parsed.
+
+    Examples
+    --------
+    >>> row = {"generator": 0, "latency_mean_s": 2.0, "latency_max_s": 1.5}
+    >>> contradictions(Parsed("wrk2", {"runs": [row]}))[0]
+    'report 1: the mean response time of 2.00 s is over the maximum of 1.50 s, which cannot be: check the file'
+    """
+    return [*_of_runs(parsed), *_of_quantiles(parsed), *_of_rates(parsed)]
+
+
+def _rows(parsed: Parsed, name: str) -> list[dict]:
+    if name not in parsed.tables:
+        return []
+    rows = parsed.tables.rows(name)
+    return rows if isinstance(rows, list) else rows.to_dict("records")
+
+
+def _time(row: dict, column: str) -> float:
+    value = row.get(column)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _over(less: float, more: float) -> bool:
+    """Whether a number that should be the smaller one is not, beyond rounding; never where one is missing."""
+    return less > more * (1 + _ROUNDED) + 1e-9
+
+
+def _said(row: dict, what: str, less: float, limit: str, more: float) -> str:
+    low, high = format_quantity(less, "s"), format_quantity(more, "s")
+    report = f"report {int(row.get('generator') or 0) + 1}"
+    return f"{report}: {what} of {low} is over {limit} of {high}, which cannot be: check the file"
+
+
+def _of_runs(parsed: Parsed) -> Iterator[str]:
+    for table, (before, after) in zip(("runs", "phases"), _SUFFIXES, strict=True):
+        for row in _rows(parsed, table):
+            times = {name: _time(row, f"{before}{name}{after}") for name in _NAMES}
+            if row.get("latency_origin", "measured") != "measured":
+                times["mean"] = math.nan  # of another origin than the minimum and the maximum
+            where = f" of the phase {row['phase']}" if "phase" in row else " response time"
+            for less, more in _ORDER:
+                if _over(times[less], times[more]):
+                    yield _said(row, f"the {_NAMES[less]}{where}", times[less], f"the {_NAMES[more]}", times[more])
+                    break  # one wrong number contradicts several
+            else:
+                spread = times["max"] - times["min"]
+                if _over(times["stdev"], spread + _WHOLE_MS):
+                    yield _said(row, f"the standard deviation{where}", times["stdev"], "the whole range", spread)
+
+
+def _of_rates(parsed: Parsed) -> Iterator[str]:
+    """Rates that are not requests over duration; the parsers of most tools check that more closely."""
+    if any(_RATE.search(warning) for warning in parsed.warnings):
+        return
+    for row in _rows(parsed, "runs"):
+        requests, duration, rate = (_time(row, name) for name in ("requests", "duration_s", "throughput_rps"))
+        if duration >= _LEAST_S and abs(rate * duration - requests) > _RATE_SLACK * requests + 2:
+            shown = f"{format_quantity(rate, 'rps')} over {format_quantity(duration, 's')}"
+            report = f"report {int(row.get('generator') or 0) + 1}"
+            yield f"{report}: {shown} is not the {format_quantity(requests)} requests, which cannot be: check the file"
+
+
+def _of_quantiles(parsed: Parsed) -> Iterator[str]:
+    most = {row.get("generator", 0): _time(row, "latency_max_s") for row in _rows(parsed, "runs")}
+    before: dict[tuple, tuple[float, float]] = {}
+    warned: set[tuple] = set()
+    rows = _rows(parsed, "latency")
+    for row in sorted(rows, key=lambda row: _time(row, "quantile")):
+        key, latency = (row.get("generator", 0), row.get("corrected")), _time(row, "latency_s")
+        if math.isnan(latency) or key in warned:
+            continue
+        rank, highest = before.get(key, (0.0, 0.0))
+        before[key] = (_time(row, "quantile"), latency)
+        what = f"the quantile {_time(row, 'quantile'):g}"
+        if _over(highest, latency):
+            warned.add(key)
+            yield _said(row, f"the quantile {rank:g}", highest, what, latency)
+        elif _over(latency, most.get(key[0], math.nan)):
+            warned.add(key)
+            yield _said(row, what, latency, "the maximum", most[key[0]])

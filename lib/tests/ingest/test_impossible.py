@@ -1,0 +1,101 @@
+"""Reports that contradict themselves, of every tool: response times, rates, keys of JSON that stand twice."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.clean import clean
+from loadcurve.ingest.impossible import contradictions
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.registry import FORMS, form_of
+from loadcurve.ingest.sniff import parse
+
+DATA = Path(__file__).parents[1] / "data"
+TOOLS = {form.tool for form in FORMS}
+CASES = sorted(p.with_suffix("") for p in DATA.glob("*/*.json") if p.parent.name in TOOLS)
+LOAD = ("wrk", "wrk2", "ab", "weighttp", "hey", "oha", "ghz", "h2load", "k6", "vegeta", "fortio", "siege", "httperf")
+KNOWN = ("over the maximum", "over the mean", "over the quantile", "over the median", "over the whole range")
+
+
+def text_of(case):
+    return case.with_suffix(".txt").read_bytes().decode("utf-8")
+
+
+def rows_of(case):
+    expected = json.loads(case.with_suffix(".json").read_text(encoding="utf-8"))
+    parsed = form_of(case.parent.name, expected.get("variant", "")).parse(clean(text_of(case)))
+    return parsed.tool, {name: parsed.tables[name].to_dict("records") for name in ("runs", "latency", "phases")
+                         if name in parsed.tables}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.parent.name in LOAD], ids=lambda c: f"{c.parent.name}-{c.name}")
+def test_each_tool_is_quiet_until_its_times_contradict_each_other(case):
+    tool, tables = rows_of(case)
+    assert contradictions(Parsed(tool, tables)) == []
+    for row in tables.get("runs", []):
+        for less, more in (("mean", "max"), ("min", "mean"), ("min", "max")):
+            low, high = row.get(f"latency_{less}_s"), row.get(f"latency_{more}_s")
+            measured = "mean" not in (less, more) or row.get("latency_origin") == "measured"
+            if low and high and low > 0 and high > 0 and measured:
+                wrong = {**row, f"latency_{less}_s": 1.05 * high}
+                said = contradictions(Parsed(tool, {**tables, "runs": [wrong]}))
+                assert any(part in sentence for sentence in said for part in KNOWN), (less, more, said)
+    rising = [row for row in tables.get("latency", []) if row["latency_s"] > 0]
+    if len(rising) > 2 and rising[0]["latency_s"] < 0.9 * rising[-1]["latency_s"]:
+        fallen = [{**rising[0], "latency_s": 1.05 * rising[-1]["latency_s"]}, *rising[1:]]
+        assert any(
+            "the quantile" in sentence for sentence in contradictions(Parsed(tool, {**tables, "latency": fallen}))
+        )
+
+
+@pytest.mark.parametrize(
+    ("case", "right", "wrong", "said"),
+    [
+        ("wrk/latency", "605.10us", "605.10ms", "the mean response time of 605 ms is over the maximum of 15.9 ms"),
+        (
+            "siege/text",
+            "Longest transaction:           30.08",
+            "Longest transaction:            3.08",
+            "over the maximum",
+        ),
+        ("vegeta/json", '"95th": 3478629', '"95th": 3978629', "the quantile 0.95 of 3.98 ms is over the maximum"),
+        ("vegeta/json", '"90th": 3228223', '"90th": 3628223', "the quantile 0.9 of 3.63 ms is over the quantile 0.95"),
+        ("vegeta/json", '"min": 1949582', '"min": 2949582', "the minimum response time of 2.95 ms is over the mean"),
+        ("fortio/json", '"Min": 0.001,', '"Min": 0.1,', "the minimum response time of 100 ms is over the"),
+        ("k6/summary-export", '"min": 0.0402', '"min": 0.0402', ""),
+        ("hey/plain", "Slowest:\t0.0055", "Slowest:\t0.0005", "over the maximum"),
+    ],
+)
+def test_a_report_that_cannot_be_is_kept_and_warned_of(case, right, wrong, said):
+    text = text_of(DATA / case)
+    assert right in text
+    plain, odd = parse(text), parse(text.replace(right, wrong, 1))
+    assert len(odd.tables["runs"]) == len(plain.tables["runs"])
+    more = [warning for warning in odd.warnings if "which cannot be" in warning]
+    assert not any("which cannot be" in warning for warning in plain.warnings)
+    assert any(said in warning for warning in more) if said else not more, odd.warnings
+
+
+def test_a_rate_that_is_not_the_requests_of_the_time():
+    row = {"generator": 0, "requests": 1000, "duration_s": 10.0, "throughput_rps": 500.0}
+    assert "500/s over 10.0 s is not the 1,000 requests" in contradictions(Parsed("siege", {"runs": [row]}))[0]
+    assert contradictions(Parsed("siege", {"runs": [{**row, "throughput_rps": 101.0}]})) == []
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if re.match(r"\s*[{\[]\s*[{\"]", text_of(c))], ids=lambda c: f"{c.parent.name}-{c.name}"
+)
+def test_a_key_that_stands_twice_is_warned_of(case):
+    """In every form of JSON: the first key with a number as its value is printed a second time."""
+    text = text_of(case)
+    assert not any("stands twice" in warning for warning in parse(text).warnings)
+    twice, count = re.subn(r'("[^"\n]+"\s*:\s*"?[0-9.]+"?)(?=\s*[,}])', r"\1, \1", text, count=1)
+    assert count
+    try:
+        warnings = parse(twice).warnings
+    except ParseError:
+        return
+    assert any("stands twice in an object of this JSON" in warning for warning in warnings), warnings
