@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-from loadcurve.ingest.ending import NEWLINE, Ending, warning_of
+from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
 from loadcurve.ingest.impossible import contradictions
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.separators import without_separators
 
 
 @dataclass(frozen=True, eq=False)  # a form is itself: tables of them are looked up for every file
@@ -24,6 +25,8 @@ class Form:
         whole documents (JSON, XML, CSV with a header) each begins with ``\A``.  They capture nothing.
     takes : tuple of str
         What the function takes beside the text: ``timezone`` where the text holds local times, ``log_format``.
+    commas : bool
+        Whether a comma between digits is part of what is printed: a list, CSV, a log of words.
     ending : Ending
         How a whole text ends; by default its last line ends with a newline, which is all that is known.
     """
@@ -33,6 +36,7 @@ class Form:
     parser: str
     signature: tuple[str, ...]
     takes: tuple[str, ...] = ()
+    commas: bool = False
     ending: Ending = NEWLINE
 
     @property
@@ -52,7 +56,8 @@ class Form:
         Where the text may have been cut and the parser has not warned of it, a warning says so; and where response
         times contradict each other.
         """
+        text, separated = (text, []) if self.commas or self.ending is JSON else without_separators(text)
         parsed = self.function(text, **{name: value for name, value in known.items() if name in self.takes})
         cut = warning_of(text, self.ending, parsed.warnings)
-        more = [*contradictions(parsed), *([cut] if cut else [])]
+        more = [*separated, *contradictions(parsed), *([cut] if cut else [])]
         return replace(parsed, warnings=(*parsed.warnings, *more)) if more else parsed

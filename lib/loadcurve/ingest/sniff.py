@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
@@ -10,6 +11,7 @@ from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
+from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
 
 _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
@@ -57,6 +59,11 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     # Where a line could be of two tools, it is of the one that was named.
     forms = named + tuple(form for form in FORMS if form not in named) if tool else FORMS
     found, text = _find(text, forms)
+    separated: list[str] = []
+    if not found:  # a beginning may be odd for its separators alone
+        plain, separated = without_separators(text)
+        found, plain = _find(plain, forms) if separated else ([], text)
+        text = plain if found else text
     wanted = [part for part in _parts(text, found) if part[0] in named]
     if not wanted:
         if tool:
@@ -64,6 +71,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
         line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in wanted])
+    parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
     if len(wanted) == len(found):
         return parsed
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in

@@ -57,6 +57,7 @@ FORMS = (
         (
             r"(?:#[ \t]*)?pxname,svname,",
         ),
+        commas=True,
         takes=("timezone",),
         ending=Ending(r".*,"),
     ),
@@ -72,6 +73,7 @@ FORMS = (
         (
             r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",
         ),
+        commas=True,
         takes=("timezone",),
         ending=Ending(r"\}"),
     ),
@@ -83,6 +85,7 @@ FORMS = (
             r"ip6?tables(?:-save)? v[0-9.]{1,9} ",
             r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
         ),
+        commas=True,
         takes=("timezone",),
     ),
     Form(

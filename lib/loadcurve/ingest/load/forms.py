@@ -72,6 +72,7 @@ FORMS = (
         (
             r"Percentage served ?, ?Time in ms[ \t]*$",
         ),
+        commas=True,
         ending=Ending(r"(?:99|100),[0-9]+\.[0-9]{3}"),
     ),
     Form(
@@ -79,6 +80,7 @@ FORMS = (
         (
             r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime",
         ),
+        commas=True,
     ),
     Form(
         "h2load", "", "load.h2load:parse_h2load",
@@ -98,6 +100,7 @@ FORMS = (
         (
             r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n",
         ),
+        commas=True,
     ),
     Form(
         "hey", "", "load.hey:parse_hey",
@@ -130,12 +133,14 @@ FORMS = (
         (
             r"response-time,DNS\+dialup,DNS,",
         ),
+        commas=True,
     ),
     Form(
         "oha", "requests", "load.oha:parse_oha_csv",
         (
             r"request-start,DNS,DNS\+dialup,",
         ),
+        commas=True,
     ),
     Form(
         "oha", "json", "load.oha:parse_oha_json",
@@ -168,6 +173,7 @@ FORMS = (
         (
             r'\A\s*\{(?=[^\n]{0,4000}?"timestamp"\s*:)(?=[^\n]{0,4000}?"latency"\s*:\s*[0-9])',
         ),
+        commas=True,
         ending=JSON,
     ),
     Form(
@@ -175,6 +181,7 @@ FORMS = (
         (
             r"\A\s*[0-9]{19},[0-9]{1,3},[0-9]{1,18},[0-9]{1,18},[0-9]{1,18},",
         ),
+        commas=True,
     ),
     Form(
         "k6", "", "load.k6:parse_k6",

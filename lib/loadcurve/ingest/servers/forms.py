@@ -18,6 +18,7 @@ FORMS = (
             r"\S{1,255}:[0-9]{1,5} [^\s\[]\S{0,255} \S{1,255} \S{1,255} \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9"
             r':]{8} [+-][0-9]{4}\] \"',
         ),
+        commas=True,
         takes=("log_format",),
         ending=Ending(r'.*"'),
     ),
@@ -27,6 +28,7 @@ FORMS = (
             r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3}"
             r' \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"',
         ),
+        commas=True,
         takes=("log_format",),
         ending=Ending(r'.*"'),
     ),
@@ -36,6 +38,7 @@ FORMS = (
             r'\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent'
             r'|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]',
         ),
+        commas=True,
         ending=JSON,
     ),
     Form(
@@ -43,6 +46,7 @@ FORMS = (
         (
             r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ",
         ),
+        commas=True,
         takes=("timezone",),
     ),
     Form(
@@ -51,6 +55,7 @@ FORMS = (
             r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
             r"[a-z]+[0-9]?\] ",
         ),
+        commas=True,
         takes=("timezone",),
     ),
     Form(
@@ -62,6 +67,7 @@ FORMS = (
             r"BusyServers: [0-9]",
             r"ServerUptimeSeconds: ",
         ),
+        commas=True,
         takes=("timezone",),
     ),
 )  # fmt: skip

@@ -38,6 +38,7 @@ FORMS = (
         (
             r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",
         ),
+        commas=True,
         takes=("timezone",),
         ending=Ending(r"</sysstat>"),
     ),
@@ -54,6 +55,7 @@ FORMS = (
             r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; ",
             r"<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux ",
         ),
+        commas=True,
     ),
     Form(
         "mpstat", "", "sysstat.mpstat:parse_mpstat",
