@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 import yaml
 
-from loadcurve.errors import LoadcurveError, in_one_line
+from loadcurve.errors import LoadcurveError, in_one_line, printable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -101,6 +101,9 @@ def ingest(
     log_format: Annotated[
         str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
     ] = "",
+    max_bytes: Annotated[
+        int, typer.Option(min=1, help="Largest text of a file, unpacked; a larger one is refused.")
+    ] = 256_000_000,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
@@ -114,19 +117,18 @@ def ingest(
         raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
     if log_format:
         layout_of_format(log_format)  # said once, not for every file
-    refused, hints = 0, Hints(tool, timezone, log_format)
+    refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
 
     def readings():
         nonlocal refused
         for path in paths:
             for found in reading.read_named(path, hints):
                 for warning in found.parsed.warnings if found.parsed else ():
-                    typer.echo(
-                        f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}", err=True
-                    )
+                    line = f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
+                    typer.echo(printable(line), err=True)
                 if found.refused:
                     refused += 1
-                    typer.echo(found.refused, err=True)
+                    typer.echo(printable(found.refused), err=True)
                 else:
                     yield found
 
@@ -135,7 +137,7 @@ def ingest(
             sys.stdout.writelines(export.json_lines(found))
     else:
         rows = export.write_tables(readings(), output, form.value)
-        typer.echo(f"{output}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
+        typer.echo(f"{printable(str(output))}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
     if refused:
         raise typer.Exit(1)
 

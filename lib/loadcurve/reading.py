@@ -4,6 +4,7 @@ The one place where text that ingestion reads and tools that the laboratory star
 words by the machine's own sadf.
 """
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcurve import manifest
-from loadcurve.errors import LoadcurveError
-from loadcurve.ingest.files import content, files_of, parse_bytes
+from loadcurve.errors import LoadcurveError, ParseError, printable
+from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.published import source_folder
+from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import parse_each
 
@@ -36,7 +38,8 @@ class Reading:
     Attributes
     ----------
     source : str
-        The file, as it was named or found; ``-`` for standard input; the folder of a recorded run.
+        The file, as it was named or found; ``-`` for standard input; the folder of a recorded run.  A name need not be
+        text: characters that a table or a terminal cannot take are written as Python escapes them.
     run_id : str or None
         Folder that holds the file, below the folder that was named; None where a file was named.
     parsed : Parsed or None
@@ -59,7 +62,13 @@ class Reading:
         return rows if self.recorded else label(rows, run_id=self.run_id, source=self.source)
 
 
-def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
+def read(
+    path: str | Path,
+    tool: str | None = None,
+    timezone: str = "UTC",
+    log_format: str = "",
+    max_bytes: int = MAX_BYTES,
+) -> Parsed:
     """Read a file, or every file of a folder, into declared tables.
 
     A folder is a set of runs: each folder in it that holds files is one run, named by where it stands; facts that no
@@ -75,6 +84,9 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_f
         IANA name of the zone of local times in the texts.
     log_format : str
         Format of access logs, as nginx's `log_format` or Apache's `LogFormat` gives it.
+    max_bytes : int
+        Largest text of a file, unpacked; a larger one is refused before it takes the memory.  Files of ``ab -g``, whose
+        rows need less memory, may be eight times as large.
 
     Returns
     -------
@@ -91,15 +103,15 @@ def read(path: str | Path, tool: str | None = None, timezone: str = "UTC", log_f
     """
     from loadcurve import tables
 
-    path, hints = Path(path), Hints(tool, timezone, log_format)
-    if path.is_dir() and (path / "study.yml").is_file():
+    path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
+    if is_folder(path) and (path / "study.yml").is_file():
         from loadcurve.ingest.folder import read_runs
 
         found = read_runs(path)
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
-    if not path.is_dir():
+    if not is_folder(path):
         parsed = read_file(path, hints)
-        known = {"source": str(path)}
+        known = {"source": printable(str(path))}
         checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
         return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
     collected: dict[str, list] = {}
@@ -158,9 +170,9 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     A run that the laboratory recorded is read as one, with the factors that its `run.json` knows.
     """
     path = Path(path)
-    is_folder, own_name = path.is_dir(), path.resolve().name
+    in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
     files = files_of(path)
-    runs = _recorded_runs(files) if is_folder else ()
+    runs = _recorded_runs(files) if in_a_folder else ()
     for run in runs:
         yield _read_recorded(run)
     yield from _gaps(runs)
@@ -168,10 +180,10 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
     for file, parsed, refused in parse_each(loose, hints, _recording_text):
         run_id = None
-        if is_folder:
+        if in_a_folder:
             place = file.parent.relative_to(path).as_posix()
-            run_id = own_name if place == "." else place
-        yield Reading(str(file), run_id, parsed, refused)
+            run_id = printable(own_name if place == "." else place)
+        yield Reading(printable(str(file)), run_id, parsed, refused)
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
@@ -213,14 +225,21 @@ def read_named(name: str, hints: Hints) -> Iterator[Reading]:
         yield from read_each(name, hints)
         return
     try:
-        yield Reading("-", None, parse_bytes(sys.stdin.buffer.read(), "-", hints, _recording_text))
+        yield Reading("-", None, parse_bytes(_standard_input(hints), "-", hints, _recording_text))
     except LoadcurveError as error:
         yield Reading("-", None, None, str(error))
 
 
+def _standard_input(hints: Hints) -> bytes:
+    try:
+        return read_stream(sys.stdin.buffer, hints.max_bytes)
+    except ParseError as error:
+        raise error.at("-") from None
+
+
 def read_file(path: Path, hints: Hints) -> Parsed:
     """Read one file into the tables that its text gives, as its parser made them."""
-    return parse_bytes(content(path), str(path), hints, _recording_text)
+    return parse_bytes(content(path, hints.max_bytes), str(path), hints, _recording_text)
 
 
 def _recording_text(raw: bytes) -> str:

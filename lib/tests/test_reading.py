@@ -18,7 +18,6 @@ import loadcurve
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.export import write_tables
-from loadcurve.ingest import packed
 from loadcurve.ingest.hints import Hints
 from loadcurve.lab.tools import SEARCH_PATH
 from loadcurve.reading import read_each
@@ -81,15 +80,6 @@ def test_members_of_a_packed_file_follow_each_other(tmp_path):
     file = tmp_path / "load.gz"
     file.write_bytes(gzip.compress(WRK.encode()) + gzip.compress(WRK.encode()) + b"\0\0\0")
     assert len(loadcurve.read(file).tables["runs"]) == 2
-
-
-def test_a_packed_file_may_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "MOST_BYTES", 1000)
-    for pack in ("gzip", "zstd"):
-        file = tmp_path / pack
-        file.write_bytes(PACK[pack](b" " * 100_000))
-        with pytest.raises(ParseError, match="at most 1000 bytes"):
-            loadcurve.read(file)
 
 
 def test_a_file_has_its_declared_tables(tmp_path):

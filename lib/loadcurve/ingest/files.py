@@ -1,15 +1,26 @@
 """Bytes of a raw file into tables, and which files a folder holds."""
 
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
 from loadcurve.ingest.sysstat.sadf_binary import is_sa
+
+_KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISDIR: "a folder",
+}
 
 
 def parse_bytes(
@@ -31,7 +42,7 @@ def parse_bytes(
     hints = hints or Hints()
     timezone = hints.timezone
     try:
-        raw, torn = unpack(raw)
+        raw, torn = unpack(raw, hints.max_bytes)
         if is_sa(raw):
             if recording_text is None:
                 raise ParseError(0, "text (loadcurve ingest reads binary recordings too, by sadf)", "a recording")
@@ -47,25 +58,57 @@ def parse_bytes(
     return Parsed(parsed.tool, parsed.tables, (*notes, *parsed.warnings), parsed.version) if notes else parsed
 
 
-def content(path: Path) -> bytes:
-    """Bytes of a file.
+def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Bytes of a regular file; a pipe, a device or a socket could block for ever, or never end.
 
     Raises
     ------
     LoadcurveError
-        When there is none of that name, or it may not be read.
+        When there is none of that name, it is no regular file, it is too large, or it may not be read.
     """
     try:
-        return path.read_bytes()
+        _check_regular(path, path.stat().st_mode)
+        # What was a file may be a pipe by now, which is opened without waiting for its other end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            found = os.fstat(stream.fileno())
+            _check_regular(path, found.st_mode)
+            return read_stream(stream, max_bytes, found.st_size)
+    except ParseError as error:
+        raise error.at(path) from None
     except FileNotFoundError:
-        raise LoadcurveError(f"{path}:0: expected a file or a folder, got nothing of that name") from None
+        name = printable(str(path))
+        raise LoadcurveError(f"{name}:0: expected a file or a folder, got nothing of that name") from None
     except OSError as error:
-        raise LoadcurveError(f"{path}:0: expected a file that can be read, got {error.strerror!r}") from None
+        raise ParseError(0, "a file that can be read", str(error.strerror), str(path)) from None
+
+
+def _check_regular(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):  # one that `files_of` could not look into: the system says why
+        os.scandir(path).close()
+    if not stat.S_ISREG(mode):
+        kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "something else")
+        raise ParseError(0, "a file or a folder (read a pipe or a device as standard input, named -)", kind)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder; one that may not be looked at is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file itself, or the files below a folder in the order of their names; hidden ones are not looked at."""
-    if not path.is_dir():
+    """Return a file itself, or all that is in a folder and below it but folders, in the order of names.
+
+    Hidden files and folders are not looked at, links to folders are not followed.  A folder that may not be looked
+    into is listed as if it were a file, so that whoever reads it says so.
+    """
+    if not is_folder(path):
         return [path]
-    found = (p for p in path.rglob("*") if p.is_file())
-    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(path).parts))
+    found: list[Path] = []
+    unseen = found.append
+    for place, folders, files in os.walk(path, onerror=lambda error: unseen(Path(error.filename))):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(found)

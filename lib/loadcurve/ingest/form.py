@@ -29,6 +29,9 @@ class Form:
         Whether a comma between digits is part of what is printed: a list, CSV, a log of words.
     ending : Ending
         How a whole text ends; by default its last line ends with a newline, which is all that is known.
+    large : bool
+        Whether its parser makes columns of numbers of it at once, so that a text may be larger than others
+        (`loadcurve.ingest.size`).
     """
 
     tool: str
@@ -38,6 +41,7 @@ class Form:
     takes: tuple[str, ...] = ()
     commas: bool = False
     ending: Ending = NEWLINE
+    large: bool = False
 
     @property
     def name(self) -> str:

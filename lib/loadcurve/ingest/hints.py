@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from loadcurve.ingest.size import MAX_BYTES
+
 
 @dataclass(frozen=True)
 class Hints:
@@ -15,8 +17,11 @@ class Hints:
         IANA name of the zone of local times in the texts.
     log_format : str
         Format of access logs, as the servers' configuration gives it; empty when they show it themselves.
+    max_bytes : int
+        Largest text of a file, unpacked.
     """
 
     tool: str | None = None
     timezone: str = "UTC"
     log_format: str = ""
+    max_bytes: int = MAX_BYTES

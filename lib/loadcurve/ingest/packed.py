@@ -6,9 +6,7 @@ import zlib
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
-
-MOST_BYTES = 1 << 32
-"""Largest content that is unpacked: a few kilobytes can hold a hundred gigabytes of nothing."""
+from loadcurve.ingest.size import LARGE, MAX_BYTES, is_large, too_large
 
 _MAGIC: dict[bytes, tuple[str, Callable]] = {
     b"\x1f\x8b": ("gzip", lambda: zlib.decompressobj(wbits=31)),
@@ -16,15 +14,16 @@ _MAGIC: dict[bytes, tuple[str, Callable]] = {
     b"BZh": ("bzip2", bz2.BZ2Decompressor),
 }
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_LEAST_STEP, _MOST_STEP = 1 << 10, 1 << 20  # packed bytes that are unpacked at a time
 
 
-def unpack(raw: bytes) -> tuple[bytes, str]:
+def unpack(raw: bytes, max_bytes: int = MAX_BYTES) -> tuple[bytes, str]:
     r"""Return the content of a packed file, and a warning where the file ends too early; anything else as it is.
 
     Raises
     ------
     ParseError
-        Where the packed bytes are damaged, or hold more than `MOST_BYTES`.
+        Where the packed bytes are damaged, or hold more than `max_bytes`: kilobytes can hold gigabytes of nothing.
 
     Examples
     --------
@@ -32,39 +31,51 @@ def unpack(raw: bytes) -> tuple[bytes, str]:
     ((b'Total: 5\n', ''), (b'Total: 5\n', ''))
     """
     if raw.startswith(_ZSTD):
-        return _unpack_zstd(raw), ""
+        return _unpack_zstd(raw, max_bytes), ""
     for magic, (name, decompressor) in _MAGIC.items():
         if raw.startswith(magic):
-            return _unpack(raw, magic, name, decompressor)
+            return _unpack(raw, magic, name, decompressor, max_bytes)
     return raw, ""
 
 
-def _unpack(raw: bytes, magic: bytes, name: str, decompressor: Callable) -> tuple[bytes, str]:
+def _unpack(
+    raw: bytes, magic: bytes, name: str, decompressor: Callable, max_bytes: int, allowed: int = 0
+) -> tuple[bytes, str]:
     parts: list[bytes] = []
-    left = MOST_BYTES
-    while raw.startswith(magic):  # members follow each other; what else follows is padding
-        member = decompressor()
-        try:
-            parts.append(member.decompress(raw, left))
-        except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
-            raise ParseError(0, f"a whole {name} file", str(error)) from None
-        left -= len(parts[-1])
-        if left <= 0:
-            raise ParseError(0, f"at most {MOST_BYTES} bytes in a {name} file", "more")
+    allowed = allowed or max_bytes
+    left, at, warning = allowed, 0, ""
+    while raw.startswith(magic, at):  # members follow each other
+        member, step = decompressor(), _LEAST_STEP
+        while not member.eof and at < len(raw):
+            try:
+                parts.append(member.decompress(raw[at : at + step], left + 1))
+            except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
+                raise ParseError(0, f"a whole {name} file", str(error)) from None
+            left -= len(parts[-1])
+            if left < 0:
+                if allowed == max_bytes and is_large(next(filter(None, parts))):
+                    return _unpack(raw, magic, name, decompressor, max_bytes, LARGE * max_bytes)
+                raise too_large(max_bytes, f"more, unpacked from {name}")
+            # A file of empty members must not be copied once for each of them.
+            at, step = min(at + step, len(raw)), min(2 * step, _MOST_STEP)
+        at -= len(member.unused_data)
         if not member.eof:
-            return b"".join(parts), f"the {name} file ends too early; what it holds up to there was read"
-        raw = member.unused_data
-    return b"".join(parts), ""
+            warning = f"the {name} file ends too early; what it holds up to there was read"
+    if not warning and (rest := raw[at:].strip(b"\0")):  # tapes and downloads are padded with zeros
+        warning = f"{len(rest):,} bytes after the {name} data are no {name} data and were left out"
+    return b"".join(parts), warning
 
 
-def _unpack_zstd(raw: bytes) -> bytes:
+def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
     import pyarrow as pa
 
     try:
         with pa.input_stream(pa.BufferReader(raw), compression="zstd") as stream:
-            content = stream.read(MOST_BYTES)
+            content = stream.read(max_bytes + 1)
+            if len(content) > max_bytes and is_large(content):
+                content, max_bytes = content + stream.read((LARGE - 1) * max_bytes), LARGE * max_bytes
     except (OSError, pa.ArrowException) as error:
         raise ParseError(0, "a whole Zstandard file", str(error).split("\n")[0]) from None
-    if len(content) == MOST_BYTES:
-        raise ParseError(0, f"at most {MOST_BYTES} bytes in a Zstandard file", "more")
+    if len(content) > max_bytes:
+        raise too_large(max_bytes, "more, unpacked from Zstandard")
     return content

@@ -18,6 +18,7 @@ _QUANTIFIER = re.compile(r"(?P<least>[?*+]|\{(?P<count>[0-9]*)[0-9,]*\})?[?+]?")
 _GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|P<\w+>))?")
 _SHORTEST = 3  # characters of a literal that is worth a search
 _LARGE = 1 << 15  # characters, from which on one look for all literals takes less time than a look for each
+_PIECE = 1 << 20  # characters that are looked at at a time: each takes twelve bytes meanwhile
 _NONE: frozenset[str] = frozenset()
 
 
@@ -61,9 +62,11 @@ def _likely(text: str, literals: Iterable[str]) -> list[str]:
     """Those of which every three bytes stand somewhere in a text: one look at it instead of one for each literal."""
     import numpy as np  # which small texts do not need
 
-    raw = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8).astype(np.uint32)
     there = np.zeros(1 << 24, bool)
-    there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
+    for start in range(0, len(text), _PIECE):  # with the two characters that stand behind it
+        piece = text[start : start + _PIECE + 2].encode("utf-8", "surrogatepass")
+        raw = np.frombuffer(piece, np.uint8).astype(np.uint32)
+        there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
     return [literal for literal in literals if there[list(_trigrams(literal))].all()]
 
 

@@ -13,6 +13,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
+from loadcurve.ingest.size import check_lines
 
 _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
 _HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
@@ -40,7 +41,8 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     Raises
     ------
     ParseError
-        Where the text is not what the tool prints, and where no tool prints such a text.
+        Where the text is not what the tool prints, where no tool prints such a text, and where it is made of millions
+        of empty lines.
     LoadcurveError
         When there is no such tool, or `log_format` is no format or not of this tool.
 
@@ -51,6 +53,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
     """
     text = clean(text)
+    check_lines(text)
     named = forms_of(tool) if tool else FORMS
     if not named:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -31,12 +31,15 @@ def parse_each(
     name : callable
         How a path is named in errors.
     """
+    max_bytes = (hints or Hints()).max_bytes
 
     def read(file: Path) -> tuple[Path, Parsed | None, str]:
         try:
-            return file, parse_bytes(content(file), name(file), hints, recording_text), ""
+            return file, parse_bytes(content(file, max_bytes), name(file), hints, recording_text), ""
         except LoadcurveError as error:
             return file, None, str(error)
+        except MemoryError:
+            return file, None, str(ParseError(0, "memory enough for its text and tables", "too little", name(file)))
 
     for file, error_file in paired(files):
         streams = [read(each) for each in (file, error_file) if each]
@@ -44,7 +47,7 @@ def parse_each(
         if len(parsed) == 2 and (both := joined(*parsed)):
             yield file, both, ""
         else:
-            yield from (each for each in streams if len(streams) == 1 or each[1] or content(each[0]).strip())
+            yield from (each for each in streams if len(streams) == 1 or each[1] or content(each[0], max_bytes).strip())
 
 
 def paired(files: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:

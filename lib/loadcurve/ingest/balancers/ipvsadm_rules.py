@@ -14,8 +14,8 @@ _TIMEOUT = re.compile(r"Timeout \(tcp tcpfin udp\): ([0-9]{1,9}) ([0-9]{1,9}) ([
 _DAEMON = re.compile(
     r"((?:master|backup) sync daemon) \(mcast=([^\s,()]*), syncid=([0-9]{1,9})((?:, [^\s,=]+=[^\s,=()]+)*)\)"
 )
-_SNAT = re.compile(r"(\S+)\s+([0-9]{1,9})\s+([0-9]{1,18})")
-_VIRTUAL = re.compile(r"(\S+:\S+)\s+([0-9]{1,9})")
+_SNAT = re.compile(r"(\S++)\s++([0-9]{1,9})\s++([0-9]{1,18})")
+_VIRTUAL = re.compile(r"((?=\S+:\S)\S{1,255}+)\s++([0-9]{1,9})")
 _PROTOCOL = {
     "-t": "TCP", "-u": "UDP", "-q": "ICMP", "-f": "FWM",
     "--tcp-service": "TCP", "--udp-service": "UDP", "--sctp-service": "SCTP", "--fwmark-service": "FWM",

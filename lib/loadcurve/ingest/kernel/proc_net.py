@@ -91,7 +91,7 @@ def read_devices(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
     if at < len(lines):
         if _UNREADABLE.fullmatch(lines.all[at]):
             return at + 1
-        if re.match(r"\S+:[ \t]*\S+(?:[ \t]+[0-9]+){6}", lines.all[at]):
+        if re.match(r"\S{1,64}:[ \t]*+\S{1,64}(?:[ \t]++[0-9]{1,20}){6}", lines.all[at]):
             raise ParseError(at + 1, "a row of an interface", lines.all[at])
     return at
 

@@ -81,6 +81,7 @@ FORMS = (
             r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime",
         ),
         commas=True,
+        large=True,
     ),
     Form(
         "h2load", "", "load.h2load:parse_h2load",

@@ -28,9 +28,9 @@ _TEXT = {
     "Longest transaction": "secs?|ms|", "Shortest transaction": "secs?|ms|",
 }  # fmt: skip
 _FIELD = re.compile(
-    r'[{]?\s*"?([A-Z][A-Za-z ]{8,22}|[a-z_]{10,24}|HTTP OK received|http_ok_received)"?\s*'
-    r":\s*([0-9.]{1,24}|-?nan|-?inf)"
-    r"(?:\s*([A-Za-z%/]{1,9}))?\s*,?\s*(?:(?://|#|<).{0,200})?"
+    r'[{]?\s*+"?([A-Z][A-Za-z ]{8,22}|[a-z_]{10,24}|HTTP OK received|http_ok_received)"?\s*+'
+    r":\s*+([0-9.]{1,24}|-?nan|-?inf)"
+    r"(?:\s*+([A-Za-z%/]{1,9}))?\s*+,?\s*+(?:(?://|#|<).{0,200})?"
 )
 _NAMES = {name: name for name in _TEXT} | {name.lower().replace(" ", "_"): name for name in _TEXT}
 _USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")

@@ -14,13 +14,13 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 
-_B = r"[ \t#/*>;|]*"  # blanks, and the signs that stand before a line of a comment
-_S = rf"(?:{_B}\n)*{_B}"
+_B = r"[ \t#/*>;|]*+"  # blanks, and the signs that stand before a line of a comment
+_S = rf"(?:{_B}\n)*+{_B}"
 _N = r"([0-9]{1,18})"
 _PAGE = re.compile(
-    rf"Active connections:[ \t]*{_N}[ \t]*{_S}server accepts handled requests[ \t]*(request_time)?[ \t]*{_S}"
-    rf"{_N}[ \t]+{_N}[ \t]+{_N}(?:[ \t]+{_N})?[ \t]*{_S}Reading:[ \t]*{_N}[ \t]*Writing:[ \t]*{_N}[ \t]*Waiting:[ \t]*"
-    rf"{_N}(?![0-9\w.])"
+    rf"Active connections:[ \t]*+{_N}{_S}server accepts handled requests[ \t]*+(request_time)?{_S}"
+    rf"{_N}[ \t]++{_N}[ \t]++{_N}(?:[ \t]++{_N})?+{_S}"
+    rf"Reading:[ \t]*+{_N}[ \t]*+Writing:[ \t]*+{_N}[ \t]*+Waiting:[ \t]*+{_N}(?![0-9\w.])"
 )
 _START = re.compile(r"Active connections:")
 _SERVER = re.compile(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)

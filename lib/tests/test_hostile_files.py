@@ -1,0 +1,326 @@
+"""Files that are no files, and texts made to take all time or memory: one line each, and the rest is read."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import loadcurve
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.ingest.files import parse_bytes
+from loadcurve.ingest.hints import Hints
+from loadcurve.reading import read_each
+
+DATA = Path(__file__).parent / "data"
+WRK = (DATA / "wrk" / "plain.txt").read_bytes()
+AB_ROW = b"Fri Nov 20 22:26:36 2026\t1795213596\t1\t3\t5\t3\n"
+AB_HEADING = b"starttime\tseconds\tctime\tdtime\tttime\twait\n"
+
+
+def fifo(path):
+    os.mkfifo(path)
+
+
+def unix_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        here = Path.cwd()
+        os.chdir(path.parent)  # its name has at most 108 bytes
+        try:
+            made.bind(path.name)
+        finally:
+            os.chdir(here)
+
+
+def link_to(target):
+    return lambda path: path.symlink_to(target)
+
+
+def holding(raw):
+    return lambda path: path.write_bytes(raw)
+
+
+def sparse(length):
+    def make(path):
+        path.touch()
+        os.truncate(path, length)
+
+    return make
+
+
+def zstd(raw):
+    with pa.BufferOutputStream() as sink:
+        with pa.output_stream(sink, compression="zstd") as stream:
+            stream.write(raw)
+        return sink.getvalue().to_pybytes()
+
+
+NO_FILES = {
+    "pipe without a writer": (fifo, "a pipe"),
+    "socket": (unix_socket, "a socket"),
+    "link to zeros": (link_to("/dev/zero"), "a device"),
+    "link to random numbers": (link_to("/dev/urandom"), "a device"),
+    "link to the null device": (link_to("/dev/null"), "a device"),
+    "link to a full device": (link_to("/dev/full"), "a device"),
+    "link to a terminal": (link_to("/dev/tty"), "a device"),
+    "link to nothing": (link_to("nothing"), "nothing of that name"),
+    "link to itself": (link_to("odd.txt"), "Too many levels of symbolic links"),
+    "file of 3 TB": (sparse(3_000_000_000_000), "3,000,000,000,000 bytes"),
+}
+PACKS = {"gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress, "zstd": zstd}
+LIMIT = 1_000_000
+BOMBS = {f"{name} of {what}": pack(raw * (3 * LIMIT)) for name, pack in PACKS.items()
+         for what, raw in {"zeros": b"\0", "newlines": b"\n", "one line": b"a"}.items()}  # fmt: skip
+BOMBS["gzip of rows of ss"] = gzip.compress(b"ESTAB 0 0 1.2.3.4:5 6.7.8.9:10\n" * (LIMIT // 10))
+BOMBS["many members"] = gzip.compress(b"a" * 1000) * 2000
+BOMBS["text"] = b"Total: 5\n" * LIMIT
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_no_file_is_one_line_and_the_rest_of_the_folder_is_read(tmp_path, kind):
+    make, got = NO_FILES[kind]
+    (tmp_path / "run.txt").write_bytes(WRK)
+    make(tmp_path / "odd.txt")
+    with pytest.raises(LoadcurveError) as caught:
+        loadcurve.read(tmp_path / "odd.txt")
+    assert str(caught.value).startswith(f"{tmp_path}/odd.txt:0: expected ") and got in str(caught.value)
+    found = loadcurve.read(tmp_path)
+    assert len(found.tables["runs"]) == 1
+    assert [got in warning for warning in found.warnings] == [True]
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_text_over_the_limit_is_one_line_and_the_rest_of_the_folder_is_read(tmp_path, kind):
+    (tmp_path / "bomb").write_bytes(BOMBS[kind])
+    (tmp_path / "run.txt").write_bytes(WRK)
+    refused, read = read_each(tmp_path, Hints(max_bytes=LIMIT))
+    assert re.fullmatch(r"\S+/bomb:0: expected at most 1,000,000 bytes of text \(.*\), got '.*'", refused.refused)
+    assert read.parsed.tool == "wrk"
+
+
+def test_the_limit_is_of_the_text_and_exact():
+    text = WRK + b"\n" * 9
+    for pack in (bytes, *PACKS.values()):
+        parse_bytes(pack(text), "file", Hints(max_bytes=len(text)))
+    for pack in PACKS.values():
+        with pytest.raises(ParseError, match="expected at most"):
+            parse_bytes(pack(text), "file", Hints(max_bytes=len(text) - 1))
+
+
+def test_rows_of_ab_may_take_eight_times_as_much(tmp_path):
+    rows = AB_HEADING + AB_ROW * 100
+    for raw in (rows, gzip.compress(rows), zstd(rows)):
+        (tmp_path / "rows.tsv").write_bytes(raw)
+        assert len(loadcurve.read(tmp_path / "rows.tsv", max_bytes=len(rows) // 8 + 1).tables["requests"]) == 100
+        with pytest.raises(ParseError, match="at most"):
+            loadcurve.read(tmp_path / "rows.tsv", max_bytes=len(rows) // 9)
+
+
+def test_a_file_that_tells_no_size_is_read():
+    assert loadcurve.read("/proc/net/sockstat").tool == "proc"
+
+
+def test_bytes_behind_a_packed_file_are_named(tmp_path):
+    file = tmp_path / "load.gz"
+    file.write_bytes(gzip.compress(WRK) + b"\0\0Total: 5\n")
+    assert loadcurve.read(file).warnings[0] == "9 bytes after the gzip data are no gzip data and were left out"
+
+
+BOMB_IN_A_PROCESS = """
+import resource, sys
+from loadcurve.cli import main
+try:
+    main()
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_a_bomb_of_a_gigabyte_takes_no_gigabyte(tmp_path):
+    bomb = tmp_path / "bomb.gz"
+    with gzip.open(bomb, "wb", 1) as out:
+        for _ in range(1000):
+            out.write(bytes(1_000_000))
+    argv = [sys.executable, "-c", BOMB_IN_A_PROCESS, "ingest", str(bomb), "--max-bytes", "50000000"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    said, peak_kb = done.stderr.splitlines()
+    assert done.returncode == 1 and "expected at most 50,000,000 bytes" in said
+    assert int(peak_kb) * 1024 < 400e6, "Python and its libraries, the text twice"
+
+
+UNITS = ["\n", "\r", "\r\n", " \n", "\n\r", "a\r", " ", "\t", "\b", "a\b", "\0", "\u00a0", "\ufeff"]
+UNITS += ["\x1b", "\x1b[", "\x1b]", "\x1b[0m", "\x1b(", "#", "> ", "| ", "0 ", "a@b ", "1:", *'[{"<-=,;:.\\']
+
+
+def cpu_s(raw: bytes) -> float:
+    begun = time.process_time()
+    try:
+        parse_bytes(raw, "file")
+    except ParseError as error:
+        assert "\n" not in str(error) and len(str(error)) < 1000
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_a_text_of_nothing_else_takes_time_in_proportion(unit):
+    """Four times as much text takes about four times as long; sixteen would be quadratic."""
+    small, large = (unit.encode() * (n // len(unit)) for n in (500_000, 2_000_000))
+    assert cpu_s(large) < 10 * max(cpu_s(small), 0.1)
+
+
+@pytest.mark.parametrize("lines", [2_000_000, 20_000_000])
+def test_empty_lines_without_end_are_refused_at_once(lines):
+    text = "Running 1s test @ http://h/\n" + "\n" * lines
+    with pytest.raises(ParseError, match="expected lines of at least 8 characters on average"):
+        loadcurve.parse(text)
+
+
+CASES = sorted(p for p in DATA.glob("*/*.txt") if p.parent.name != "published" and p.stat().st_size < 20_000)
+FILLS = [" ", "\t", "0", "a", "-", ".", "/", "%", "(", ",", ":", "a ", "0 ", "=", '"', "#", "a.", "_", "1:", "[", ";"]
+# Patterns of which each took quadratic time once: file, line, what stands before the run, and the run.
+FOUND = [
+    ("ipvsadm/flags.txt", 16, "[2001::1]:8", "1:"),
+    ("nginx/stub-status.txt", 3, " 1275001 1275001 4", " "),
+    ("proc/net-dev.txt", 5, "", ":"),
+    ("siege/json.txt", 3, '\t"availability":\t\t\t      10', "\t"),
+    ("siege/text.txt", 14, "ssful transactions:         62", "\t"),
+]
+
+
+def with_a_run(lines: list[bytes], at: int, column: int, unit: bytes, length: int) -> bytes:
+    line = lines[at]
+    run = unit * (length // len(unit))
+    return b"\n".join([*lines[:at], line[:column] + run + line[column:] + b"!", *lines[at + 1 :]])
+
+
+def check_a_run(lines, at, column, unit):
+    taken = {n: cpu_s(with_a_run(lines, at, column, unit, n)) for n in (10, 4000)}
+    if taken[4000] - taken[10] > 0.05:
+        longer = min(cpu_s(with_a_run(lines, at, column, unit, 16_000)) for _ in range(2))
+        assert longer - taken[10] < 8 * (taken[4000] - taken[10]), (at + 1, column, unit)
+
+
+@pytest.mark.parametrize(("name", "line", "before", "unit"), FOUND)
+def test_a_long_run_takes_time_in_proportion(name, line, before, unit):
+    lines = (DATA / name).read_bytes().split(b"\n")
+    column = lines[line - 1].find(before.strip().encode()) + len(before.strip())
+    check_a_run(lines, line - 1, column, unit.encode())
+
+
+@pytest.mark.parametrize("tool", sorted({p.parent.name for p in CASES}))
+def test_a_long_run_anywhere_takes_time_in_proportion(tool):
+    for case in (p for p in CASES if p.parent.name == tool):
+        lines, chance = case.read_bytes().split(b"\n"), random.Random(zlib.crc32(f"{tool}/{case.name}".encode()))
+        at = chance.randrange(len(lines))
+        check_a_run(lines, at, chance.randrange(len(lines[at]) + 1), chance.choice(FILLS).encode())
+
+
+@pytest.fixture
+def oddly_named(tmp_path):
+    """A folder with a run whose names are no text and would move the cursor."""
+    folder = tmp_path / "runs" / os.fsdecode(b"c\xff\x1b[2J")
+    folder.mkdir(parents=True)
+    (folder / os.fsdecode(b"a\nb\x07\xfe.txt")).write_bytes(WRK)
+    (folder / "README\x1b[31m").write_bytes(b"Hello\n")
+    return tmp_path / "runs"
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+def test_names_that_are_no_text_are_written_as_text(oddly_named, tmp_path, form):
+    output = [] if form == "json" else ["-o", str(tmp_path / "out")]
+    done = ingest(str(oddly_named), "--format", form, *output)
+    printed = done.stdout + done.stderr
+    assert done.returncode == 1 and done.stderr.count(b"\n") == 1, "one refusal"
+    assert printed.isascii() and not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", printed)
+    if form == "json":
+        source = json.loads(done.stdout)["source"]
+    elif form == "csv":
+        source = pd.read_csv(tmp_path / "out" / "runs.csv")["source"].item()
+    else:
+        source = pd.read_parquet(tmp_path / "out" / "runs.parquet")["source"].item()
+    assert source == f"{oddly_named}/" + r"c\udcff\x1b[2J/a\nb\x07\udcfe.txt"
+
+
+def ingest(*argv, **how):
+    return subprocess.run([sys.executable, "-m", "loadcurve", "ingest", *argv], capture_output=True, check=False, **how)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("run.txt", "File exists|Not a directory"),
+        ("run.txt/below", "Not a directory"),
+        ("/proc/no/such", "No such file"),
+        ("/dev/full/below", "Not a directory"),
+        ("loop/below", "Too many levels of symbolic links"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_one_line(tmp_path, place, said):
+    (tmp_path / "run.txt").write_bytes(WRK)
+    (tmp_path / "loop").symlink_to("loop")
+    done = ingest("run.txt", "--format", "csv", "-o", place, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count(b"\n") == 1
+    assert re.search(said.encode(), done.stderr)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_full_device_is_one_line(tmp_path, form):
+    (tmp_path / "run.txt").write_bytes(WRK)
+    (tmp_path / "out").mkdir()
+    with Path("/dev/full").open("wb") as full:
+        argv = [sys.executable, "-m", "loadcurve", "ingest", "run.txt", "--format", form]
+        argv += [] if form == "json" else ["-o", "out"]
+        done = subprocess.run(argv, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and done.stderr.count(b"\n") == 1 and b"No space left on device" in done.stderr
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
+    """Root may look everywhere, so the system's refusal is put in its place."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (tmp_path / "run.txt").write_bytes(WRK)
+    scan = os.scandir
+
+    def refusing(path):
+        if Path(os.fsdecode(path)) == closed:
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = loadcurve.read(tmp_path)
+    assert len(found.tables["runs"]) == 1
+    assert found.warnings == (f"not read: {closed}:0: expected a file that can be read, got 'Permission denied'",)
+
+
+def test_a_folder_that_links_to_itself_is_read_once(tmp_path):
+    (tmp_path / "run.txt").write_bytes(WRK)
+    (tmp_path / "again").symlink_to(".")
+    assert len(loadcurve.read(tmp_path).tables["runs"]) == 1
+
+
+def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_bytes(WRK)
+
+    def first_fails(raw, source, *rest):
+        if source.endswith("a.txt"):
+            raise MemoryError
+        return parse_bytes(raw, source, *rest)
+
+    monkeypatch.setattr("loadcurve.ingest.streams.parse_bytes", first_fails)
+    refused, read = read_each(tmp_path, Hints())
+    assert refused.refused == f"{tmp_path}/a.txt:0: expected memory enough for its text and tables, got 'too little'"
+    assert read.parsed.tool == "wrk"
