@@ -78,7 +78,7 @@ def fit_law(
             profile = Profile(name, number, throughput, weight, count)
             ends, method = profile.interval(values[i], sum_limit(squares, degrees, level)), "profile"
         elif i not in free:
-            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, values[i])
+            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, max(law.bounds.get(name, (np.inf,))))
         method += ", at its bound" * (i not in free)
         parameters[name] = Estimate(values[i], *ends, level, f"least squares, {weighting} weights, {method}")
     mean = throughput @ weight / weight.sum()
