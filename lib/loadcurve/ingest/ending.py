@@ -10,7 +10,7 @@ from dataclasses import dataclass
 _TAIL = 1 << 18  # characters; no report is as long
 _LONGEST = 4000  # characters of a last line that are looked at
 # What may follow the output without a newline, and is no part of it: the end of a Markdown block, the next prompt.
-_AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
+AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _last_line(text: str) -> str:
 def _is_whole(last: str, ending: Ending) -> bool:
     if len(last) > _LONGEST:
         last = last[-_LONGEST:]
-    if _AFTERWARDS.fullmatch(last):
+    if AFTERWARDS.fullmatch(last):
         return True
     return bool(ending.line) and re.fullmatch(rf"[ \t]*+(?:{ending.line})[ \t]*", last) is not None
 

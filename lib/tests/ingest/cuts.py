@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import AFTERWARDS
 from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
@@ -92,7 +93,9 @@ def values_of(parsed: Parsed) -> Counter:
 def try_cut(tally: Tally, name: str, raw: bytes, at: int, whole: Parsed, values: Counter) -> None:
     """Cut a file before a byte, parse what is left of it, and count what came of it."""
     rest = raw[at:].partition(b"\n")[0]
-    inside = raw[at - 1 : at] != b"\n" and bool(rest.strip())
+    line = raw[:at].rpartition(b"\n")[2].decode(errors="replace")
+    # Behind a prompt a copied session may end as well as go on.
+    inside = raw[at - 1 : at] != b"\n" and bool(rest.strip()) and not AFTERWARDS.fullmatch(line)
     tally.cuts += 1
     tally.inside += inside
     begun = time.perf_counter()

@@ -30,6 +30,13 @@ _WRK_ENDING = Ending(
     name="'Transfer/sec:'",
 )
 
+_HEY_ENDING = Ending(
+    r"\[\w+\][ \t]+[0-9]+ responses",
+    section=r"(?:Status code|Error) distribution:",
+    after=r"Summary:",
+    name="'Status code distribution:'",
+)
+
 FORMS = (
     Form("wrk", "", "load.wrk:parse_wrk", _WRK, ending=_WRK_ENDING),
     Form("wrk2", "", "load.wrk:parse_wrk2", _WRK, ending=_WRK_ENDING),
@@ -61,9 +68,9 @@ FORMS = (
             r"'abs?' is not recognized ",
         ),
         ending=Ending(
-            r"100%[ \t]+[0-9]+ \((?:longest|last) request\)",
-            section=r"[0-9]{1,3}%[ \t]",
-            after=r"Connn?ection Times \(ms\)",
+            r"100%[ \t]+[0-9]+ \((?:longest|last) request\)|</table>",
+            section=r"[0-9]{1,3}%[ \t]|</table>",
+            after=r"Time taken for tests:|<table",
             name="the percentiles (ab prints none with -d, or of one request)",
         ),
     ),
@@ -93,7 +100,10 @@ FORMS = (
             r"(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
         ),
         ending=Ending(
-            r"req/s[ \t]+:.*%", section=r"req/s[ \t]+:", after=r"time to 1st byte:", name="the rates of the clients"
+            r"req/s[ \t]+:.*%",
+            section=r"(?:req/s|TTFB)[ \t]+:",
+            after=r"finished in ",
+            name="the rates of the clients",
         ),
     ),
     Form(
@@ -113,7 +123,7 @@ FORMS = (
             r"Usage: hey ",
             r"(?:[\w./-]{1,40}: ){1,3}hey: (?:command )?not found",
         ),
-        ending=Ending(r"\[[0-9]+\][ \t]+[0-9]+ responses"),
+        ending=_HEY_ENDING,
     ),
     Form(
         "oha", "", "load.hey:parse_hey",
@@ -121,13 +131,14 @@ FORMS = (
             r"Summary:[ \t]*\n\s*Success rate:",
             r"Response time distribution:[ \t]*$",
         ),
+        ending=_HEY_ENDING,
     ),
     Form(
         "ghz", "", "load.hey:parse_hey",
         (
             r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",
         ),
-        ending=Ending(r"\[\w+\][ \t]+[0-9]+ responses"),
+        ending=_HEY_ENDING,
     ),
     Form(
         "hey", "requests", "load.hey_requests:parse_hey_csv",
@@ -161,6 +172,7 @@ FORMS = (
             r"Usage: vegeta ",
             r"(?:[\w./-]{1,40}: ){1,3}vegeta: (?:command )?not found",
         ),
+        ending=Ending(section=r"Error Set:", after=r"Requests\s+\[total", name="'Error Set:'"),
     ),
     Form(
         "vegeta", "json", "load.vegeta_json:parse_vegeta_json",
@@ -241,7 +253,7 @@ FORMS = (
             r"Usage: httperf ",
             r"(?:[\w./-]{1,40}: ){1,3}httperf: (?:command )?not found",
         ),
-        ending=Ending(section=r"Errors: fd-unavail", after=r"Errors: total", name="'Errors: fd-unavail'"),
+        ending=Ending(section=r"Errors: fd-unavail", after=r"Total: connections ", name="'Errors: fd-unavail'"),
     ),
     Form(
         "weighttp", "", "load.weighttp:parse_weighttp",
@@ -256,7 +268,7 @@ FORMS = (
             r"|no ssl support)",
         ),
         ending=Ending(
-            r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"status codes: ", name="'traffic:'"
+            r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"requests: [0-9]", name="'traffic:'"
         ),
     ),
 )  # fmt: skip
