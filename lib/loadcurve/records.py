@@ -5,10 +5,7 @@ What is wrong stops with one line that says where; what a run recorded cannot be
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
-from datetime import datetime
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -18,14 +15,9 @@ import yaml
 from loadcurve.atomic import sha256_of, write_text
 from loadcurve.checked import built, refuse
 from loadcurve.errors import ParseError, ValueRuleError
+from loadcurve.record_rules import broken_rules
 from loadcurve.study import Command, Run, Study
 from loadcurve.yaml_file import read_yaml
-
-_FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
-STATUSES = ("running", "finished", "failed", "interrupted")
-ROLES = ("server", "balancer", "collector", "warm_up", "generator")
 
 
 def read_study(path: Path, kind: type[Study] = Study) -> Study:
@@ -82,7 +74,7 @@ def read_run(path: Path) -> Run:
         at = dict.fromkeys((f.name for f in fields(Command)), where.get("commands", 0))
         built = values | {"commands": tuple(_build(Command, c, at, path) for c in values["commands"])}
     run = _build(Run, built, where, path)
-    for key, expected, got in _broken_rules(run):
+    for key, expected, got in broken_rules(run):
         raise ParseError(where.get(key, 0), expected, got, str(path))
     expected = _seal(values)
     if run.seal != expected:
@@ -170,43 +162,6 @@ def _seal(values: dict[str, Any]) -> str:
     return hashlib.sha256(
         json.dumps(others, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
     ).hexdigest()
-
-
-def _broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
-    """Key, rule and value of what no type can say of a run."""
-    if run.status not in STATUSES:
-        yield "status", f"one of {', '.join(STATUSES)}", run.status
-    for command in run.commands:
-        if command.role not in ROLES:
-            yield "commands", f"role to be one of {', '.join(ROLES)}", command.role
-        for name in (command.stdout, command.stderr, command.unpacked, command.stdin, *command.folders):
-            if name and not _FILE_NAME.fullmatch(name):
-                yield "commands", "the name of a file in the run's folder", name
-        never = not command.started_at and not command.ended_at and command.exit_code is None
-        for time in (command.started_at, command.ended_at):
-            if not never and not _is_utc(time):
-                yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
-        if command.role == "generator" and run.status == "finished" and never:
-            yield "commands", "a generator that ran, as the run is finished", "one that never started"
-    if run.status == "finished" and all(command.role != "generator" for command in run.commands):
-        yield "commands", "a generator, as the run is finished", "none"
-    for name, recorded in run.files.items():
-        if not _FILE_NAME.fullmatch(name):
-            yield "files", "the name of a file in the run's folder", name
-        size, sha256 = recorded.get("bytes"), recorded.get("sha256")
-        if set(recorded) != {"bytes", "sha256"}:
-            yield "files", f"bytes and sha256 of {name!r}", ", ".join(recorded) or "neither"
-        if not _is_of(size, int) or size < 0:
-            yield "files", f"bytes of {name!r} to be a whole number", repr(size)
-        if not _is_of(sha256, str) or not _SHA256.fullmatch(sha256):
-            yield "files", f"sha256 of {name!r} to be 64 hexadecimal digits", repr(sha256)
-
-
-def _is_utc(time: str) -> bool:
-    try:
-        return bool(_UTC.fullmatch(time) and datetime.fromisoformat(time))
-    except ValueError:
-        return False
 
 
 def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:

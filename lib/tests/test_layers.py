@@ -10,7 +10,7 @@ LAYERS = [
     {"errors", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
-        "manifest",
+        "manifest", "record_rules",
     },
     {"ingest", "lab"},
     {"reading", "export"},

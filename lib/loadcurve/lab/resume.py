@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, printable
 from loadcurve.lab.plan import Point
 from loadcurve.paths import shown
 from loadcurve.records import read_run, read_study, run_folders, write_study
@@ -93,7 +93,7 @@ def check_same_machine(folder: Path, here: Mapping[str, Any], afar: Mapping[str,
 def _differing(name: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
     for key in _SAME_MACHINE:
         if there.get(key) != here[key]:
-            yield f"{name}{key} {there.get(key)} there, {here[key]} here"
+            yield printable(f"{name}{key} {there.get(key)} there, {here[key]} here")
 
 
 @contextlib.contextmanager

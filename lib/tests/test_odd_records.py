@@ -1,0 +1,87 @@
+"""A sealed `run.json` may hold anything that JSON can: it is read, or refused in one line that names file and line."""
+
+import copy
+import json
+import shutil
+
+import pytest
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.folder import read_runs
+from loadcurve.ingest.store import ingest, read_machine
+from loadcurve.lab.resume import check_same_machine
+from loadcurve.records import _seal, read_run
+
+STUDY, RUN = "connections_on_loopback", "cpu-c0008-r1"
+AT = "2026-11-21T00:23:46.582660Z"
+EVENT = {"at": AT, "host": "S1", "what": "stopped"}
+
+
+@pytest.fixture
+def odd(checkout, root):
+    """Writes a value into a copy of a recorded run, seals it, and returns the study's folder."""
+    source, study = root / "data" / "studies" / STUDY, checkout / "data" / "studies" / STUDY
+    study.mkdir()
+    shutil.copy(source / "study.yml", study)
+    shutil.copytree(source / RUN, study / RUN)
+    record = json.loads((study / RUN / "run.json").read_text())
+
+    def write(place, value):
+        changed = copy.deepcopy(record)
+        inner = changed
+        *path, last = place.split(".")
+        for word in path:
+            inner = inner.setdefault(word, {})
+        inner[last] = value
+        changed["seal"] = _seal(changed)
+        (study / RUN / "run.json").write_text(json.dumps(changed, indent=2))
+        return study
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("study", "\ud800"), ("reason", "a\udfffb"), ("warnings", ["\ud800"]), ("status", "done"),
+        ("factors.connections", "8"), ("factors.connections", [8]), ("factors.connections", 2**63),
+        ("factors.connections", 10**400), ("factors.server_cpu", []), ("factors.generator_cpu", 1.5),
+        ("factors.repeat", True), ("factors.threads", {}), ("factors.seconds", "5"), ("factors.url", 7),
+        ("factors.order", "first"), ("factors.settings", {"load": []}), ("factors.settings", {"server": 1}),
+        ("factors.settings", {"load": None}), ("factors.x", {"y": ["\ud800"]}), ("factors.\ud800", 1),
+        ("machine.memory_bytes", -(2**70)), ("machine.cpu_model", "\ud800"), ("machine.hosts", []),
+        ("machine.hosts", {"S1": None}), ("machine.hosts", {"S1": {"clock_offset_s": "x"}}),
+        ("machine.hosts", {"S1": {"clock_offset_s": None}}), ("machine.hosts", {"S1": {"clock_offset_s": [1]}}),
+        ("events", [{}]), ("events", [{**EVENT, "at": "now"}]), ("events", [{**EVENT, "at": "2026-13-45T00:00:00Z"}]),
+        ("events", [{"at": AT, "host": "S1"}]), ("events", [{**EVENT, "why": "x"}]), ("events", [{**EVENT, "at": 1}]),
+        ("files", {"x": {}}), ("files", {"x": {"bytes": True, "sha256": "0" * 64}}),
+        ("commands", [None]), ("commands", 1),
+    ],
+)  # fmt: skip
+def test_an_odd_record_is_refused_in_one_line(odd, place, value):
+    with pytest.raises(ParseError, match=r"run\.json:\d+: expected ") as caught:
+        read_run(odd(place, value) / RUN)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("machine.cpus", "a\nb"), ("machine.memory_bytes", None), ("machine.x", {"a": [1, {"b": None}]}),
+        ("machine", {}),
+        ("machine.hosts", {"S1": {}}), ("factors.x", [[]]), ("warnings", ["a\nb"]), ("events", [EVENT]),
+    ],
+)  # fmt: skip
+def test_an_odd_record_that_breaks_no_rule_is_read(odd, place, value):
+    study = odd(place, value)
+    assert read_runs(study).tables["runs"]["throughput_rps"].notna().all()
+
+
+def test_an_odd_record_goes_through_to_its_files(odd):
+    study = odd("machine", {"cpus": "a\nb", "hosts": {"S1": {"x": [1]}}, "memory_bytes": None})
+    assert len(ingest(STUDY).tables["runs"]) == 1
+    assert set(read_machine(STUDY)["fact"]) >= {"cpus", "hosts"}
+    with pytest.raises(Exception, match="was recorded on another machine") as caught:
+        keys = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
+        check_same_machine(study, dict.fromkeys(keys, "here"), {})
+    assert str(caught.value).isprintable()
