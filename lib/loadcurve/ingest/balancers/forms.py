@@ -17,6 +17,7 @@ FORMS = (
         "proc", "ip_vs_conn", "balancers.ipvsadm:parse_ipvsadm",
         (
             r"Pro\s+FromIP\s+FPrt\s+ToIP\s",
+            r"(?:TCP|UDP|SCTP)[ \t]+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})[ \t]+[0-9A-F]{4}[ \t]+[0-9A-Fa-f]",
         ),
         takes=("timezone",),
     ),

@@ -20,7 +20,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_connections import Flows
+from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERNELS_ROW, Flows, check_heading
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, is_kernels, time_of
 from loadcurve.ingest.balancers.ipvsadm_rules import daemon, local_address, rule, timeouts
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
@@ -216,6 +216,8 @@ class _Reader:
             self.headings.append(("proc" if self.listing.hexadecimal else "ipvsadm", *names))
 
     def _connections(self, line: str, number: int, raw: str) -> None:
+        if line.startswith("pro") and number != self.listing.last:
+            check_heading(line, number)
         if not self.empty or self.mode != "connections":
             self._begin("connections", "flows", number)
 
@@ -226,6 +228,10 @@ class _Reader:
         self.flows.begin(line, number)
 
     def _service(self, line: str, number: int, raw: str) -> None:
+        if not (self.mode == "kernels" and self.open) and KERNELS_ROW.fullmatch(line):
+            self._begin("kernels", "flows", number)
+            self.flows.begin(KERNELS_HEADING, number)
+            self.warnings.append(f"line {number}: no heading before this row; read as a row of /proc/net/ip_vs_conn")
         if self.mode == "kernels" and self.open:
             if number != self.listing.last:
                 self.flows.add_kernels(line, number)

@@ -40,6 +40,30 @@ _KERNEL = {
 }  # fmt: skip
 
 
+KERNELS_ROW = re.compile(
+    r"(?:TCP|UDP|SCTP)(?:\s+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})\s+[0-9A-F]{4}){3}\s+[A-Z_]+\s+[0-9]{1,9}(?:\s.*)?"
+)
+"""A row of /proc/net/ip_vs_conn, which needs no heading to be known."""
+KERNELS_HEADING = "Pro FromIP FPrt ToIP TPrt DestIP DPrt State Expires PEName PEData"
+_HEADINGS = (
+    ("pro", "expire", "state", "source", "virtual", "destination"),
+    ("pro", "state", "expire", "source", "virtual", "destination"),
+)  # in this order a row is read; then `pe name` and `pe_data`
+
+
+def check_heading(line: str, number: int) -> None:
+    """Refuse a heading of ``ipvsadm -Lcn`` under which the columns of the rows mean something else.
+
+    Raises
+    ------
+    ParseError
+        Where its columns are not those that ipvsadm prints, in their order.
+    """
+    words = tuple(line.split())
+    if words[:6] not in _HEADINGS or not set(words[6:]) <= {"pe", "name", "pe_data"}:
+        raise ParseError(number, f"the columns {' '.join(_HEADINGS[0])} of ipvsadm -Lcn", line)
+
+
 class Flows:
     """Connections read so far: one tuple each, in the order of `_COLUMNS`."""
 

@@ -39,6 +39,7 @@ _FAILURE = re.compile(
     r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: (?:command )?not found|Usage: siege|ERROR: ).*", re.IGNORECASE
 )
 _COUNTS = ("Transactions", "Successful transactions", "HTTP OK received", "Failed transactions")
+_NOT_ALWAYS = "HTTP OK received"
 _LAST = "Shortest transaction"
 _MEGABYTE = 1024.0**2
 
@@ -147,8 +148,11 @@ def _scale(fields: dict, values: dict, by_little: float) -> float:
 def _check(run: dict, values: dict, fields: dict, strays: Strays) -> None:
     """Warn where the rate is not transactions / time, within two decimals."""
     duration, rate = run["duration_s"], run["throughput_rps"]
+    if missing := [name for name in _TEXT if name not in fields and name != _NOT_ALWAYS]:
+        said = f"a part of siege's summary is missing: {', '.join(missing)}"
+        strays.warnings.append(f"line {next(iter(fields.values()))[2]}: {said}")
     if "requests" not in run or math.isnan(duration) or math.isnan(rate):
-        strays.warnings.append(f"line {next(iter(fields.values()))[2]}: a part of siege's summary is missing")
-    elif abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:
+        return
+    if abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:
         line = fields["Transaction rate"][2]
         strays.warnings.append(f"line {line}: {rate:g} per second for {duration:g} s is not {run['requests']} in all")

@@ -24,6 +24,11 @@ _KEYS = {
 }  # fmt: skip
 
 
+_SINGLE = ("reqs_per_sec", "kBps_per_sec", "secs_elapsed")
+_MORE = {"request_counts": ("total", "keep-alive")}
+_OF_TIMES = ("avg", "num", "stddev", "unit")
+
+
 @dataclass
 class Run:
     """What was said of one run."""
@@ -58,7 +63,7 @@ def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> 
     warnings += decoder.warnings(at)
     part = text[start:end]
     try:
-        _take_document(run, document, part)
+        _take_document(run, document, part, warnings, at)
     except ParseError as error:
         raise ParseError(at + error.line - 1, error.expected, error.got) from None
     run.latest, run.ended = at, True
@@ -71,7 +76,9 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _take_document(run: Run, document: object, part: str) -> None:
+def _take_document(run: Run, document: object, part: str, warnings: list[str], at: int) -> None:
+    if unknown := sorted(_unknown(document)):
+        warnings.append(f"line {at}: keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
     counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
     run.duration = number(document, "secs_elapsed", part)
     asked = whole(document, "request_counts.total", part, required=False)
@@ -96,6 +103,17 @@ def _take_document(run: Run, document: object, part: str) -> None:
         run.columns |= {"latency_origin": "measured", "percentile_estimator": "order statistic floor(n p)"}
     else:
         run.latency = []
+
+
+def _unknown(document: object) -> set[str]:
+    """Keys of the document and of its parts that weighttp does not print."""
+    found = set()
+    for key, value in document.items() if isinstance(document, Mapping) else ():
+        known = (*_KEYS.get(key, ()), *(_OF_TIMES if key in _PHASES else _MORE.get(key, ())))
+        found |= set() if key in _SINGLE or key in _KEYS or key in _PHASES else {str(key)}
+        inner = value if isinstance(value, Mapping) and key in (*_KEYS, *_PHASES) else ()
+        found |= {f"{key}.{name}" for name in inner if name not in known and not _RANK.fullmatch(str(name))}
+    return found
 
 
 def _counts(document: object, name: str, keys: tuple[str, ...], part: str) -> tuple[int, ...]:

@@ -229,6 +229,8 @@ def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
             row["goodput_rps"] = facts["throughput_rps"] * good
     elif report.throughput[0]:
         warnings.append(f"line {report.throughput[1]}: no line 'N requests in T, S read' in this report")
+    if report.throughput[0] and not report.transfer[0]:
+        warnings.append(f"line {report.throughput[1]}: no line 'Transfer/sec' after this line")
     if report.total[0] and not report.throughput[0]:
         warnings.append(f"line {report.last}: no line 'Requests/sec' in this report")
     target = row.get("target_rate_rps", math.inf)

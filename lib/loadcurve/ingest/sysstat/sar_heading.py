@@ -50,7 +50,7 @@ def read_heading(text: str, line: int) -> Heading:
         raise ParseError(line, "a heading such as 'Linux 6.1.0 (srv1) 11/20/26 _x86_64_ (2 CPU)'", text)
     before, bracket, inside = found[3].rpartition("(")
     cpus = _CPUS.fullmatch(inside.strip())
-    if cpus is None and "CPU" in inside:
+    if cpus is None and ("CPU" in inside or re.fullmatch(r"[0-9]{1,7} \S{1,10}\)", inside.strip())):
         raise ParseError(line, "a number of processors such as (2 CPU)", bracket + inside)
     words = (before if cpus else found[3]).split()
     architecture = words.pop().strip("_") if len(words) > 1 and (cpus or words[-1].startswith("_")) else ""
