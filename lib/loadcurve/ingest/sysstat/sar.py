@@ -11,6 +11,7 @@ two decimals like all of them.
 """
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -18,12 +19,12 @@ import numpy as np
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sar_breaks import mended
+from loadcurve.ingest.sysstat.sar_breaks import mended, unwrapped
 from loadcurve.ingest.sysstat.sar_clock import days, to_utc, zone_named
 from loadcurve.ingest.sysstat.sar_heading import read_date
 from loadcurve.ingest.sysstat.sar_lines import Lines, plain
 from loadcurve.ingest.sysstat.sar_rows import Rows, read_rows
-from loadcurve.ingest.sysstat.sar_scan import Doubts, Header, Scan, looks_like_header
+from loadcurve.ingest.sysstat.sar_scan import KNOWN, Doubts, Header, Scan, looks_like_header
 from loadcurve.ingest.sysstat.sar_tables import Instants, average_rows, make_tables
 from loadcurve.ingest.sysstat.sysstat_columns import PER_PROCESSOR
 
@@ -72,11 +73,25 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     ('2026-11-21 00:00:00+00:00', 1536.0)
     """
     zone = zone_named(timezone)
-    doubts = Doubts()
     text, broken = mended(text.removeprefix("\ufeff"))
+    text = plain(text)
+    try:
+        return _parse(text, broken, "an interrupt broke this line; it is put together again", zone)
+    except ParseError:
+        whole, wrapped = unwrapped(text, KNOWN.__contains__)
+        if not wrapped:
+            raise
+        with suppress(ParseError):
+            return _parse(whole, wrapped, "broken in parts, which were joined", zone)
+        raise
+
+
+def _parse(text: str, broken: dict[int, int], why: str, zone: ZoneInfo) -> Parsed:
+    """Tables of a text in which these lines were put together, for the reason given."""
+    doubts = Doubts()
     if broken:
-        doubts.add("broken", min(broken) + 1, "an interrupt broke this line; it is put together again", len(broken))
-    text = _without_cut(plain(text), doubts)
+        doubts.add("broken", min(broken) + 1, why, len(broken))
+    text = _without_cut(text, doubts)
     lines = Lines(text, broken)
     scan, parts = _read(lines, doubts)
     if not parts and not scan.averages and not scan.events:

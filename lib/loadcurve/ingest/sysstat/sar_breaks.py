@@ -1,4 +1,4 @@
-"""sar's lines that an interrupt broke, put together again.
+"""sar's lines that an interrupt or a mail broke, put together again.
 
 What sysstat itself does (12.6, ``sar.c``): the handler of SIGINT prints a newline, wherever sar is printing.  Ctrl-C
 reaches sar twice, from the terminal and from its sadc, and the second often finds it printing averages.  A line of sar
@@ -6,6 +6,7 @@ begins with a time, a label or a heading, never with a blank; but each of its co
 """
 
 import re
+from collections.abc import Callable
 
 _REST = r"(?:(?:\n *)+(?<= )[^ \n][^\n]*)"
 _BROKEN = re.compile(rf"(?=[0-9]|\S[^\n:：]{{0,30}}[:：])\S[^\n]*{_REST}+")
@@ -65,3 +66,52 @@ def _fits(text: str, found: re.Match, parts: list[str], done: int) -> bool:
     before = text[start : found.start()] if start >= done else parts[-2]
     after = _LINE.match(text, found.end())
     return len(found[0].split()) in (len(before.split()), len(after[0].split()) if after else 0)
+
+
+_BEGINS = re.compile(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[ \t]|$)|[^\W\d_][^\d:：\n]{0,30}?[ \t]?[:：](?:[ \t]|$)|Linux ")
+_CELL = re.compile(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
+_MOST = 60  # lines that one line can be broken into
+
+
+def unwrapped(text: str, is_column: Callable[[str], bool]) -> tuple[str, dict[int, int]]:
+    r"""Put together header rows and rows that mail has wrapped, where the rest stands at the beginning of a line.
+
+    A rest of a header row holds names of columns only, and that of a row numbers only, as many as its header lacks.
+
+    Returns
+    -------
+    text : str
+        The lines, put together; as many as before.
+    broken : dict[int, int]
+        Number of each line that was broken, from 0 → how many lines below it are now empty.
+
+    Examples
+    --------
+    >>> text = "10:00:00 PM IFACE rxpck/s\ntxpck/s\n10:00:01 PM eth0 1.00\n2.00\n"
+    >>> unwrapped(text, lambda word: word in ("IFACE", "rxpck/s", "txpck/s"))
+    ('10:00:00 PM IFACE rxpck/s txpck/s\n\n10:00:01 PM eth0 1.00 2.00\n\n', {0: 1, 2: 1})
+    """
+    lines = text.split("\n")
+    broken: dict[int, int] = {}
+    first, width, header = -1, 0, False
+    for at, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            first = -1
+        elif _BEGINS.match(line.lstrip()):
+            first = at
+            cells = words[1:] if words[1:2] not in (["AM"], ["PM"]) else words[2:]
+            header = bool(cells) and all(map(is_column, cells))
+            width = len(words) if header else width
+        elif first >= 0 and at - first <= _MOST:
+            rest = all(map(is_column, words)) if header else all(map(_CELL.fullmatch, words))
+            have = len(lines[first].split())
+            if not rest or (not header and have + len(words) > width):
+                first = -1
+                continue
+            joined = f"{lines[first].rstrip()} {' '.join(words)}"
+            # A last line without its newline may be cut, so its row is left out.
+            lines[first], lines[at] = "" if at == len(lines) - 1 else joined, ""
+            broken[first] = at - first
+            width = len(lines[first].split()) if header else width
+    return "\n".join(lines), broken

@@ -34,7 +34,7 @@ _ERRORS = re.compile(
     r"|sar: .*not found.*|(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found.*|.*bad magic number.*)"
 )
 LONGEST = 100_000  # bytes of a line; a row of 8,192 processors has 82 kB
-_KNOWN = ITEMS | {name for section in SECTIONS for name in (*section.columns, *section.texts)} | {"all"}
+KNOWN = ITEMS | {name for section in SECTIONS for name in (*section.columns, *section.texts)} | {"all"}
 
 
 @dataclass(eq=False)
@@ -179,7 +179,7 @@ class Scan:
         words = raw[:LONGEST].decode("utf-8", "replace").replace("\t", " ").split()
         half = bool(words) and words[0] in ("AM", "PM")
         del words[: int(half)]
-        zoned = len(words) > 1 and _ZONE.fullmatch(words[0]) and words[0] not in _KNOWN and words[1] in _KNOWN
+        zoned = len(words) > 1 and _ZONE.fullmatch(words[0]) and words[0] not in KNOWN and words[1] in KNOWN
         zone = words.pop(0) if zoned else ""
         if not words or any(_NUMBER.fullmatch(word) or word[0].isdigit() for word in words):
             return None

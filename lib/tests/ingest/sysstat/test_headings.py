@@ -2,6 +2,7 @@
 
 import gettext
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
+from loadcurve.ingest.sysstat.sar import parse_sar
 from loadcurve.ingest.sysstat.sysstat_words import word_of
 
 HEADING = "Linux 6.1.0 (vm) \t11/20/26 \t_x86_64_\t(2 CPU)\n\n"
@@ -370,3 +372,26 @@ def test_a_pidstat_row_that_lacks_a_field_or_has_one_too_many_is_not_silent(colu
                 assert error.line in (3, 4), (names, row)
             else:
                 assert any("line 4: the command begins with a number" in warning for warning in warnings), (names, row)
+
+
+# ------------------------------------------------------------------ mail
+@pytest.mark.parametrize("width", [60, 72, 76])
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("name", ["live-24h", "net-sections", "all-cpus"])
+def test_rows_that_mail_has_wrapped_are_joined(name, width, half):
+    text = (Path(__file__).parents[2] / f"data/sar/{name}.txt").read_text()
+    if half:
+        text = re.sub(r"^(\d\d)(:\d\d:\d\d) ", lambda m: f"{int(m[1]) % 12 or 12:02}{m[2]} PM ", text, flags=re.M)
+    lines = []
+    for line in text.split("\n"):
+        # A mail program breaks at the last blank before its width and starts the rest in the first column.
+        while len(line.rstrip()) > width and not line.startswith("Linux") and " " in line[20:width]:
+            cut = line.rindex(" ", 0, width)
+            lines.append(line[:cut].rstrip())
+            line = line[cut:].strip()
+        lines.append(line)
+    assert len(lines) > text.count("\n") + 1
+    plain, wrapped = parse_sar(text), parse_sar("\n".join(lines))
+    assert any("broken in parts, which were joined" in warning for warning in wrapped.warnings)
+    for table in plain.tables:
+        assert wrapped.tables[table].equals(plain.tables[table]), table
