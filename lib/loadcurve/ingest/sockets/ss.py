@@ -7,12 +7,16 @@ Seen: iproute2 2.6 to 6.x, as those modules say.
 """
 
 import re
+from contextlib import suppress
+from dataclasses import replace
 
+from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import is_instant
 from loadcurve.ingest.sockets.ss_connections import ROW_LIKE, parse_ss_connections
 from loadcurve.ingest.sockets.ss_lines import HEADER
 from loadcurve.ingest.sockets.ss_summary import LINE, parse_ss_summary
+from loadcurve.ingest.sockets.ss_wrapped import unwrapped
 
 _SUMMARY = re.compile(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
 _LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
@@ -41,6 +45,21 @@ def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_ss(text).tables["connections"][["state", "local_port", "send_queue"]].values.tolist()
     [['LISTEN', '80', 511]]
     """
+    try:
+        return _parse(text, timezone)
+    except ParseError:
+        whole, changed = unwrapped(text)
+        if not changed:
+            raise
+        with suppress(ParseError):
+            parsed = _parse(whole, timezone)
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            joined = f"line {changed[0]}{more}: broken in parts, which were joined"
+            return replace(parsed, warnings=(joined, *parsed.warnings))
+        raise
+
+
+def _parse(text: str, timezone: str) -> Parsed:
     # Words are searched for faster than patterns, and a list may have a million sockets.
     if "TCP" not in text or not _SUMMARY.search(text):
         lists = parse_ss_connections(text, timezone)

@@ -280,3 +280,23 @@ def test_every_sample():
         else:
             assert path.name not in REFUSED
             assert sum(map(len, parsed.tables.values())) or path.name == "ss-uan.srv1.txt"
+
+
+ROWS = """State     Recv-Q Send-Q        Local Address:Port         Peer Address:Port Process
+LISTEN    0      511                  0.0.0.0:80                0.0.0.0:*     users:(("nginx",pid=801,fd=6))
+ESTAB     0      36              198.18.0.3:22             198.18.0.21:51235 timer:(on,187ms,0)
+TIME-WAIT 0      0      [2001:db8:1111::3]:80    [2001:db8:2222::21]:41156
+"""
+
+
+@pytest.mark.parametrize("width", [25, 32, 40, 50, 56, 60, 76])
+def test_rows_that_mail_has_wrapped_are_joined(width):
+    lines = []
+    for line in ROWS.split("\n"):
+        while len(line) > width and " " in line[18:width].strip():
+            cut = line.rindex(" ", 0, width)
+            lines.append(line[:cut].rstrip())
+            line = line[cut:].strip()
+        lines.append(line)
+    plain, wrapped = parse(ROWS), parse("\n".join(lines))
+    assert wrapped.tables["connections"].equals(plain.tables["connections"])
