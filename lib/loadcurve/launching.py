@@ -22,7 +22,7 @@ from loadcurve.lab.network import clean
 from loadcurve.launch_summary import summarise_launch
 from loadcurve.paths import shown
 from loadcurve.records import read_run, run_folders
-from loadcurve.stats import summarise_merged, summarise_stopping
+from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run, Study
 
 # What may have come in place of responses, in the words of a reason.
@@ -113,16 +113,29 @@ def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
         successful response is a result, with a warning.
     """
     try:
-        runs = read_reports(folder, run).tables["runs"]
+        tables = read_reports(folder, run).tables
     except ParseError as error:
         return f"what a generator reported cannot be read: {error}", ()
+    runs = tables["runs"]
     if succeeded(runs):
-        return "", ()
+        return "", () if meant else _uneven(tables["balancer"])
     requests = int(runs["requests"].fillna(0).sum())
     counts = {words: int(runs[name].fillna(0).sum()) for name, words in _ERRORS.items()}
     told = ", ".join([f"{requests:,} responses", *(f"{n:,} {words}" for words, n in counts.items() if n)])
     fault = f"no successful response: {told}"
     return ("", (fault,)) if meant else (fault, ())
+
+
+def _uneven(balancer: pd.DataFrame) -> tuple[str, ...]:
+    """Say where servers got other shares of the connections than the balancer's scheduler promises."""
+    shares = summarise_balance(balancer)
+    if shares["ok"].all():
+        return ()
+    got, expected = (", ".join(f"{ratio:.0%}" for ratio in shares[f"{name}share_ratio"]) for name in ("", "expected_"))
+    return (
+        f"the balancer gave its servers {got} of {shares['connections'].sum():.0f} connections, expected {expected}: "
+        "compare the number of clients with the scheduler, and the throughput of each client",
+    )
 
 
 def measure(run_folder: Path, quantile: float) -> Measured | None:

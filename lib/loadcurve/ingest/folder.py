@@ -1,7 +1,7 @@
 """A study's run folders into tables: parsers know the text, `run.json` knows the rest."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from loadcurve.records import fingerprint, read_run, read_study, run_folders
 from loadcurve.schemas import RAW, SCHEMAS
 from loadcurve.study import Command, Run, Study, background_ratios
 
-REPORTS = ("runs", "latency", "histogram")
+REPORTS = ("runs", "latency", "histogram", "balancer")
 """Tables that say what became of the load."""
+_BALANCERS = ("nft", "ipvsadm", "haproxy")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def read_run_folder(folder: Path) -> Ingested:
 
 
 def read_reports(folder: Path, run: Run | None = None) -> Ingested:
-    """Read what the generators of a finished run reported: the tables of `REPORTS`, and nothing else of the run.
+    """Read what generators and balancer of a finished run reported: the tables of `REPORTS`, and no other monitors.
 
     Parameters
     ----------
@@ -128,11 +129,11 @@ def read_reports(folder: Path, run: Run | None = None) -> Ingested:
     Raises
     ------
     ParseError
-        As `read_runs` does, for the files of generators.
+        As `read_runs` does, for these files.
     """
     run, parts = read_run(folder) if run is None else run, _Parts()
     check_factors(run, folder)
-    _read_finished(run, folder, parts, roles=("generator",))
+    _read_finished(run, folder, parts, _is_report)
     return _ingested(parts, folder.parent, REPORTS)
 
 
@@ -233,7 +234,16 @@ def _unlisted(path: Path) -> ParseError:
     return ParseError(0, "only the files that run.json lists", path.name, shown(path))
 
 
-def _read_finished(run: Run, folder: Path, parts: _Parts, roles: tuple[str, ...] = ("collector", "generator")) -> None:
+def _is_output(command: Command) -> bool:
+    """Whether a command's output is data: servers and balancers print their log, a warm-up is no part of the run."""
+    return command.role in ("collector", "generator")
+
+
+def _is_report(command: Command) -> bool:
+    return _is_output(command) and (command.role == "generator" or command.tool in _BALANCERS)
+
+
+def _read_finished(run: Run, folder: Path, parts: _Parts, is_read: Callable[[Command], bool] = _is_output) -> None:
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
     generators = [c for c in run.commands if c.role == "generator"]
     load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
@@ -242,8 +252,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts, roles: tuple[str, ...]
         parts.frames[name].append(_of_run(frame.assign(source="run.json"), run))
         parts.sources[name].add(folder / "run.json")
     for command in run.commands:
-        # What servers and balancers print is their log; a warm-up is no part of the run.
-        if command.role not in roles:
+        if not is_read(command):
             continue
         form = form_of(command.tool, command.variant)
         called = f"{command.tool} {command.variant}".strip()
@@ -355,6 +364,8 @@ def _complete(
     if "host" in columns and (name != "hosts" or "host" not in frame):
         # The study's name for it; a heading, such as mpstat's, has the machine's, which namespaces share.
         known["host"] = command.host
+    if name == "balancer" and (shares := run.factors.get("expected_shares")):
+        known["expected_share_ratio"] = _expected_shares(frame, shares)
     if name == "runs":
         failed = frame["status"].eq("failed") if "status" in frame else pd.Series(False, frame.index)
         known |= {
@@ -365,6 +376,13 @@ def _complete(
             **_background(run),
         }
     return _of_run(frame.assign(**known), run)
+
+
+def _expected_shares(balancer: pd.DataFrame, shares: dict[str, float]) -> pd.Series:
+    """What each server is to get, by its endpoint; haproxy calls the servers s1, s2 and so on, in their order."""
+    known = balancer.reindex(columns=["server", "server_address", "server_port"]).astype("str")
+    names = {f"s{number}": share for number, share in enumerate(shares.values(), 1)}
+    return (known["server_address"] + ":" + known["server_port"]).map(shares).fillna(known["server"].map(names))
 
 
 def _clock_offset_s(run: Run, host: str) -> float:

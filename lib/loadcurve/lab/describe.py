@@ -1,7 +1,7 @@
 """What a launch would do: each command of each point, on which host, and how long it all takes."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loadcurve.errors import LabError
 from loadcurve.lab import programs
@@ -58,6 +58,8 @@ def describe(study: Study) -> Iterator[str]:
         for host, role, argv in _commands(study, of_point, arrangement):
             before = (*_pin(of_point, arrangement, host, role), *arrangement.wrap(host, role))
             yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
+        if arrangement.balanced is not None:
+            yield f"  {arrangement.balancer:<5} {'shares':<10} {_shares(arrangement.balanced.expected)}"
 
 
 def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
@@ -76,6 +78,12 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
         check_targets(study, public=public, ask=False)
     except LabError as error:
         yield f"cannot be launched: {error}"
+
+
+def _shares(expected: Mapping[str, float]) -> str:
+    """What each server is expected to get."""
+    told = ", ".join(f"{server} {share:.1%}" for server, share in expected.items())
+    return told or "as many as the connections that each server has decide"
 
 
 def _commands(study: Study, settings: StudyFile, made: Arrangement) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -66,6 +66,7 @@ def factors_of(settings: StudyFile, point: Point, arrangement: Arrangement) -> d
         "url": " ".join(urls),
         "server_cpu": pins["S1"][0] if len(pins["S1"]) == 1 and arrangement.services else None,
         "generator_cpu": pins["C1"][0] if len(pins["C1"]) == 1 else None,
+        **({"expected_shares": dict(arrangement.balanced.expected)} if arrangement.balanced else {}),
         "levels": dict(point.levels),
         "settings": dict(point.settings),
     }

@@ -2,7 +2,7 @@
 
 import pandera.pandas as pa
 
-from loadcurve.schemas.declare import SAMPLE, at_least_0, count, name, truth
+from loadcurve.schemas.declare import SAMPLE, at_least_0, count, name, ratio, truth
 
 SOCKETS = pa.DataFrameSchema(
     {
@@ -161,6 +161,9 @@ BALANCER = pa.DataFrameSchema(
         "lower_threshold": count("Connections below which it gets new ones again; 0 for no limit."),
         "queued": count("Requests waiting now."),
         "connections": count("Connections so far, since the counters were set to 0."),
+        "expected_share_ratio": ratio(
+            "Part of all connections that the scheduler is to give this server, as the laboratory computed it."
+        ),
         "requests": count("Requests so far."),
         "received_packets": count("Packets from clients so far."),
         "sent_packets": count("Packets to clients so far; 0 under direct routing."),

@@ -1,5 +1,6 @@
 """Numbers with their uncertainty: what a few repeats say, and how surely they say it."""
 
+from loadcurve.stats.balance import summarise_balance
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
 from loadcurve.stats.change import summarise_segments
 from loadcurve.stats.drift import summarise_drift
@@ -51,6 +52,7 @@ __all__ = [
     "holm",
     "merge_samples",
     "repeats_for_equivalence",
+    "summarise_balance",
     "summarise_comparisons",
     "summarise_coverage",
     "summarise_drift",

@@ -1,6 +1,7 @@
 """nft as a balancer, in namespaces: a client, the balancer's host and three servers told apart by what they answer."""
 
 import contextlib
+import json
 import subprocess
 from collections import Counter
 
@@ -10,7 +11,7 @@ from private_services import ask, need, running
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
-from loadcurve.lab.balancers import NftBalancer, nft_rules
+from loadcurve.lab.balancers import NftBalancer, nft_rules, nft_server
 from loadcurve.lab.network import build, find_block
 from loadcurve.lab.network.topology import client_l4_servers
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
@@ -49,6 +50,11 @@ def loaded(site, folder, **settings):
     return rules
 
 
+def addresses(host):
+    listed = subprocess.run(host.argv(("ip", "-4", "-j", "address")), capture_output=True, check=True).stdout
+    return [address["local"] for link in json.loads(listed) for address in link["addr_info"]]
+
+
 def asked(site, times, port=80):
     hosts, front, _ = site
     found = Counter(len(ask(f"http://{front}:{port}/", host=hosts["C1"]).body) for _ in range(times))
@@ -73,8 +79,13 @@ def test_servers_at_random(site, tmp_path):
 
 @pytest.mark.lab
 def test_a_client_keeps_its_server_by_hash(site, tmp_path):
-    loaded(site, tmp_path, scheduler="hash")
-    assert sorted(asked(site, 6)) == [0, 0, 6]
+    (client,) = (address for address in addresses(site[0]["C1"]) if not address.startswith("127."))
+    for seed in (1, 2, 3, 0x10ADC0DE):
+        rules = loaded(site, tmp_path, scheduler="hash", seed=seed)
+        expected = [0] * SERVERS
+        expected[nft_server(client, SERVERS, seed)] = 6
+        assert asked(site, 6) == expected
+        do(site[0]["LB"], rules.remove, tmp_path)
 
 
 @pytest.mark.lab

@@ -21,6 +21,7 @@ from loadcurve.lab.balancers import (
     haproxy_counters_argv,
     haproxy_proxy_service,
     nginx_l7_service,
+    nginx_server,
     nginx_stream_service,
 )
 from loadcurve.lab.servers import Endpoint, Nginx, Process, Status, Text, nginx_service
@@ -71,6 +72,18 @@ def asked(proxy, times, *options):
 def test_servers_take_turns(site, kind):
     with site(kind) as proxy:
         assert asked(proxy, 12) == [4, 4, 4]
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("seed", [1, 7])
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_nginx_gives_a_client_the_server_that_its_hash_says(site, kind, seed):
+    clients = [f"127.0.0.{n}" for n in range(2, 12)]
+    with site(kind, scheduler="hash", settings={"seed": seed}) as proxy:
+        for client in clients:
+            got = asked(proxy, 1, "--interface", client)
+            assert got.index(1) == nginx_server(client, SERVERS, seed), client
+    assert len({nginx_server(client, SERVERS, seed) for client in clients}) > 1
 
 
 @pytest.mark.lab

@@ -1,11 +1,13 @@
 """Each balancer by a real launch: requests pass through it, both servers answer, and its counters are in the tables."""
 
 import pytest
-from launched_runs import launched, short_study
+from launched_runs import launched, read_folder, short_study
 
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import describe, find_obstacles, runner
+from loadcurve.lab.arrangement import balancers as arranged
 from loadcurve.lab.balancers import has_ipvs
 from loadcurve.lab.tools import which
+from loadcurve.launching import launch
 
 pytestmark = pytest.mark.lab
 
@@ -81,3 +83,43 @@ def test_ipvs(tmp_path):
         pytest.skip("this kernel has no IPVS")
     made = launched(tmp_path / "s", **sections)
     assert made.row["requests"] > 0 and len(made.of("balancer", "LB"))
+
+
+@pytest.mark.parametrize("clients", [2, 3])
+def test_servers_get_what_a_hash_is_expected_to_give_them(tmp_path, clients):
+    """Each client keeps to one server.  The shares of the plan are those that the kernel's counters show."""
+    sections = {
+        "topology": {"recipe": "client_l4_servers", "clients": clients, "servers": 2},
+        "balancer": {"nft": {"scheduler": "hash"}}, "monitors": {"counters": 0.3}, "load": {"connections": 6 * clients},
+    }  # fmt: skip
+    (plan,) = (line.split()[3::2] for line in describe(short_study("s", **sections)) if " shares " in line)
+    if lacks := find_obstacles(short_study("s", **sections)).values.tolist():
+        pytest.skip(str(lacks))
+    launch(short_study("s", **sections), tmp_path / "s")
+    made = read_folder(tmp_path / "s")
+    expected = list(made.run.factors["expected_shares"].values())
+    assert sorted(expected) == ([0.5, 0.5] if clients == 2 else pytest.approx([1 / 3, 2 / 3]))
+    planned = sorted(float(word.strip("%,")) / 100 for word in plan)
+    assert planned == pytest.approx(sorted(expected), abs=0.0005)
+    # wrk asks once before the load: 6 connections of each client, and one more.
+    rows = made.of("balancer", "LB").query("kind == 'server'").sort_values("time").groupby("server_address")
+    counts = rows["connections"].last()
+    assert counts.tolist() == pytest.approx([share * 7 * clients for share in expected])
+    assert rows["expected_share_ratio"].last().tolist() == pytest.approx(expected)
+    assert not [warning for warning in made.run.warnings if "balancer" in warning]
+
+
+def test_other_shares_than_expected_are_warned_of(tmp_path, monkeypatch):
+    """With the seed that every run once had, both clients of the usual addresses went to the same server."""
+    monkeypatch.setattr(arranged, "find_seed", lambda *_: 0x10ADC0DE)
+    monkeypatch.setattr(arranged, "expected_shares", lambda *_: (0.5, 0.5))
+    monkeypatch.setattr(runner, "find_block", lambda: "10.99.0.0/16")
+    sections = {
+        "topology": {"recipe": "client_l4_servers", "clients": 2}, "balancer": {"nft": {"scheduler": "hash"}},
+        "monitors": {"counters": 0.3}, "load": {"connections": 12},
+    }  # fmt: skip
+    if lacks := find_obstacles(short_study("s", **sections)).values.tolist():
+        pytest.skip(str(lacks))
+    launch(short_study("s", **sections), tmp_path / "s", report=lambda line: None)
+    (warning,) = (each for each in read_folder(tmp_path / "s").run.warnings if "balancer" in each)
+    assert warning.startswith("the balancer gave its servers 0%, 100% of 14 connections, expected 50%, 50%: ")

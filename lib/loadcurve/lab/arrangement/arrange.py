@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from loadcurve.lab import monitors
 from loadcurve.lab.arrangement.balancers import NAME, Balanced, balance
 from loadcurve.lab.arrangement.faults import fault_of
-from loadcurve.lab.arrangement.loads import Loader, loaders
+from loadcurve.lab.arrangement.loads import Loader, connections_of, loaders
 from loadcurve.lab.arrangement.servers import Served, serve
 from loadcurve.lab.arrangement.site import Site, with_role
 from loadcurve.lab.balancers import direct_routing_argvs
@@ -94,7 +94,8 @@ def arrange(
     balanced, balancer, before = None, "", ()
     if settings.balancer.kind:
         (site,) = with_role(sites, "LB")
-        balanced = balance(settings.balancer, site, endpoints, settings.load.connections, at[site.name])
+        clients = connections_of(settings.load, with_role(sites, "C"))
+        balanced = balance(settings.balancer, site, endpoints, clients, at[site.name])
         balancer = site.name
         if settings.balancer.ipvs is not None and settings.balancer.ipvs.forward == "dr":
             quiet = direct_routing_argvs(site.addresses[0])

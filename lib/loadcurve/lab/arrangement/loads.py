@@ -30,6 +30,15 @@ class Loader:
     url: str
 
 
+def connections_of(section: LoadSection, clients: tuple[Site, ...]) -> dict[str, int]:
+    """Return the connections of each client, by its address; parameters as of `loaders`."""
+    found = dict.fromkeys((site.addresses[0] for site in clients), 0)
+    each = [site.addresses[0] for site in clients for _ in range(section.processes)]
+    for address, part in zip(each, split(section.of("http://127.0.0.1/", len(clients))), strict=True):
+        found[address] += part.connections
+    return found
+
+
 def loaders(
     section: LoadSection, clients: tuple[Site, ...], roots: tuple[str, ...], limit_s: float, suffix: str = ""
 ) -> tuple[Loader, ...]:

@@ -6,6 +6,7 @@ from loadcurve.lab.balancers.nft import NftBalancer, nft_rules
 from loadcurve.lab.balancers.nginx import NginxProxy, nginx_l7_service, nginx_stream_service
 from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.balancers.shares import expected_shares, find_seed, nft_server, nginx_server
 
 __all__ = [
     "Domains",
@@ -16,11 +17,15 @@ __all__ = [
     "Proxy",
     "Rules",
     "direct_routing_argvs",
+    "expected_shares",
+    "find_seed",
     "haproxy_counters_argv",
     "haproxy_proxy_service",
     "has_ipvs",
     "ipvs_rules",
     "nft_rules",
+    "nft_server",
     "nginx_l7_service",
+    "nginx_server",
     "nginx_stream_service",
 ]

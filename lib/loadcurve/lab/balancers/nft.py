@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoints, check_name
+from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
 
 MOST_SERVICES = 10_000
 
-# How the number of a server is had (nft(8), "numgen expression", "hash expressions").  With a seed of its own the hash
-# is the same in every run.
+# How the number of a server is had (nft(8), "numgen expression", "hash expressions").
 _SCHEDULERS = {
     "rr": "numgen inc mod {n}",
     "random": "numgen random mod {n}",
-    "hash": "jhash ip saddr mod {n} seed 0x10adc0de",
+    "hash": "jhash ip saddr mod {n} seed {seed:#x}",
 }
 
 # nft wants to have seen that there are ports before it rewrites one.
@@ -55,6 +54,8 @@ class NftBalancer:
         ``rr``: in turn; ``random``; ``hash``: by the client's address.
     lookup : str
         How a packet finds its service: ``map``, one look into a table; ``rules``, one rule after the other.
+    seed : int
+        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
     """
 
     name: str
@@ -62,6 +63,7 @@ class NftBalancer:
     servers: tuple[Endpoint, ...]
     scheduler: str = "rr"
     lookup: str = "map"
+    seed: int = 1
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
@@ -69,6 +71,7 @@ class NftBalancer:
         check_endpoints("servers", self.servers, most=256)
         check_choice("scheduler", self.scheduler, tuple(_SCHEDULERS))
         check_choice("lookup", self.lookup, ("map", "rules"))
+        check_count("seed", self.seed, 1, 2**32 - 1)
 
     @property
     def table(self) -> str:
@@ -108,7 +111,7 @@ def nft_rules(balancer: NftBalancer) -> Rules:
     text = _TABLE.format(
         table=balancer.table,
         servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
-        number=_SCHEDULERS[balancer.scheduler].format(n=len(servers)),
+        number=_SCHEDULERS[balancer.scheduler].format(n=len(servers), seed=balancer.seed),
         choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
         services=services,
         lookup=lookup,

@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.proxies import Proxy
+from loadcurve.lab.balancers.shares import nginx_key
 from loadcurve.lab.servers.nginx import Process, block, http_directives
-from loadcurve.lab.servers.settings import check_choice
+from loadcurve.lab.servers.settings import check_choice, check_count
 from loadcurve.lab.service import Service
 
-_SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash $remote_addr;"]}
+_SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash {key};"]}
 # Idle connections that each worker keeps to the servers of a pool; far more than servers answer at once.
 _KEPT_CONNECTIONS = 512
 # Tables large enough for 10,000 names (nginx, "Setting up hashes").
@@ -35,16 +36,20 @@ class NginxProxy:
         ``off``; ``on``; ``buffered``: a line for each request or, in L4, connection, with the server it went to.
     lookup : str
         How a name finds its pool: ``blocks``, a server block for each name; ``map``, one block and a table.
+    seed : int
+        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
     """
 
     proxy: Proxy
     process: Process = field(default_factory=Process)
     access_log: str = "off"
     lookup: str = "blocks"
+    seed: int = 1
 
     def __post_init__(self) -> None:
         check_choice("access_log", self.access_log, ("off", "on", "buffered"))
         check_choice("lookup", self.lookup, ("blocks", "map"))
+        check_count("seed", self.seed, 1, 2**32 - 1)
 
 
 def nginx_l7_service(nginx: NginxProxy) -> Service:
@@ -58,7 +63,7 @@ def nginx_l7_service(nginx: NginxProxy) -> Service:
     proxy, kept = nginx.proxy, []
     if proxy.keepalive:
         kept = [f"keepalive {_KEPT_CONNECTIONS};", "keepalive_requests 1000000000;"]
-    pools = [line for pool in proxy.pools for line in block(f"upstream {pool}", [*_members(proxy), *kept])]
+    pools = [line for pool in proxy.pools for line in block(f"upstream {pool}", [*_members(nginx), *kept])]
     http = [*http_directives(proxy.name), *_log(nginx, "http", _HTTP_LOG), *_HASHES, *pools, *_servers(nginx)]
     files = {}
     if proxy.domains and nginx.lookup == "map":
@@ -77,13 +82,15 @@ def nginx_stream_service(nginx: NginxProxy) -> Service:
     proxy = nginx.proxy
     if proxy.domains:
         raise ValueRuleError("domains", "none for connections, whose names nobody reads", proxy.domains)
-    stream = [*_log(nginx, "stream", _STREAM_LOG), *block("upstream pool1", _members(proxy))]
+    stream = [*_log(nginx, "stream", _STREAM_LOG), *block("upstream pool1", _members(nginx))]
     stream += block("server", [f"listen {proxy.listen} backlog={nginx.process.backlog};", "proxy_pass pool1;"])
     return nginx.process.service(proxy.name, block("stream", stream), proxy.listen.url)
 
 
-def _members(proxy: Proxy) -> list[str]:
-    return [*_SCHEDULERS[proxy.scheduler], *(f"server {server};" for server in proxy.servers)]
+def _members(nginx: NginxProxy) -> list[str]:
+    proxy = nginx.proxy
+    scheduler = [line.format(key=nginx_key(nginx.seed)) for line in _SCHEDULERS[proxy.scheduler]]
+    return [*scheduler, *(f"server {server};" for server in proxy.servers)]
 
 
 def _servers(nginx: NginxProxy) -> list[str]:

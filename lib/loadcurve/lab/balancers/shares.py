@@ -1,0 +1,118 @@
+"""Which server a balancer gives a client by the hash of its address, and a seed by which clients spread evenly.
+
+A hash spreads many addresses evenly.  Of the few that a laboratory has, it often gives all to one server; so a seed is
+chosen, and what each server gets follows from it.  The hashes are those of the balancers' own code.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from ipaddress import IPv4Address
+
+ServerOf = Callable[[str, int, int], int]
+"""Address of a client, number of servers, seed → number of its server, from 0."""
+
+_WORD = 0xFFFFFFFF
+_INITIAL = 0xDEADBEEF  # JHASH_INITVAL
+# Rotations of __jhash_mix, for each 12 bytes before the last ones, and of __jhash_final.
+_MIX, _FINAL = (4, 6, 8, 16, 19, 4), (14, 11, 25, 16, 4, 14, 24)
+# Of so many seeds one spreads two clients with certainty, and ten over ten servers in one of 2,755 (10! / 10^10).
+_SEEDS = 20_000
+
+
+def jhash(data: bytes, seed: int) -> int:
+    """Return the hash of 1 or more bytes as the kernel's `jhash` does (include/linux/jhash.h; B. Jenkins, lookup3.c).
+
+    Parameters
+    ----------
+    data : bytes
+        What to hash.
+    seed : int
+        0 to 2^32 − 1.
+
+    Examples
+    --------
+    >>> hex(jhash(b"Four score and seven years ago", 0))  # of lookup3.c, driver5
+    '0x17770551'
+    """
+    words = [(_INITIAL + len(data) + seed) & _WORD] * 3  # a, b, c
+    for at in range(0, len(data), 12):
+        words = [
+            (word + int.from_bytes(data[at + 4 * n : at + 4 * n + 4], "little")) & _WORD for n, word in enumerate(words)
+        ]
+        if at + 12 < len(data):
+            for turn, bits in enumerate(_MIX):
+                x, y, z = turn % 3, (turn + 1) % 3, (turn - 1) % 3  # a b c, b c a, c a b
+                words[x] = (words[x] - words[z] & _WORD) ^ _rotated(words[z], bits)
+                words[z] = words[z] + words[y] & _WORD
+    for turn, bits in enumerate(_FINAL):
+        x, z = (turn - 1) % 3, (turn - 2) % 3  # c by b, a by c, b by a
+        words[x] = (words[x] ^ words[z]) - _rotated(words[z], bits) & _WORD
+    return words[2]
+
+
+def nft_server(address: str, servers: int, seed: int) -> int:
+    """Server of a client by nftables' ``jhash ip saddr mod SERVERS seed SEED`` (net/netfilter/nft_hash.c)."""
+    return jhash(IPv4Address(address).packed, seed) * servers >> 32  # reciprocal_scale
+
+
+def nginx_server(address: str, servers: int, seed: int) -> int:
+    """Server of a client by nginx's ``hash`` of `nginx_key` (ngx_http_upstream_hash_module.c), all of one weight."""
+    key = nginx_key(seed).replace("${remote_addr}", address)
+    return (zlib.crc32(key.encode("ascii")) >> 16 & 0x7FFF) % servers
+
+
+def nginx_key(seed: int) -> str:
+    """What nginx hashes: the client's address, and a seed of ours behind it."""
+    return f"${{remote_addr}}-{seed}"
+
+
+def find_seed(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> int:
+    """Return the first seed by which the busiest server has the fewest connections.
+
+    Parameters
+    ----------
+    clients : mapping of str to int
+        Address of each client → its connections.
+    servers : int
+        How many there are.
+    server_of : callable
+        Which server the balancer gives a client.
+
+    Examples
+    --------
+    >>> clients = {"10.99.0.2": 32, "10.99.0.3": 32}
+    >>> expected_shares(clients, 2, nft_server, find_seed(clients, 2, nft_server))
+    (0.5, 0.5)
+    """
+    return _found(tuple(clients.items()), servers, server_of)
+
+
+@cache
+def _found(pairs: tuple[tuple[str, int], ...], servers: int, server_of: ServerOf) -> int:
+    clients = dict(pairs)
+    least = max([-(-sum(clients.values()) // servers), *clients.values()])
+    best, fewest = 1, float("inf")
+    for seed in range(1, _SEEDS + 1):
+        busiest = max(_loads(clients, servers, server_of, seed))
+        if busiest < fewest:
+            best, fewest = seed, busiest
+        if busiest <= least:
+            break
+    return best
+
+
+def expected_shares(clients: Mapping[str, int], servers: int, server_of: ServerOf, seed: int) -> tuple[float, ...]:
+    """Return the part of all connections that each server gets; parameters as of `find_seed`."""
+    return tuple(load / sum(clients.values()) for load in _loads(clients, servers, server_of, seed))
+
+
+def _loads(clients: Mapping[str, int], servers: int, server_of: ServerOf, seed: int) -> list[int]:
+    loads = [0] * servers
+    for address, connections in clients.items():
+        loads[server_of(address, servers, seed)] += connections
+    return loads
+
+
+def _rotated(word: int, bits: int) -> int:
+    return (word << bits | word >> (32 - bits)) & _WORD
