@@ -15,7 +15,8 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.paths import shown
-from loadcurve.records import STATUSES, read_run, run_folders
+from loadcurve.record_rules import STATUSES
+from loadcurve.records import read_run, run_folders
 from loadcurve.schemas.derived import LITTLE_RATIO, little_ratio
 from loadcurve.study import BUSY_RATIO, Run
 
