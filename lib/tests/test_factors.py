@@ -79,6 +79,7 @@ AVERAGES = {
     "plot_throughput_by_block": plots.plot_throughput_by_block,
     "summarise_gain": lambda runs: models.summarise_gain(runs, tables.empty("latency")),
     "summarise_deviation": lambda runs: models.summarise_deviation(runs, 0.01),
+    "summarise_likeness": lambda runs: models.summarise_likeness(runs, runs),
     "summarise_busy": lambda runs: models.summarise_busy(processors(runs), runs),
     "summarise_established": lambda runs: models.summarise_established(SOCKETS, runs),
     "summarise_objectives": objectives,
@@ -102,7 +103,7 @@ EACH_RUN = {
 # Those that keep variants apart have a curve for each.
 BY_VARIANT = {
     "plot_throughput_by_connections", "plot_latency_by_connections", "plot_records", "plot_asymptotic_bounds",
-    "summarise_deviation", "summarise_busy", "summarise_established", "plot_cpu_by_connections",
+    "summarise_deviation", "summarise_likeness", "summarise_busy", "summarise_established", "plot_cpu_by_connections",
 }  # fmt: skip
 
 # A processor is as busy, and as many sockets are established, whichever generator's row a run is found by.

@@ -6,6 +6,7 @@ _FROM = {
     "describe_study": "store",
     "ingest": "store",
     "parse": "sniff",
+    "read_load": "published",
     "read_machine": "store",
     "read_published": "published",
     "read_curves": "store",

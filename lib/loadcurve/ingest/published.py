@@ -59,6 +59,28 @@ def read_published(source: str, table: str) -> pd.DataFrame:
     )
 
 
+def read_load(source: str, curve: str) -> str:
+    """Read what the load of a published curve counts, such as ``processors``: the label of its axis.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such source or curve.
+
+    Examples
+    --------
+    >>> read_load("scaling_curves", "nginx_http_100kb")
+    'Processors (worker processes)'
+    """
+    path = source_folder(source) / "source.yml"
+    record_reads([path])
+    declared = yaml.safe_load(path.read_text("utf-8")).get("curves", ())
+    loads = {one["id"]: one["load"] for one in declared}
+    if curve not in loads:
+        raise LoadcurveError(f"curve must be one of {', '.join(loads) or 'none'}, got {curve!r}")
+    return loads[curve][:1].upper() + loads[curve][1:]
+
+
 def source_folder(source: str) -> Path:
     """Folder of a published source, by its name.
 

@@ -19,6 +19,7 @@ from loadcurve.models.laws import (
     little_throughput_rps,
     single_thread_throughput_rps,
 )
+from loadcurve.models.likeness import likeness_verdict, summarise_likeness
 from loadcurve.models.network_bounds import (
     asymptotic_bounds,
     balanced_job_bounds,
@@ -58,6 +59,7 @@ __all__ = [
     "forced_flow_rps",
     "geometric_bounds",
     "least_mean_latency_s",
+    "likeness_verdict",
     "little_connections",
     "little_latency_s",
     "little_throughput_rps",
@@ -72,6 +74,7 @@ __all__ = [
     "summarise_established",
     "summarise_gain",
     "summarise_identities",
+    "summarise_likeness",
     "summarise_sockets",
     "summarise_threads",
     "threads_needed",

@@ -43,6 +43,9 @@ def clean_notebook(soup: BeautifulSoup) -> None:
                 tag.replace_with(NavigableString(str(tag)))
             else:
                 tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
+    # A button to copy that its script, which is not ours, would bring to life; and the text that it would copy.
+    for tag in soup.select(".zeroclipboard-container, .clipboard-copy-txt"):
+        tag.decompose()
     for tag in soup.select(_NEVER):
         tag.decompose()
     for tag in soup.find_all(True):

@@ -98,6 +98,15 @@ def test_the_scheme_can_be_chosen(page, address):
     assert abs(sum(colour_of(page, "body", "backgroundColor")) - sum(before)) > 250
 
 
+def test_code_can_be_copied(browser, address):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}/guides/run_a_study.html", wait_until="networkidle")
+    page.click("button[data-md-type=copy] >> nth=0")
+    assert "loadcurve launch" in page.evaluate("navigator.clipboard.readText()")
+    context.close()
+
+
 def test_search_finds_the_knee(page, address):
     page.goto(f"{address}/index.html", wait_until="networkidle")
     page.click(".md-search__input")

@@ -1,0 +1,84 @@
+"""The HTML of every built page: nothing escaped, unrendered, doubled or empty is left in it."""
+
+import csv
+import html
+import re
+from collections import Counter
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import ROOT
+
+from loadcurve.ingest import read_load
+
+SITE = ROOT / "build" / "site"
+PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html"))
+# Code is shown as it is typed; drawings and formulas are looked at on their own.
+CODE = "pre, code, .highlight-ipynb, .jp-OutputArea-output, script, style, svg, math"
+UNRENDERED = {
+    "escaped markup": r"</?(?:span|div|figure|table|td|tr|p|a|strong|em|sub|sup|br|math|svg)\b[^<>]{0,200}>",
+    "a formula": r"\\[a-zA-Z]{2,}|\\[()\[\]]|(?<![\w$])\$[^$\s][^$\n]{0,60}\$(?!\w)",
+    "Jinja": r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}",
+    "Markdown": r"\*\*\w|\]\((?:https?:|\.\.?/|[\w/]+\.md)",
+}
+pytestmark = pytest.mark.site
+
+
+def test_there_are_pages():
+    assert len(PAGES) > 80, "the handbook is not built: run make first (make test does)"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_rendered_whole(name):
+    text = (SITE / name).read_text("utf-8")
+    ids = Counter(re.findall(r"<[^>]*?\sid=\"([^\"]*)\"", text))
+    assert [one for one, times in ids.items() if times > 1] == []
+    assert 'http-equiv="Content-Security-Policy"' in text
+    assert not re.search(r"mathdefault|\\math", text), "a formula in a drawing"
+    soup = BeautifulSoup(text, "html.parser")
+    for formula in soup.find_all("math"):
+        assert "\\" not in formula.get_text() and formula.get_text().strip()
+    for figure in soup.select("figure.lc-figure"):
+        assert figure.select("svg path, svg use") or figure.select("tbody tr") or figure.select(".lc-claim")
+    links = {a["href"].partition(":")[0].lower() for a in soup.find_all("a", href=True) if re.match(r"\w+:", a["href"])}
+    assert links <= {"http", "https", "mailto"}
+    for drawing in soup.select("article svg text"):
+        assert not re.search(r"<|\\|\$.+\$", drawing.get_text())
+    inside = [code.get_text() for code in soup.select(":not(pre) > code")]
+    for code in soup.select(CODE):
+        code.decompose()
+    prose = (soup.find("article") or soup).get_text(" ")
+    left = {what: found for what, form in UNRENDERED.items() if (found := re.findall(form, prose))}
+    assert left == {}
+    # What a macro returned inside backticks would be shown as markup.
+    assert [code for code in inside if re.search(r"class=\"lc-|</span>", code)] == []
+
+
+@pytest.mark.parametrize(
+    ("notebook", "slug", "curve"),
+    [
+        ("40_usl_fit", "fit", "spec_sdm91"),
+        ("40_usl_fit", "residuals", "spec_sdm91"),
+        ("45_published_curves", "forecast", "nginx_http_100kb"),
+    ],
+)
+def test_the_load_of_a_published_curve_has_its_own_name(notebook, slug, curve):
+    drawn = (ROOT / "build" / "figures" / notebook / f"{slug}.svg").read_text("utf-8")
+    labels = [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]+)</text>", drawn)]
+    assert read_load("scaling_curves", curve) in labels
+    assert "Connections" not in labels
+
+
+def test_an_axis_of_connections_has_connections_in_its_data():
+    for drawn in (ROOT / "build" / "figures").glob("*/*.svg"):
+        if ">Connections</text>" in drawn.read_text("utf-8"):
+            with drawn.with_suffix(".csv").open(encoding="utf-8", newline="") as lines:
+                assert {"connections", "expected"} & set(next(csv.reader(lines))), drawn
+
+
+def test_a_caption_names_the_level_of_its_notebook():
+    """A caption that types the level is wrong as soon as the notebook is run with another."""
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        text = notebook.read_text("utf-8")
+        if '"level: float' in text:
+            assert not re.search(r"caption[^\n]*\d ?% (?:interval|band)", text), notebook
