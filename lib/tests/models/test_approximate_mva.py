@@ -81,6 +81,7 @@ def test_linearizer_near_saturation_is_held_to_capacity():
     for network in (([20, 30], [[0.05, 0.02], [0.01, 0.06]], 0.5), random_network(2253)):
         solved, exact = solve_linearizer(*network), solve_classes(*network)
         assert solved.utilisation_ratio.sum(axis=0).max() == pytest.approx(1, abs=1e-9)
+        assert solved.method == "Linearizer, held to full utilisation"
         assert solved.throughput_rps == pytest.approx(exact.throughput_rps, rel=0.005)
         assert solved.latency_s == pytest.approx(exact.latency_s, rel=0.01)
 

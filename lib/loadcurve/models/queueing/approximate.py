@@ -160,7 +160,9 @@ def _core(number, demand, think, queueing, change, share, method):
 def _solved(method, arguments, change, share):
     number, demand, think, queueing = arguments
     _, residence = _step(number, demand, think, queueing, change, share)
-    residence = _within_capacity(number, demand * queueing, think, residence)
+    held = _within_capacity(number, demand * queueing, think, residence)
+    if held is not residence:
+        method, residence = f"{method}, held to full utilisation", held
     servers = np.where(queueing > 0, 1.0, np.inf)
     return class_network(method, number, demand, think, servers, _throughput(number, think, residence), residence)
 
