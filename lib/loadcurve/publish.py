@@ -132,15 +132,23 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
     if isinstance(quantity, str):
         return {"text": quantity}
     if isinstance(quantity, Estimate):
-        ends = [format_quantity(end, unit, digits) for end in (quantity.lo, quantity.hi)]
         return {
             "text": format_quantity(quantity.value, unit, digits),
-            "interval": f"{ends[0]} to {ends[1]}" if math.isfinite(quantity.lo + quantity.hi) else "",
+            "interval": _interval(quantity.lo, quantity.hi, unit, digits),
             "level": quantity.level,
             "method": quantity.method,
             "warnings": list(quantity.warnings),
         }
     return {"text": format_quantity(float(quantity), unit, digits)}
+
+
+def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
+    """An interval in words; empty where it has no end at all."""
+    if math.isfinite(lo + hi):
+        return f"{format_quantity(lo, unit, digits)} to {format_quantity(hi, unit, digits)}"
+    if math.isfinite(lo) and math.isinf(hi):
+        return f"{format_quantity(lo, unit, digits)} or more, without an upper end"
+    return ""
 
 
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:

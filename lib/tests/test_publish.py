@@ -67,6 +67,8 @@ def test_a_value_brings_its_interval_along(begun):
     assert "95% interval 71.5 to 122" in macros.value_html("99_test", "peak")
     assert ">2.13\u00a0%<" in macros.value_html("99_test", "share")
     assert "no\u00a0interval" in macros.interval_html("99_test", "share")
+    publish.value("open", Estimate(96.5, 71.5, math.inf, 0.95, "profile"))
+    assert published.read_value("99_test", "open")["interval"] == "71.5 or more, without an upper end"
 
 
 def test_a_number_nobody_published_stops_the_page(begun):

@@ -111,6 +111,24 @@ def test_nginx_at_the_link_is_no_usl_and_says_so():
     assert any("by +22%" in warning for warning in fit_usl(*NGINX_100KB, weights="equal").warnings)
 
 
+@pytest.mark.parametrize("weights", ["relative", "equal"])
+def test_a_sharp_plateau_is_no_usl_and_says_so(weights):
+    """Relative weights spread the misses, so that none is large: there, min(γN, C) is right and leaves far less."""
+    for data in (SYSBENCH, NGINX_100KB):
+        assert any("the plateau begins sharply" in warning for warning in fit_usl(*data, weights=weights).warnings)
+    for data in (SPECSDM91, RAYTRACER, SYNTHETIC):
+        assert not any("begins sharply" in warning for warning in fit_usl(*data, weights=weights).warnings)
+
+
+def test_a_level_that_the_others_contradict_is_named():
+    """The law is 1.22 times one level: the fit bends towards it and misses it by less, the others alone do not."""
+    number = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
+    throughput = usl(number, 100, 0.05, 0.001)
+    throughput[4] *= 1 / 1.22
+    named = [text for text in fit_usl(number, throughput).warnings if "fitted to the other levels" in text]
+    assert named == ["fitted to the other levels, the law misses the throughput at N = 16 by +22%"]
+
+
 def test_super_linear_start_is_warned_about():
     # 11578.57 at N = 1, 67578.85 at N = 4: 5.84 times the throughput from 4 times the connections.
     assert (

@@ -16,11 +16,13 @@ from loadcurve.models.coverage.count import (
     verdict,
 )
 from loadcurve.models.coverage.curves import (
+    LAST,
     SHIPPED,
     TRUTH,
     WHERE,
     summarise_usl_coverage,
     summarise_weight_coverage,
+    truth_of,
 )
 from loadcurve.models.coverage.means import summarise_mean_coverage, summarise_quantile_coverage
 from loadcurve.models.coverage.resources import (
@@ -38,6 +40,7 @@ from loadcurve.models.coverage.series import (
 __all__ = [
     "CLAIMED",
     "COLUMNS",
+    "LAST",
     "SHIPPED",
     "TRUTH",
     "WHERE",
@@ -60,5 +63,6 @@ __all__ = [
     "summarise_unequal_coverage",
     "summarise_usl_coverage",
     "summarise_weight_coverage",
+    "truth_of",
     "verdict",
 ]

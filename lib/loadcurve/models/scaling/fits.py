@@ -27,6 +27,9 @@ LAWS = {law.name: law for law in (LINEAR, AMDAHL, USL, FREE_USL, ROOFLINE, SATUR
 WEIGHTS = ("relative", "equal")
 """Weights that a fit makes by itself: one over the square of each throughput, and all alike."""
 
+# Burnham, Anderson 2002, section 2.6: a model whose criterion is higher by more than 10 has essentially no support;
+# of two with as many parameters that is n ln(S/S').  min(γN, C) has no more of them than the laws it is compared with.
+_NO_SUPPORT = 10.0
 # The weight of a point has no unit of its own: only ratios of weights matter.
 Weights = ArrayLike | Literal["relative", "equal"]
 
@@ -59,9 +62,11 @@ def fit_law(
     if degrees == 0:
         warnings.append(f"{count} points for {count} parameters: no interval")
     free = law.free(number, throughput, values)
-    covariance = residual_sd**2 * free_inverse(law, number, throughput, weight, values)
+    inverse = free_inverse(law, number, throughput, weight, values)
+    covariance, slopes = residual_sd**2 * inverse, law.gradient(number, *values)
+    leverage = weight * np.einsum("ij,jk,ik->i", slopes, inverse, slopes)
     half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
-    for i, column in zip(free, law.gradient(number, *values)[:, free].T, strict=True):
+    for i, column in zip(free, slopes[:, free].T, strict=True):
         if not column.any():
             half[i] = np.nan
             warnings.append(
@@ -84,7 +89,14 @@ def fit_law(
     mean = throughput @ weight / weight.sum()
     spread = float((throughput - mean) ** 2 @ weight)
     r_squared = 1 - squares / spread if np.ptp(throughput) else np.nan
-    warnings += weaknesses(number, throughput, fitted, r_squared, parameters)
+    warnings += weaknesses(number, throughput, fitted, leverage, r_squared, parameters)
+    if law in (AMDAHL, USL) and has_scatter:
+        sharp = ROOFLINE.squares(number, throughput[None], weight, ROOFLINE.solve(number, throughput[None], weight))[0]
+        if sharp < squares * np.exp(-_NO_SUPPORT / number.size):
+            warnings.append(
+                f"min(γN, C) leaves {sharp / squares:.0%} of this law's sum of squares: the plateau begins sharply, so "
+                "compare the laws with run_tournament"
+            )
     return Fit(
         law=law.name,
         parameters=parameters,

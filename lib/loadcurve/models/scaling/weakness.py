@@ -13,6 +13,8 @@ _POINTS = 6
 _R_SQUARED = 0.95
 # A miss of a fifth at a measured level is more than any capacity plan has in reserve.
 _RESIDUAL = 0.20
+# A point with more leverage than 1 minus this fits itself and has no residual.
+_SELF = 1e-3
 # One fit of twenty that is right may be called patterned.
 _CHANCE = 0.05
 # Efficiency may exceed 1 by the scatter between runs, some per cent, before it counts as super-linear.
@@ -23,6 +25,7 @@ def weaknesses(
     connections: np.ndarray,
     throughput_rps: np.ndarray,
     fitted_rps: np.ndarray,
+    leverage: np.ndarray,
     r_squared: float,
     parameters: Mapping[str, Estimate],
 ) -> list[str]:
@@ -32,6 +35,8 @@ def weaknesses(
     ----------
     connections, throughput_rps, fitted_rps : numpy.ndarray, shape (n,)
         The points, sorted by connections, and what the fit gives there.
+    leverage : numpy.ndarray, shape (n,)
+        How much of each point's residual the fit takes away by bending towards it, 0 to 1.
     r_squared : float
         Share of the variance explained.
     parameters : mapping of str to Estimate
@@ -46,7 +51,7 @@ def weaknesses(
     --------
     >>> zero = Estimate(0, 0, 0.1, 0.95, "given")
     >>> number = np.arange(1.0, 8)
-    >>> for sentence in weaknesses(number, number, number, 1.0,
+    >>> for sentence in weaknesses(number, number, number, 0 * number, 1.0,
     ...                            {"unit_throughput_rps": zero, "contention": zero, "coherency": zero}):
     ...     print(sentence)
     coherency is at its bound 0: no finite peak is supported by these data
@@ -68,6 +73,8 @@ def weaknesses(
     worst = int(np.argmax(np.abs(miss)))
     if abs(miss[worst]) > _RESIDUAL:
         found.append(f"the law misses the throughput at N = {connections[worst]:g} by {miss[worst]:+.0%}")
+    else:
+        found += _left_out(connections, miss, leverage)
     runs, chance = sign_runs(throughput_rps - fitted_rps)
     if chance < _CHANCE:
         found.append(
@@ -75,6 +82,23 @@ def weaknesses(
             f"(by chance in {chance:.1%} of cases): the data bend otherwise than the law"
         )
     return found
+
+
+def _left_out(connections: np.ndarray, miss: np.ndarray, leverage: np.ndarray) -> list[str]:
+    """Misses of levels by the fit to all others: a residual over 1 − leverage (Seber, Wild 1989, section 5.7)."""
+    inside = np.flatnonzero(
+        (leverage < 1 - _SELF) & (np.arange(miss.size) > 0) & (np.arange(miss.size) < miss.size - 1)
+    )
+    if not inside.size:  # the first and the last level would be extrapolated
+        return []
+    alone = miss[inside] / (1 - leverage[inside])
+    worst = int(np.argmax(np.abs(alone)))
+    if not abs(alone[worst]) > _RESIDUAL:
+        return []
+    return [
+        f"fitted to the other levels, the law misses the throughput at N = {connections[inside[worst]]:g} by "
+        f"{alone[worst]:+.0%}"
+    ]
 
 
 def _at_bounds(parameters: Mapping[str, Estimate], first: float, last: float) -> list[str]:
