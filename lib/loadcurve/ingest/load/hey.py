@@ -221,6 +221,8 @@ def _run(report: dict, last: bool) -> tuple[dict, list[str]]:
                          ("max", "latency_max_s")):  # fmt: skip
         if name in fields:
             run[column] = _seconds(*fields[name])
+    if not fields:
+        notes.append(f"line {report['line']}: the report has no 'Summary', so no times and no rate")
     if "total" in fields and "rps" not in fields:
         notes.append(f"line {report['line']}: the report has no 'Requests/sec'")
     nothing = not run.get("latency_max_s") and "latency_mean_s" not in run

@@ -50,6 +50,8 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
         reader.document(document, number)
         for report in objects_in(document.get("statistics"), "the reports of iostat", number):
             sample = reader.stamp(report.get("timestamp"), number)
+            if unknown := [name for name in report if name not in ("timestamp", "avg-cpu", "disk")]:
+                warnings.append(f"line {number}: keys of iostat not known, left out: {' '.join(unknown)[:200]}")
             cpu = report.get("avg-cpu")
             if isinstance(cpu, dict):
                 ratios = {f"%{name}": ratio_in(value, name, number) for name, value in cpu.items()}

@@ -45,6 +45,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
         reader.document(document, number)
         for interval in objects_in(document.get("statistics"), "the intervals of mpstat", number):
             sample = {**reader.stamp(interval.get("timestamp"), number), "tool": "mpstat"}
+            _warn_unknown([name for name in interval if name not in (*_SECTIONS, "timestamp")], number, warnings)
             for section in _SECTIONS:
                 for entry in objects_in(interval.get(section), f"{section!r}", number):
                     _put(tables, section, entry, sample, number, warnings)
@@ -61,6 +62,8 @@ def _put(
     if not (item == "all" or item.isdigit()):
         raise ParseError(number, f"'all' or a number in {section}", item)
     if section in ("cpu-load", "node-load"):
+        unknown = [name for name in entry if name not in ("cpu", "node") and f"%{name}" not in CPU_COLUMNS]
+        _warn_unknown(unknown, number, warnings)
         ratios = {
             f"%{name}": ratio_in(value, name, number) for name, value in entry.items() if f"%{name}" in CPU_COLUMNS
         }
@@ -80,6 +83,13 @@ def _put(
     for name, value in _rates(section, entry, number):
         kind = "soft" if section == "soft-interrupts" or name in SOFT else "hard"
         tables["interrupts"].append({**sample, "kind": kind, "interrupt": name, "cpu": item, "interrupts_per_s": value})
+
+
+def _warn_unknown(names: list[str], number: int, warnings: list[str]) -> None:
+    """Warn of keys that are not known, once for each set of them."""
+    sentence = f"keys of mpstat not known, left out: {' '.join(names)[:200]}"
+    if names and not any(warning.endswith(sentence) for warning in warnings):
+        warnings.append(f"line {number}: {sentence}")
 
 
 def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]]:
