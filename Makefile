@@ -91,7 +91,10 @@ lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECON
 .PHONY: jupyter
 jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networks needs it)
 	$(ALONE) .venv/ready build/lab-tools.stamp
-	$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root) notebooks
+	@if [ "$$(id -u)" -eq 0 ]; then \
+	  echo "JupyterLab runs as root: whoever opens a notebook can do everything on this machine."; \
+	  exec $(BIN)/jupyter lab --allow-root notebooks; \
+	else exec $(BIN)/jupyter lab notebooks; fi
 
 .PHONY: lock
 lock: ## Resolve the dependencies anew into lib/requirements.lock

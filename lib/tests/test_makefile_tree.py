@@ -100,6 +100,17 @@ def test_two_makes_at_once_both_end_well(tree):
     assert "loadcurve" not in out, "the first has made all of it"
 
 
+@pytest.mark.parametrize(("uid", "argv"), [(0, "lab --allow-root notebooks"), (1000, "lab notebooks")])
+def test_jupyter_opens_for_root_too_and_says_so(tree, tmp_path, monkeypatch, uid, argv):
+    for path, text in ((tree / ".venv/bin/jupyter", 'echo "argv: $*"'), (tmp_path / "id", f"echo {uid}")):
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    done = run_make(tree, "jupyter")
+    assert done.returncode == 0 and f"argv: {argv}\n" in done.stdout, done.stderr
+    assert ("runs as root" in done.stdout) == (uid == 0)
+
+
 def test_studies_of_odd_names_are_refused_in_a_line_each(tree):
     names = ["`id>PWNED`", "a;id>PWNED;", "-n", "a b", "a\nb", "a$(shell id>PWNED)"]
     for name in names:

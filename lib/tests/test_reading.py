@@ -2,11 +2,14 @@
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -80,6 +83,46 @@ def test_members_of_a_packed_file_follow_each_other(tmp_path):
     file = tmp_path / "load.gz"
     file.write_bytes(gzip.compress(WRK.encode()) + gzip.compress(WRK.encode()) + b"\0\0\0")
     assert len(loadcurve.read(file).tables["runs"]) == 2
+
+
+@pytest.mark.parametrize("pack", ["gzip", "xz", "bzip2", "zstd"])
+def test_bytes_after_packed_data_are_reported(tmp_path, pack):
+    file = tmp_path / "load"
+    file.write_bytes(PACK[pack](WRK.encode()) + b"not packed")
+    try:
+        found = loadcurve.read(file)
+    except ParseError as error:
+        assert pack == "zstd" and "expected a whole Zstandard file" in str(error)
+    else:
+        assert found.warnings[0] == f"10 bytes after the {pack} data are no {pack} data and were left out"
+        assert found.tables["runs"]["requests"].tolist() == [223240]
+
+
+def archive(kind, content):
+    """An archive of one file, as the standard library writes it."""
+    out = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w") as pack:
+            pack.writestr("load.txt", content)
+    else:
+        form = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
+        with tarfile.open(fileobj=out, mode="w", format=form[kind]) as pack:
+            info = tarfile.TarInfo("load.txt" if kind != "pax" else "läd.txt")
+            info.size = len(content)
+            pack.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("pack", ["plain", "gzip", "xz"])
+@pytest.mark.parametrize("kind", ["zip", "ustar", "gnu", "pax"])
+def test_an_archive_is_refused_with_what_to_do(tmp_path, kind, pack):
+    file = tmp_path / "load.txt"
+    file.write_bytes(PACK[pack](archive(kind, WRK.encode())))
+    with pytest.raises(ParseError) as caught:
+        loadcurve.read(file)
+    name = "zip" if kind == "zip" else "tar"
+    said = f"expected one file (unpack the archive, then name its folder), got 'an archive ({name})'"
+    assert str(caught.value) == f"{file}:0: {said}"
 
 
 def test_a_file_has_its_declared_tables(tmp_path):

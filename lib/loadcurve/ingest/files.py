@@ -8,7 +8,7 @@ from pathlib import Path
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.ingest.clean import decode
 from loadcurve.ingest.hints import Hints
-from loadcurve.ingest.packed import unpack
+from loadcurve.ingest.packed import check_no_archive, unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
@@ -37,12 +37,13 @@ def parse_bytes(
     Raises
     ------
     ParseError
-        Where the bytes are damaged, or their text is not what the tool prints.
+        Where the bytes are damaged or an archive, or their text is not what the tool prints.
     """
     hints = hints or Hints()
     timezone = hints.timezone
     try:
         raw, torn = unpack(raw, hints.max_bytes)
+        check_no_archive(raw)
         if is_sa(raw):
             if recording_text is None:
                 raise ParseError(0, "text (loadcurve ingest reads binary recordings too, by sadf)", "a recording")

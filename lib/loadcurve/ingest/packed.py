@@ -1,4 +1,4 @@
-"""Packed files: gzip, xz, bzip2 and Zstandard, told from their first bytes."""
+"""Packed files: gzip, xz, bzip2 and Zstandard are unpacked, archives are refused; detected by their first bytes."""
 
 import bz2
 import lzma
@@ -14,6 +14,15 @@ _MAGIC: dict[bytes, tuple[str, Callable]] = {
     b"BZh": ("bzip2", bz2.BZ2Decompressor),
 }
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_ARCHIVES = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"PK\x07\x08": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"070701": "cpio",
+    b"!<arch>\n": "ar",
+}
 _LEAST_STEP, _MOST_STEP = 1 << 10, 1 << 20  # packed bytes that are unpacked at a time
 
 
@@ -79,3 +88,24 @@ def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
     if len(content) > max_bytes:
         raise too_large(max_bytes, "more, unpacked from Zstandard")
     return content
+
+
+def check_no_archive(raw: bytes) -> None:
+    """See that unpacked bytes are one file, and no archive of several.
+
+    Raises
+    ------
+    ParseError
+        Where they are an archive.
+    """
+    kind = next((name for magic, name in _ARCHIVES.items() if raw.startswith(magic)), "tar" if _is_tar(raw) else "")
+    if kind:
+        raise ParseError(0, "one file (unpack the archive, then name its folder)", f"an archive ({kind})")
+
+
+def _is_tar(raw: bytes) -> bool:
+    """Whether bytes begin with a tar header, of any age: POSIX.1-1988, 10.1.1, its sum with blanks for itself."""
+    stated = raw[148:156].strip(b" \0")
+    if len(raw) < 512 or not stated.isdigit() or stated.strip(b"01234567"):
+        return False
+    return int(stated, 8) == sum(raw[:148]) + 8 * ord(" ") + sum(raw[156:512])
