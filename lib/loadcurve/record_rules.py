@@ -35,6 +35,7 @@ def broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
     """Find what is wrong with a record whose values are of their types: key, rule and value of each fault."""
     yield from _broken_factors(run.factors)
     yield from _broken_machine(run.machine)
+    yield from _broken_background(run.background)
     for event in run.events:
         if set(event) != _EVENT or not _is_utc(event["at"]):
             yield "events", "events with at (a time in UTC), host and what", repr(event)
@@ -105,6 +106,9 @@ def _broken_factors(factors: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for name in _TEXTS:
         if not isinstance(factors.get(name, ""), str):
             yield "factors", f"{name} to be text", repr(factors[name])
+    shares = factors.get("expected_shares", {})
+    if not isinstance(shares, dict) or not all(_is_number(share) and 0 <= share <= 1 for share in shares.values()):
+        yield "factors", "expected_shares to be a mapping of servers to numbers from 0 to 1", repr(shares)
     settings = factors.get("settings", {})
     for name in SECTIONS if isinstance(settings, dict) else ():
         if not isinstance(settings.get(name, {}), dict):
@@ -119,6 +123,18 @@ def _broken_machine(machine: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for name, facts in hosts.items():
         if not _is_number(facts.get("clock_offset_s", 0)):
             yield "machine", f"clock_offset_s of {name} to be a number", repr(facts["clock_offset_s"])
+
+
+def _broken_background(background: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for machine, used in background.items():
+        cpus, times = used.get("cpus"), {name: used.get(name, 0) for name in ("other_cpu_s", "steal_s")}
+        if not isinstance(cpus, list) or not cpus:
+            yield "background", f"cpus of {machine} to be a list of processors", repr(cpus)
+        if not _is_number(used.get("seconds")) or not used["seconds"] > 0:
+            yield "background", f"seconds of {machine} to be a number over 0", repr(used.get("seconds"))
+        for name, value in times.items():
+            if not _is_number(value) or value < 0:
+                yield "background", f"{name} of {machine} to be a number from 0", repr(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -297,7 +297,8 @@ def background_ratios(background: Mapping) -> dict[str, tuple[float, float]]:
     found = {}
     for machine, used in background.items():
         whole_s = len(used["cpus"]) * used["seconds"]
-        found[machine] = tuple(used.get(name, math.nan) / whole_s for name in ("other_cpu_s", "steal_s"))
+        taken = (used.get(name, math.nan) / whole_s for name in ("other_cpu_s", "steal_s"))
+        found[machine] = tuple(min(ratio, 1.0) for ratio in taken)  # times are rounded
     return found
 
 

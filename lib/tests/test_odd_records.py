@@ -55,6 +55,10 @@ def odd(checkout, root):
         ("events", [{}]), ("events", [{**EVENT, "at": "now"}]), ("events", [{**EVENT, "at": "2026-13-45T00:00:00Z"}]),
         ("events", [{"at": AT, "host": "S1"}]), ("events", [{**EVENT, "why": "x"}]), ("events", [{**EVENT, "at": 1}]),
         ("files", {"x": {}}), ("files", {"x": {"bytes": True, "sha256": "0" * 64}}),
+        ("background", {"local": {}}), ("background", {"local": {"cpus": [], "seconds": 5.0}}),
+        ("background", {"local": {"cpus": [0], "seconds": 0}}), ("background", {"local": {"cpus": 1, "seconds": 5}}),
+        ("background", {"local": {"cpus": [0], "seconds": 5, "steal_s": "x"}}), ("background", {"local": 1}),
+        ("factors.expected_shares", [1]), ("factors.expected_shares", {"s1": 2}),
         ("commands", [None]), ("commands", 1),
     ],
 )  # fmt: skip
@@ -68,7 +72,7 @@ def test_an_odd_record_is_refused_in_one_line(odd, place, value):
     ("place", "value"),
     [
         ("machine.cpus", "a\nb"), ("machine.memory_bytes", None), ("machine.x", {"a": [1, {"b": None}]}),
-        ("machine", {}),
+        ("machine", {}), ("background", {"local": {"cpus": [0], "seconds": 5, "steal_s": 5.001, "x": "y"}}),
         ("machine.hosts", {"S1": {}}), ("factors.x", [[]]), ("warnings", ["a\nb"]), ("events", [EVENT]),
     ],
 )  # fmt: skip

@@ -66,6 +66,9 @@ def test_ratios_are_of_the_processors_used():
     assert part == {"cpus": [0, 1], "seconds": 5.0, "other_cpu_s": 1.0, "steal_s": 0.3}
     assert whole == {"cpus": [0, 1, 2, 3], "seconds": 5.0, "other_cpu_s": 4.0, "steal_s": 2.3}
     ratios = background_ratios({"local": part, "S1": {"cpus": [0], "seconds": 5.0, "steal_s": 1.0}})
+    assert background_ratios({"local": {"cpus": [0], "seconds": 5.172, "other_cpu_s": 5.173, "steal_s": 0}}) == {
+        "local": (1.0, 0.0)
+    }, "rounded"
     assert ratios["local"] == pytest.approx((0.1, 0.03))
     assert ratios["S1"] == pytest.approx((float("nan"), 0.2), nan_ok=True)
 
