@@ -1,7 +1,8 @@
 """The only writer of figures, tables and numbers for the handbook.
 
 In a batch run they go to `build/figures/<notebook>/`, where the handbook finds them; by hand, in JupyterLab or with
-papermill, to `build/draft/<notebook>/`, so that trying something never changes what is published::
+papermill, to `build/draft/<notebook>/<process>/`, so that trying something changes neither what is published nor what
+another kernel tries::
 
     <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
     <slug>.table.csv + .json     table(): the same for a table
@@ -161,7 +162,7 @@ def _folder() -> Path:
     if not _notebook:
         raise LoadcurveError("publish.begin(NOTEBOOK) must come before anything is published, got no notebook")
     published = os.environ.get("LOADCURVE_PUBLISH")
-    folder = Path(published) if published else paths.build() / "draft" / _notebook
+    folder = Path(published) if published else paths.build() / "draft" / _notebook / str(os.getpid())
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

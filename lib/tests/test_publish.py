@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -54,7 +55,7 @@ def test_by_hand_nothing_is_published(checkout, monkeypatch):
     monkeypatch.delenv("LOADCURVE_PUBLISH", raising=False)
     publish.begin("99_test")
     made = publish.value("x", 1.0)
-    assert made == checkout / "build" / "draft" / "99_test" / "values.json"
+    assert made == checkout / "build" / "draft" / "99_test" / str(os.getpid()) / "values.json"
     assert not (checkout / "build" / "figures").exists()
     publish._notebook = ""
 
