@@ -3,7 +3,7 @@
 A text and the tables made of it need up to some twenty times its size in memory while it is parsed.
 """
 
-from typing import BinaryIO
+from io import BufferedReader
 
 from loadcurve.errors import ParseError
 
@@ -16,13 +16,13 @@ _MANY_LINES = 1_000_000
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
 
 
-def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
+def read_stream(stream: BufferedReader, max_bytes: int, size: int = 0) -> bytes:
     """Read a file to its end.
 
     Parameters
     ----------
-    stream : binary file
-        Buffered: a read of n bytes returns fewer only at the end.
+    stream : io.BufferedReader
+        At its beginning.
     max_bytes : int
         Largest text, unpacked.
     size : int
@@ -33,16 +33,15 @@ def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
     ParseError
         Where it is larger, and its rows are not of a form that may be.
     """
-    head, most = stream.read(_HEAD), max_bytes
-    if size > max_bytes or len(head) > max_bytes:
-        most = LARGE * max_bytes if is_large(head) else max_bytes
+    most = max_bytes
+    if size > max_bytes:
+        most = LARGE * max_bytes if is_large(stream.peek(_HEAD)) else max_bytes
         if size > most:
             raise too_large(max_bytes, f"{size:,} bytes")
-    # A file may grow while it is read, and the size of one of /proc is not known.
-    raw = head + stream.read(max(min(size, most) - len(head), 0) + 1)
-    if len(raw) > size:
+    raw = stream.read((size or most) + 1)
+    if len(raw) > size > 0:  # it grows while it is read
         raw += stream.read(max(most - len(raw), 0) + 1)
-    if len(raw) > most == max_bytes and is_large(head):
+    if len(raw) > most == max_bytes and is_large(raw):
         most = LARGE * max_bytes
         raw += stream.read(most - len(raw) + 1)
     if len(raw) > most:
