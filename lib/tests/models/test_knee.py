@@ -218,7 +218,7 @@ def test_same_seed_same_interval_and_missing_runs_are_named():
         (lambda: kneedle([1, 2, 3], [1, 2, 3], direction="up"), "direction must be increasing or decreasing"),
         (lambda: kneedle([1, 2, 3], [1, 2, 3], mode="first"), "mode must be one of largest, offline, online"),
         (lambda: find_power_level([1, 2], [1, 2]), "levels of connections must be >= 3"),
-        (lambda: find_power_level([1, 2, 0.5], [1, 2, 3]), "connections must be >= 1"),
+        (lambda: find_power_level([1, 2, 0], [1, 2, 3]), "connections must be > 0"),
         (lambda: find_curvature_knee(LAWS["usl"], [1, 2], [1, 2]), "levels of connections must be >= 3"),
         (lambda: summarise_knees([1, 2, 3], [1, 2]), "throughput_rps must be of the shape"),
     ],

@@ -173,7 +173,7 @@ def test_a_lower_bound_is_no_point_of_a_curve():
     ("call", "message"),
     [
         (lambda: summarise_scale_out([1], [1]), "levels of units must be >= 2"),
-        (lambda: summarise_scale_out([0, 1], [1, 2]), "units must be >= 1"),
+        (lambda: summarise_scale_out([0, 1], [1, 2]), "units must be > 0"),
         (lambda: summarise_scale_out([1, 2], [1, 0]), "throughput_rps must be > 0"),
         (lambda: summarise_scale_out([1, 2], [1, 2], level=95), "level must be"),
         (lambda: summarise_projection([1, 2], [1, 2], 2), "at must be above the largest size measured, 2"),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_1
+from loadcurve.models._values import above_0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Runs:
 
 def known_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int, name: str = "connections") -> Runs:
     """Return the runs that have both numbers; fewer than `least` levels are refused.  Errors call the load `name`."""
-    number = np.atleast_1d(at_least_1(name, connections))
+    number = np.atleast_1d(above_0(name, connections))
     throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of {name}, {number.shape}", throughput.shape)

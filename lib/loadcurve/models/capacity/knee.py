@@ -54,7 +54,7 @@ def find_curvature_knee(
     law : Law
         One of `LAWS`; it is fitted to the means of the levels, with the weights of `summarise_points`.
     connections, throughput_rps : array_like, shape (m,)
-        Each run: its connections N, >= 1, and its throughput X, > 0; the repeats of a level have the same N.
+        Each run: its connections N, > 0, and its throughput X, > 0; the repeats of a level have the same N.
     level : float
         Confidence level, 0 < level < 1.
     draws : int

@@ -31,7 +31,7 @@ def summarise_scale_out(
     Parameters
     ----------
     units : array_like, shape (m,)
-        Units n of each run, >= 1; the repeats of a size have the same n.  The least is the baseline.
+        Units n of each run, > 0; the repeats of a size have the same n.  The least is the baseline.
     throughput_rps : array_like, shape (m,)
         Throughput X of each run, > 0.
     baseline_is_lower_bound : bool

@@ -66,7 +66,7 @@ def usl_through_two(
     Parameters
     ----------
     connections, throughput_rps : array_like, shape (2,)
-        N, >= 1 and different, and X > 0.
+        N, > 0 and different, and X > 0.
     contention : float
         α, >= 0.
 
