@@ -6,10 +6,11 @@ _FROM = {
     "describe_study": "store",
     "ingest": "store",
     "parse": "sniff",
+    "read_curves": "store",
     "read_load": "published",
     "read_machine": "store",
     "read_published": "published",
-    "read_curves": "store",
+    "read_published_entries": "published",
     "read_table": "store",
     "read_warnings": "store",
 }

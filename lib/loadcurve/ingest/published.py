@@ -81,6 +81,40 @@ def read_load(source: str, curve: str) -> str:
     return loads[curve][:1].upper() + loads[curve][1:]
 
 
+def read_published_entries(source: str, name: str) -> pd.DataFrame:
+    """Read a list of a published source's `source.yml`, such as its ``curves`` or its ``sources``, as a table.
+
+    Parameters
+    ----------
+    source : str
+        Folder under `data/published`.
+    name : str
+        A list of entries in its `source.yml`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each entry, as text; an entry without a fact has an empty cell there.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such source or list.
+
+    Examples
+    --------
+    >>> read_published_entries("scaling_curves", "curves")["id"][0]
+    'spec_sdm91'
+    """
+    path = source_folder(source) / "source.yml"
+    facts = yaml.safe_load(path.read_text("utf-8"))
+    lists = [key for key, value in facts.items() if isinstance(value, list)]
+    if name not in lists:
+        raise LoadcurveError(f"name must be one of {', '.join(lists)}, got {name!r}")
+    record_reads([path])
+    return pd.DataFrame(facts[name]).fillna("").astype(str)
+
+
 def source_folder(source: str) -> Path:
     """Folder of a published source, by its name.
 

@@ -1,10 +1,11 @@
-"""Laws beyond the loads they were fitted to: what a tournament foretells, and how far methods were off."""
+"""Laws beyond the loads they were fitted to: what a tournament predicts, and how far methods were off."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter
 
+from loadcurve.models.scaling.baselines import LAST_VALUE
 from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
 from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.style import COLOURS, PALETTE
@@ -16,7 +17,7 @@ _LEAST = 1e-3
 
 
 def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Points of a curve, and what the laws fitted to its first part say of it: median and prediction band.
+    """Points of a curve, and what the laws predict from its first part: median and prediction band.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
 
 
 def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Share of the held-back points that each method foretold at least as well as an error, for every error.
+    """Share of the held-back points that each method predicted within an error, for every error.
 
     Parameters
     ----------
@@ -56,8 +57,8 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
     ax = axes_or_new(ax)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
     medians = grouped.median().sort_values()
-    # The two that the page compares in colour; the laws alone are there to be seen behind them.
-    strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1]}
+    # Those that the page compares in colour; the others are there to be seen behind them.
+    strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1], LAST_VALUE: PALETTE[2]}
     for method in medians.index:
         off = np.sort(grouped.get_group(method).to_numpy())
         share = np.arange(1, off.size + 1) / off.size

@@ -1,63 +1,104 @@
-"""Curves foretold from their lower half: what is counted, and that a law foretells its own."""
+"""Curves predicted from their first levels: what is counted, and what it comes to on the published curves."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.ingest import read_published, read_published_entries
 from loadcurve.models.scaling import LAWS, forecast_curves, summarise_forecasts
+from loadcurve.models.scaling.baselines import BASELINES
 from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
 
 NUMBER = np.array([1.0, 2, 4, 8, 12, 16, 24, 32])
 
 
 def curve(name, values, number=NUMBER):
-    return pd.DataFrame({"curve": f"of {name}", "connections": number,
+    return pd.DataFrame({"curve": f"of {name}", "author": name, "connections": number,
                          "throughput_rps": LAWS[name].function(number, *values)})  # fmt: skip
 
 
 CURVES = pd.concat([curve("usl", [100, 0.05, 0.002]), curve("roofline", [100, 600]), curve("amdahl", [100, 0.05])])
 
 
-def test_every_method_foretells_every_point():
+@pytest.fixture(scope="module")
+def published():
+    curves = read_published("scaling_curves", "curves").rename(
+        columns={"load": "connections", "throughput": "throughput_rps"}
+    )
+    authors = read_published_entries("scaling_curves", "sources").set_index("id")["author"]
+    sources = read_published_entries("scaling_curves", "curves").set_index("id")["source"]
+    return curves.assign(author=curves["curve"].map(sources).map(authors))
+
+
+@pytest.fixture(scope="module")
+def summary(published):
+    return summarise_forecasts(forecast_curves(published)).set_index(["kind", "method"])
+
+
+def test_every_method_predicts_every_point():
     found = forecast_curves(CURVES)
-    assert len(found) == 8 * 3 * 4
-    assert found.groupby(["curve", "method"])["connections"].apply(list).map(tuple).unique().tolist() == [
-        (12, 16, 24, 32)
-    ]
+    assert len(found) == (8 + len(BASELINES)) * 3 * 4
+    assert found.groupby(["curve", "method"])["connections"].apply(tuple).unique().tolist() == [(12, 16, 24, 32)]
 
 
-def test_a_law_foretells_its_own():
+def test_four_levels_are_seen_at_least():
+    found = forecast_curves(curve("amdahl", [100, 0.05], NUMBER[:6]))
+    assert found.groupby("method")["connections"].apply(tuple).unique().tolist() == [(12, 16)]
+
+
+def test_a_law_predicts_its_own():
     found = forecast_curves(CURVES).set_index(["curve", "method"])
     for name in ("usl", "amdahl"):
         assert found.loc[(f"of {name}", name), "error_ratio"].abs().max() < 1e-4
     assert found.loc[("of roofline", "roofline"), "error_ratio"].abs().max() < 0.2  # its capacity has one point there
 
 
+def test_kinds_are_of_the_seen_levels():
+    found = forecast_curves(CURVES).groupby("curve")["kind"].first()
+    assert found.to_dict() == {"of usl": "rising", "of roofline": "rising", "of amdahl": "rising"}
+    flat = forecast_curves(curve("roofline", [100, 150]))
+    assert (flat["kind"] == "plateau").all()
+
+
 def test_what_has_no_number_counts_as_infinitely_wrong():
-    found = forecast_curves(curve("roofline", [100, 600], NUMBER[:5]))
-    plain = found[found["method"] == PLAIN]
-    assert plain["inside"].isna().all()  # three points for three parameters
-    table = summarise_forecasts(found).set_index("method")
-    assert table.loc[PLAIN, "band_ratio"] == 0
-    assert pd.isna(table.loc[PLAIN, "coverage_ratio"])
-    assert table.loc[TOURNAMENT, "band_ratio"] == 1
+    found = forecast_curves(CURVES)
+    found.loc[found["method"] == PLAIN, ["error_ratio", "inside", "width", "score"]] = pd.NA
+    row = summarise_forecasts(found).set_index(["kind", "method"]).loc[("all", PLAIN)]
+    assert np.isinf(row["median_error_ratio"])
+    assert row["band_ratio"] == 0
+    assert np.isnan(row["coverage_ratio"])
 
 
-def test_the_summary_counts():
+def test_the_summary_counts_each_curve_once():
     table = summarise_forecasts(
         pd.DataFrame(
-            {"curve": ["a", "a", "b", "b"], "method": "m", "error_ratio": [-0.1, 0.2, np.nan, 0.3],
-             "inside": pd.array([True, False, None, True], "boolean")}
+            {"curve": ["a", "a", "b"], "kind": ["rising", "rising", "plateau"], "method": "m",
+             "error_ratio": [-0.1, 0.2, np.nan], "inside": pd.array([True, False, True], "boolean"),
+             "width": [1.0, 2.0, 4.0], "score": [1.0, 3.0, 8.0]}
         )
-    )  # fmt: skip
-    row = table.iloc[0]
-    assert (row["curves"], row["points"]) == (2, 4)
-    assert row["median_error_ratio"] == pytest.approx(0.25)
+    ).set_index("kind")  # fmt: skip
+    row = table.loc["all"]
+    assert (row["curves"], row["points"]) == (2, 3)
+    assert row["median_error_ratio"] == pytest.approx(0.2)
     assert np.isinf(row["p90_error_ratio"])
-    assert (row["coverage_ratio"], row["band_ratio"]) == (pytest.approx(2 / 3), 0.75)
+    assert (row["coverage_ratio"], row["interval_score"]) == (pytest.approx(0.75), pytest.approx(5.0))
+    assert table.loc["rising", "coverage_ratio"] == 0.5
 
 
 def test_a_short_curve_is_refused():
     with pytest.raises(ValueRuleError, match="levels must be >= 5 in curve of usl, got 4"):
         forecast_curves(curve("usl", [100, 0.05, 0.002], NUMBER[:4]))
+
+
+@pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
+@pytest.mark.parametrize("other", [*BASELINES, PLAIN, *LAWS.keys() - {"free_usl"}])
+def test_on_published_curves_the_tournament_beats_every_other_method(summary, kind, other):
+    ours, theirs = summary.loc[(kind, TOURNAMENT)], summary.loc[(kind, other)]
+    assert ours["median_error_ratio"] < theirs["median_error_ratio"]
+    assert ours["interval_score"] < theirs["interval_score"]
+
+
+@pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
+def test_its_bands_of_90_percent_hold_85_to_95_percent(summary, kind):
+    assert 0.85 <= summary.loc[(kind, TOURNAMENT), "coverage_ratio"] <= 0.95

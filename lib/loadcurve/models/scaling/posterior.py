@@ -1,118 +1,109 @@
-r"""Parameters of a law after the curve was seen: many that could have made it, and how well the law foretold it.
+r"""Parameters of a law after the curve was seen, and how well the law predicted it: by quadrature, without chance.
 
-The scatter is taken as one in proportion: log X = log f(N) + noise.  Its size s is not known; with a scaled inverse
-chi-square for s², integrated out, a law's parameters have the likelihood
+The scatter is proportional: log X = log γ + log s(N) + noise, with a law's unit throughput γ and shape s.  The variance
+of the noise is not known; with a scaled inverse chi-square for it, integrated out, the likelihood is
 
-.. math:: L(\theta) \propto \left(\nu_0 s_0^2 + \sum w_i \log^2 \frac{X_i}{f_i(\theta)}\right)^{-(\nu_0+n)/2}
+.. math:: L(\gamma, s) \propto \left(\nu_0 s_0^2 + \sum w_i \log^2 \frac{X_i}{\gamma s(N_i)}\right)^{-(\nu_0+n)/2}
 
-A. Gelman et al., "Bayesian Data Analysis", 3rd edition, 2013, section 3.2.  The particles are found by sequential Monte
-Carlo: from the prior, the likelihood is raised to a power that grows from 0 to 1, with Metropolis steps between; the
-product of the mean weights is the evidence.  P. Del Moral, A. Doucet, A. Jasra, "Sequential Monte Carlo samplers",
-Journal of the Royal Statistical Society B 68(3), 2006.
+A. Gelman et al., "Bayesian Data Analysis", 3rd edition, 2013, section 3.2.  As a function of log γ it is Student's t,
+so the integral over γ is known; the shape has two parameters at most, and the midpoint rule sums over a grid of them.
+The grid is drawn again, closer, around the part that carries the sum.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.priors import parameters_of, ranges
+from loadcurve.models.scaling.priors import WITH_CAPACITY, log_shape, ranges
 
 # Repeats of one level on one machine scatter by some per cent; two observations' worth of that belief.
 _SCATTER, _BELIEF = 0.03, 2.0
-_MOVES = 4
-# Gelman, Roberts, Gilks 1996: the step that mixes best in p dimensions, 2.38/√p of the spread; and a short one.
-_STEPS = (2.38, 0.5)
+# Points of the grids along each parameter, while the range is narrowed and at last, for shapes of one and of two.  On
+# the published curves a much finer grid changes 99 % of the evidences by less than 0.01, none by more than 0.1.
+_POINTS = {1: (60, 200), 2: (40, 96)}
+# Each new grid covers the points of the last that are at most this much less likely than the best, in nats.
+_KEPT = (30.0, 20.0, 14.0)
+# Points less likely than the best by this factor have no part in predictions.
+_LEAST = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Particles of one law.
+    """One law's shapes, with their probabilities.
 
     Attributes
     ----------
-    parameters : numpy.ndarray, shape (b, p)
-        All of the same weight.
-    scatter : numpy.ndarray, shape (b,)
-        Relative scatter s that goes with each.
+    shape : numpy.ndarray, shape (b, p − 1)
+        Logarithms of the shape's parameters, as `log_shape` takes them.
+    share : numpy.ndarray, shape (b,)
+        Probability of each; the sum is 1.
+    log_unit : numpy.ndarray, shape (b,)
+        Mean of log γ given the shape.
+    variance : numpy.ndarray, shape (b,)
+        Median variance of log X about the law, given the shape.
     log_evidence : float
         Logarithm of the mean likelihood under the prior, up to a constant that all laws share.
     """
 
-    parameters: np.ndarray
-    scatter: np.ndarray
+    shape: np.ndarray
+    share: np.ndarray
+    log_unit: np.ndarray
+    variance: np.ndarray
     log_evidence: float
 
 
-def sample(
-    law: Law,
-    number: np.ndarray,
-    throughput: np.ndarray,
-    weights: np.ndarray,
-    random: np.random.Generator,
-    particles: int = 2000,
-) -> Posterior:
-    """Draw particles of a law for one curve; arrays as in `Law.solve`, `throughput` (n,)."""
+def find_posterior(law: Law, number: np.ndarray, throughput: np.ndarray, weights: np.ndarray) -> Posterior:
+    """Weigh the shapes of a law for one curve; arrays as in `Law.solve`, `throughput` (n,), mean weight 1."""
     lower, upper = np.log(ranges(law.name, number, throughput))
-    own = parameters_of(law.name)
-    logs = np.log(throughput)
-
-    def values_of(place: np.ndarray) -> np.ndarray:
-        return own(np.exp(lower + place * (upper - lower)))
-
-    def misfit(place: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            fitted = law.function(number, *values_of(place).T[:, :, None])
-            total = (logs - np.log(fitted)) ** 2 @ weights
-        return np.where(np.isfinite(total), total, np.inf)
-
-    def likelihood(place: np.ndarray) -> np.ndarray:
-        return -(_BELIEF + number.size) / 2 * np.log(_BELIEF * _SCATTER**2 + misfit(place))
-
-    place, evidence = _anneal(likelihood, random.random((particles, lower.size)), random)
-    # s² given the parameters: (ν₀s₀² + Σ) over a chi-square with ν₀ + n degrees of freedom.
-    squares = _BELIEF * _SCATTER**2 + misfit(place)
-    scatter = np.sqrt(squares / random.chisquare(_BELIEF + number.size, particles))
-    return Posterior(values_of(place), scatter, evidence)
-
-
-def _anneal(likelihood, place: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Move particles of the unit cube from even density to the likelihood."""
-    count, dimensions = place.shape
-    now, power, evidence = likelihood(place), 0.0, 0.0
-    while power < 1:
-        step = _next_power(now, 1 - power)
-        weight = step * now
-        top = weight.max()
-        weight = np.exp(weight - top)
-        evidence += top + np.log(weight.mean())
-        power += step
-        # Systematic resampling: one even comb over the weights.
-        teeth = (random.random() + np.arange(count)) / count
-        kept = np.minimum(np.searchsorted(np.cumsum(weight) / weight.sum(), teeth), count - 1)
-        place, now = place[kept], now[kept]
-        spread = np.linalg.cholesky(np.cov(place.T).reshape(dimensions, dimensions) + 1e-12 * np.eye(dimensions))
-        for move in range(_MOVES):
-            length = _STEPS[move % len(_STEPS)] / np.sqrt(dimensions)
-            trial = place + length * random.standard_normal(place.shape) @ spread.T
-            trial = 1 - np.abs(1 - np.abs(trial) % 2)  # reflected at the ends of the range
-            found = likelihood(trial)
-            better = np.log(random.random(count)) < power * (found - now)
-            place[better], now[better] = trial[better], found[better]
-    return place, float(evidence)
+    unit, lo, hi = (lower[0], upper[0]), lower[1:].copy(), upper[1:].copy()
+    prior = np.prod(upper - lower)
+    capacity = None
+    if law.name in WITH_CAPACITY:  # the range of C / γ: that of C, less that of γ
+        capacity = (lo[0], hi[0])
+        lo[0], hi[0] = lo[0] - unit[1], hi[0] - unit[0]
+    first, last = lo.copy(), hi.copy()
+    for kept in (*_KEPT, None):
+        shape, cell, step = _grid(lo, hi, final=kept is None)
+        likelihood, log_unit, squares = _over_unit(law, shape, number, throughput, weights, unit, capacity)
+        if kept is None or not lo.size:
+            break
+        near = shape[likelihood > likelihood.max() - kept]
+        lo, hi = np.maximum(first, near.min(axis=0) - step), np.minimum(last, near.max(axis=0) + step)
+    top = likelihood.max()
+    share = np.exp(likelihood - top)
+    evidence = float(top + np.log(share.sum() * cell / prior))
+    share = np.where(share > _LEAST, share, 0.0)
+    some = share > 0
+    # Median of the scaled inverse chi-square with ν₀ + n − 1 degrees of freedom, that of a chi-square being ν − 2/3.
+    variance = squares / (_BELIEF + number.size - 1 - 2 / 3)
+    return Posterior(shape[some], share[some] / share.sum(), log_unit[some], variance[some], evidence)
 
 
-def _next_power(now: np.ndarray, most: float) -> float:
-    """Largest step that leaves half of the particles effective; no less than a thousandth, so that it ends."""
+def _grid(lo: np.ndarray, hi: np.ndarray, final: bool) -> tuple[np.ndarray, float, np.ndarray]:
+    """Midpoints of the cells between two corners, a cell's volume and its sides; one point if there is no parameter."""
+    if not lo.size:
+        return np.zeros((1, 0)), 1.0, lo
+    count = _POINTS[lo.size][final]
+    step = (hi - lo) / count
+    axes = [a + (np.arange(count) + 0.5) * s for a, s in zip(lo, step, strict=True)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, lo.size), float(np.prod(step)), step
 
-    def effective(step: float) -> float:
-        weight = np.exp(step * (now - now.max()))
-        return weight.sum() ** 2 / (weight**2).sum() / now.size
 
-    if effective(most) >= 0.5:
-        return most
-    lo, hi = 0.0, most
-    for _ in range(30):
-        middle = (lo + hi) / 2
-        lo, hi = (middle, hi) if effective(middle) >= 0.5 else (lo, middle)
-    return max(lo, 1e-3 * most)
+def _over_unit(law, shape, number, throughput, weights, unit, capacity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log likelihood integrated over the range of log γ, mean of log γ, ν₀s₀² + the least squares: each (b,)."""
+    left = np.log(throughput) - log_shape(law, number, shape)
+    left = np.where(np.isfinite(left), left, 1e3)  # a shape without a throughput is as good as excluded
+    total = weights.sum()
+    middle = left @ weights / total
+    squares = _BELIEF * _SCATTER**2 + (left - middle[:, None]) ** 2 @ weights
+    degrees = _BELIEF + number.size - 1
+    width = np.sqrt(squares / (total * degrees))
+    low, high = unit
+    if capacity is not None:
+        low, high = np.maximum(low, capacity[0] - shape[:, 0]), np.minimum(high, capacity[1] - shape[:, 0])
+    inside = special.stdtr(degrees, (high - middle) / width) - special.stdtr(degrees, (low - middle) / width)
+    with np.errstate(divide="ignore"):
+        integral = np.log(np.maximum(inside, 0.0)) + np.log(width) - (degrees + 1) / 2 * np.log(squares)
+    return integral + np.log(degrees) / 2 + special.betaln(0.5, degrees / 2), middle, squares

@@ -2,11 +2,14 @@
 
 Each parameter lies somewhere in its range, evenly on a logarithmic scale.  The ranges say nothing of the law; they
 only leave out what no measurement of these levels could tell from another value, or what it already excludes.
+
+In every law the unit throughput γ is a factor: X(N) = γ s(N).  The parameters of the shape s are the law's others, a
+capacity C as the number of connections C / γ that would fill it.
 """
 
-from collections.abc import Callable
-
 import numpy as np
+
+from loadcurve.models.scaling.law import Law
 
 # The unit throughput lies within a factor of two of the best efficiency seen.
 _UNIT = 2.0
@@ -18,9 +21,12 @@ _COST = 1e-3
 _MOST_COHERENCY = 10.0
 _SHARPNESS = (0.7, 20.0)
 
+WITH_CAPACITY = ("roofline", "saturating", "finite_source")
+"""Laws whose second parameter is a capacity."""
+
 
 def ranges(name: str, number: np.ndarray, throughput: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of a law's prior parameters, each (p,), > 0."""
+    """Lower and upper ends of a law's parameters, each (p,), > 0; the unit throughput is the first."""
     last, highest = number.max(), throughput.max()
     best = (throughput / number).max()
     unit = (best / _UNIT, best * _UNIT)
@@ -39,12 +45,11 @@ def ranges(name: str, number: np.ndarray, throughput: np.ndarray) -> tuple[np.nd
     return lower, upper
 
 
-def parameters_of(name: str) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function that turns prior parameters (b, p) into the law's own."""
-    return _demand_and_delay if name == "finite_source" else lambda values: values
-
-
-def _demand_and_delay(values: np.ndarray) -> np.ndarray:
-    """D = 1/C and Z = 1/γ − 1/C: one connection makes γ, endlessly many make C."""
-    unit, capacity = values.T
-    return np.column_stack([1 / capacity, np.maximum(1 / unit - 1 / capacity, 0.0)])
+def log_shape(law: Law, number: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """Logarithm of s(N) at loads (m,) for logarithms of shape parameters (b, p − 1): (b, m)."""
+    values = np.column_stack([np.ones(len(shape)), np.exp(shape)])
+    if law.name == "finite_source":  # D = 1/C and Z = 1/γ − 1/C: one connection makes γ, endlessly many make C
+        capacity = values[:, 1]
+        values = np.column_stack([1 / capacity, np.maximum(1 - 1 / capacity, 0.0)])
+    with np.errstate(all="ignore"):
+        return np.log(np.broadcast_to(law.function(number, *values.T[:, :, None]), (len(shape), number.size)))

@@ -1,17 +1,19 @@
-r"""Several laws against one curve: which of them the data support, and what they say together of other loads.
+r"""Several laws against one curve: which of them the data support, and what they predict together for other loads.
 
 Each law gets a probability by its evidence, the likelihood of the data averaged over its prior, with even odds before:
 a law that could have made many other curves too is less supported by this one.  Predictions are of all accepted laws,
 each with its probability (J. A. Hoeting, D. Madigan, A. E. Raftery, C. T. Volinsky, "Bayesian Model Averaging: A
-Tutorial", Statistical Science 14(4), 1999): where the laws part, the band is wide.  Beyond the last level it widens
-with each doubling, too, as no law holds for ever.
+Tutorial", Statistical Science 14(4), 1999): where the laws differ, the band is wide.  Beyond the last level they start
+at the throughput measured there, and the band widens with each doubling of the load (`outlook`).
 
 A law is rejected where its best fit misses a measured level by more than a fifth, or where it is a thousand times less
-probable than another.  All may be rejected.  As the scatter of throughput is one in proportion, the fits here are too:
-each point weighs 1 / X².
+probable than another.  All may be rejected: then the bands widen, as the laws miss what was measured.  Scatter is taken
+as proportional to throughput, so each point weighs 1 / X² in the fits.  Nothing is drawn at random, so one curve
+always has one winner.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,10 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.fits import LAWS, fit_law
+from loadcurve.models.scaling.outlook import Outlook
 from loadcurve.models.scaling.points import known_points
-from loadcurve.models.scaling.posterior import Posterior, sample
+from loadcurve.models.scaling.posterior import Posterior, find_posterior
+from loadcurve.models.scaling.priors import log_shape
 
 ENTRANTS = ("linear", "amdahl", "usl", "roofline", "saturating", "finite_source")
 """Laws that compete.  The one with free signs does not: it says nothing beyond the data."""
@@ -31,41 +35,56 @@ ENTRANTS = ("linear", "amdahl", "usl", "roofline", "saturating", "finite_source"
 _MISS = 0.20
 # Jeffreys 1961, appendix B: evidence of more than 100 to 1 is decisive; ten times that, for laws we chose ourselves.
 _DECISIVE = 1e-3
-# No law holds for ever: beyond the last level other things begin to queue, of which the levels show nothing.  A tenth
-# for each doubling is what the bands lacked on the published curves; notebook 45 shows the coverage on each half.
-_DEPARTURE = 0.10
 # Fewer leave the laws of two parameters without a residual.
 _LEAST = 3
+# Curves of equal probability that stand for those of the posteriors, and what is kept of them at each load: the median
+# is one of 41, and a 99 % band still has ends of its own.
+_CURVES, _KEPT = 615, 41
 
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """What came of it.
+    """The result of a tournament.
 
     Attributes
     ----------
-    table : pandas.DataFrame
+    laws : pandas.DataFrame
         One row for each law, the most probable first: ``law``, ``parameters`` (how many), ``probability`` (of all
-        laws, before any is rejected), ``corrected_aic``, ``leave_one_out`` (root mean square of the relative errors at
-        levels left out), ``worst_miss`` (largest relative residual), ``accepted`` and ``reason``.
+        laws, before any is rejected), ``corrected_aic``, ``worst_miss`` (largest relative residual), ``accepted`` and
+        ``reason``.
     fits : dict of str to Fit
         The least-squares fit of each law that has enough points.
     verdict : str
         One sentence.
     warnings : tuple of str
         What weakens it.
+    posteriors : dict of str to Posterior
+        Shapes of each law.
+    weights : dict of str to float
+        Probability of each law that predicts: of the accepted ones, or of all where none is accepted.
+    connections, throughput_rps : numpy.ndarray, shape (n,)
+        The points.
     """
 
-    table: pd.DataFrame
+    laws: pd.DataFrame
     fits: dict[str, Fit]
     verdict: str
     warnings: tuple[str, ...]
     posteriors: dict[str, Posterior]
     weights: dict[str, float]
-    last: float
+    connections: np.ndarray
+    throughput_rps: np.ndarray
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """As `laws`, with ``leave_one_out``: root mean square of the relative errors at levels left out of the fit."""
+        misses = {name: np.sqrt(np.mean(fit.leave_one_out**2)) for name, fit in self.fits.items()}
+        found = self.laws.copy()
+        found.insert(found.columns.get_loc("worst_miss"), "leave_one_out", found["law"].map(misses).astype(float))
+        return found
 
     def predict(self, connections: ArrayLike, level: float = 0.9) -> pd.DataFrame:
-        """Throughput at other loads, by all accepted laws together.
+        """Predict throughput at other loads, by all accepted laws together.
 
         Parameters
         ----------
@@ -77,38 +96,66 @@ class Tournament:
         Returns
         -------
         pandas.DataFrame
-            ``connections``, ``throughput_rps`` (the median), ``lo``, ``hi`` (band of the mean: where the law runs),
+            ``connections``, ``throughput_rps`` (the median), ``lo``, ``hi`` (band of the mean: where the curve runs),
             ``prediction_lo``, ``prediction_hi`` (where one further run would fall) and ``extrapolated``, whether N lies
             beyond the last level that was measured.
         """
         if not 0 < level < 1:
             raise ValueRuleError("level", "0 < level < 1", level)
         at = np.atleast_1d(above_0("connections", connections))
-        random = np.random.default_rng(0)
-        beyond = _DEPARTURE * np.log2(np.maximum(at / self.last, 1.0))
-        means, shares, noise = [], [], []
-        for name, weight in self.weights.items():
-            found = self.posteriors[name]
-            leaving = np.exp(beyond * random.standard_normal((len(found.scatter), 1)))
-            means.append(LAWS[name].function(at, *found.parameters.T[:, :, None]) * leaving)
-            shares.append(np.full(len(found.scatter), weight / len(found.scatter)))
-            noise.append(found.scatter[:, None] * random.standard_normal((len(found.scatter), at.size)))
-        mean, share = np.vstack(means), np.concatenate(shares)
-        further = mean * np.exp(np.vstack(noise))
+        outlook = self.outlook(at)
         ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
-        lo, middle, hi = _quantiles(mean, share, ends)
-        prediction_lo, _, prediction_hi = _quantiles(further, share, ends)
+        lo, middle, hi = outlook.quantiles(ends, further_run=False)
+        prediction_lo, prediction_hi = outlook.quantiles(ends[::2], further_run=True)
         return pd.DataFrame(
             {
                 "connections": at, "throughput_rps": middle, "lo": lo, "hi": hi,
-                "prediction_lo": prediction_lo, "prediction_hi": prediction_hi, "extrapolated": at > self.last,
+                "prediction_lo": prediction_lo, "prediction_hi": prediction_hi,
+                "extrapolated": at > self.connections[-1],
             }
         )  # fmt: skip
 
+    def outlook(self, at: np.ndarray) -> Outlook:
+        """Say what the laws predict at loads (m,), > 0, before any departure from them."""
+        number, logs = self.connections, np.log(self.throughput_rps)
+        last, before = number[-1], number[-2]
+        doublings = np.log2(np.maximum(at / last, 1.0))
+        slope = (logs[-1] - logs[-2]) / np.log2(last / before)
+        # The residual of the last level is carried on beyond it, and fades out towards the level before.
+        carried = np.clip(np.log(at / before) / np.log(last / before), 0.0, 1.0)
+        curves, variances = [], []
+        for name, rows in self._equally_probable().items():
+            found = self.posteriors[name]
+            shape = log_shape(LAWS[name], np.append(at, last), found.shape[rows])
+            fitted = found.log_unit[rows, None] + shape
+            residual = (logs[-1] - fitted[:, -1:]) * carried
+            growth = np.clip(shape[:, :-1] - shape[:, -1:], 0.0, max(slope, 0.0) * doublings)
+            curves.append(np.where(at > last, logs[-1] + growth, fitted[:, :-1] + residual))
+            variances.append(found.variance[rows])
+        variance = np.full(at.size, np.concatenate(variances).mean())
+        return Outlook(
+            # The middle one of every 15, from the lowest to the highest.
+            centre=np.sort(np.vstack(curves), axis=0)[_CURVES // _KEPT // 2 :: _CURVES // _KEPT].T,
+            doublings=doublings,
+            slope=np.full(at.size, slope),
+            level_variance=variance / number.size,
+            run_variance=variance,
+        )
 
-def run_tournament(
-    connections: ArrayLike, throughput_rps: ArrayLike, weights: ArrayLike | None = None, *, seed: int = 0
-) -> Tournament:
+    def _equally_probable(self) -> dict[str, np.ndarray]:
+        """Rows of each predicting law's posterior, `_CURVES` together: an even comb over the probabilities."""
+        share = np.concatenate([weight * self.posteriors[name].share for name, weight in self.weights.items()])
+        teeth = (np.arange(_CURVES) + 0.5) / _CURVES
+        taken = np.searchsorted(np.cumsum(share) / share.sum(), teeth)
+        found, begin = {}, 0
+        for name in self.weights:
+            end = begin + self.posteriors[name].share.size
+            found[name] = taken[(begin <= taken) & (taken < end)] - begin
+            begin = end
+        return {name: rows for name, rows in found.items() if rows.size}
+
+
+def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: ArrayLike | None = None) -> Tournament:
     """Let every law of `ENTRANTS` compete for one curve.
 
     Parameters
@@ -119,8 +166,6 @@ def run_tournament(
         Throughput X, > 0.
     weights : array_like, shape (n,), optional
         How much each point counts, > 0.
-    seed : int
-        The same seed gives the same probabilities and bands.
 
     Returns
     -------
@@ -135,11 +180,10 @@ def run_tournament(
     --------
     >>> found = run_tournament([1, 2, 4, 8, 16, 32], [100, 198, 405, 640, 641, 639])
     >>> found.verdict
-    'roofline is the most probable law (74 %), then saturating (26 %)'
+    'roofline is the most probable law (76 %), then saturating (23 %)'
     """
     number, throughput, weight, warnings = known_points(connections, throughput_rps, weights, _LEAST)
-    random = np.random.default_rng(seed)
-    posteriors = {name: sample(LAWS[name], number, throughput, weight, random) for name in ENTRANTS}
+    posteriors = {name: find_posterior(LAWS[name], number, throughput, weight) for name in ENTRANTS}
     evidence = np.array([posteriors[name].log_evidence for name in ENTRANTS])
     probability = np.exp(evidence - evidence.max())
     probability /= probability.sum()
@@ -162,13 +206,14 @@ def run_tournament(
         warnings.append(f"the accepted laws have {total:.0%} of the probability: the data support what they contradict")
     shares = dict(zip(kept["law"], kept["probability"] / total, strict=True))
     return Tournament(
-        table=table,
+        laws=table,
         fits=fits,
         verdict=_verdict(table),
         warnings=(*warnings, *_weak(number, table)),
         posteriors=posteriors,
         weights=shares,
-        last=float(number[-1]),
+        connections=number,
+        throughput_rps=throughput,
     )
 
 
@@ -177,11 +222,12 @@ def _judged(fit: Fit) -> dict:
     worst = int(np.argmax(np.abs(miss)))
     accepted = bool(abs(miss[worst]) <= _MISS)
     reason = "" if accepted else f"misses the throughput at N = {fit.connections[worst]:g} by {miss[worst]:+.0%}"
-    left_out = float(np.sqrt(np.mean(fit.leave_one_out**2)))
     return {
-        "corrected_aic": fit.corrected_aic, "leave_one_out": left_out, "worst_miss": float(miss[worst]),
-        "accepted": accepted, "reason": reason,
-    }  # fmt: skip
+        "corrected_aic": fit.corrected_aic,
+        "worst_miss": float(miss[worst]),
+        "accepted": accepted,
+        "reason": reason,
+    }
 
 
 def _verdict(table: pd.DataFrame) -> str:
@@ -198,17 +244,7 @@ def _verdict(table: pd.DataFrame) -> str:
 def _weak(number: np.ndarray, table: pd.DataFrame) -> list[str]:
     found = []
     if number.size < 6:
-        found.append(f"{number.size} points: what tells the laws apart is mostly the prior")
+        found.append(f"{number.size} points: mostly the prior distinguishes the laws")
     if not table["accepted"].any():
-        found.append("every law is rejected: the bands are of laws that do not fit")
+        found.append("every law is rejected: the bands are of laws that do not fit, and widened by their misses")
     return found
-
-
-def _quantiles(values: np.ndarray, share: np.ndarray, ends: list[float]) -> list[np.ndarray]:
-    """Weighted quantiles of each column."""
-    order = np.argsort(values, axis=0)
-    along = np.cumsum(share[order], axis=0)
-    ordered = np.take_along_axis(values, order, axis=0)
-    columns = np.arange(values.shape[1])
-    last = len(share) - 1
-    return [ordered[np.minimum((along < end).sum(axis=0), last), columns] for end in ends]

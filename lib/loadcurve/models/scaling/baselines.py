@@ -1,0 +1,45 @@
+r"""Forecasts that know no law: what any forecast must beat.
+
+They start at the last measured point; only the last two are used.  The damped trend continues their growth g of log X
+per doubling of the load, each doubling with a part φ of the growth of the one before:
+
+.. math:: \log X(N_n 2^h) = \log X_n + g\,(\varphi + \varphi^2 + \dots + \varphi^h)
+    = \log X_n + g\,\varphi\,\frac{1 - \varphi^h}{1 - \varphi}
+
+E. S. Gardner, E. McKenzie, "Forecasting trends in time series", Management Science 31(10), 1985, with doublings in
+place of periods.
+"""
+
+import numpy as np
+
+# R. J. Hyndman, G. Athanasopoulos, "Forecasting: Principles and Practice", 3rd edition, 2021, section 8.2: in practice
+# 0.8 to 0.98.  Loads double, so the trend ends soon; the strongest damping of that range.
+_DAMPING = 0.8
+# A line that falls to nothing would predict no throughput; a twentieth of the last is as wrong, and has a logarithm.
+_LEAST = 0.05
+
+
+def last_value(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Predict the last throughput for every load."""
+    return np.full(at.shape, throughput[-1])
+
+
+def last_line(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Continue the line through the last two points."""
+    slope = (throughput[-1] - throughput[-2]) / (number[-1] - number[-2])
+    return np.maximum(throughput[-1] + slope * (at - number[-1]), _LEAST * throughput[-1])
+
+
+def damped_trend(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Continue the growth per doubling between the last two points, damped."""
+    growth = np.log(throughput[-1] / throughput[-2]) / np.log2(number[-1] / number[-2])
+    return throughput[-1] * np.exp(growth * _DAMPING * (1 - _DAMPING ** np.log2(at / number[-1])) / (1 - _DAMPING))
+
+
+LAST_VALUE = "last value held"
+BASELINES = {
+    LAST_VALUE: last_value,
+    "line through the last two": last_line,
+    "damped trend": damped_trend,
+}
+"""By the name under which they are published."""
