@@ -53,7 +53,7 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     --------
     >>> row = summarise_drift([10, 12, 11, 9, 10, 12, 13, 11, 14, 12, 13, 15, 14, 13, 16, 15, 14, 16, 17, 15]).iloc[0]
     >>> row["verdict"]
-    'drifts: 6.33 (48.7 % of the median) from first to last sample, 95 % interval 4.22 to 8.64, p = 2e-05'
+    'drifts: 6.33 (48.7 % of the median) from first to last sample, 95 % interval 4.21 to 8.65, p = 3e-05'
     """
     known, level = series("values", values, LEAST), between_0_and_1("level", level)
     time = np.arange(known.size)

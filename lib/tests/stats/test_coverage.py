@@ -29,7 +29,8 @@ def test_the_mean_of_a_series(n, rho):
 def test_where_the_mean_of_a_series_covers_too_little_it_warns_or_refuses(n, rho):
     rng = np.random.default_rng(1)
     estimates = [find_mean_of_series(coverage.ar1(n, rho, rng)) for _ in range(300)]
-    assert np.mean([e.lo <= coverage.TRUE_MEAN <= e.hi for e in estimates if not np.isnan(e.lo)]) < 0.93
+    held = np.mean([e.lo <= coverage.TRUE_MEAN <= e.hi for e in estimates if not np.isnan(e.lo)])
+    assert 0.86 < held < CLAIMED[1]  # without the caution about few merged samples, 0.82 and 0.87
     assert np.mean([bool(e.warnings) for e in estimates]) > 0.9
 
 
