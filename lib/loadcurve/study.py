@@ -258,7 +258,8 @@ class Run:
     reason : str
         Why it did not finish.
     events : tuple of dict
-        What was done to the run on purpose while it lasted, each ``at`` (UTC), ``host`` and ``what``.
+        What was done to the run on purpose while it lasted, and how long the servers took to work off its warm-up; each
+        ``at`` (UTC), ``host`` and ``what``.
     background : dict[str, dict]
         What else used the processors while the load lasted: machine (``local``, or a host by ssh) → ``cpus`` (those
         that the run used), ``seconds``, ``other_cpu_s`` (time of processes outside the run) and ``steal_s`` (time that
