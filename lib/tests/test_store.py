@@ -139,6 +139,17 @@ def test_a_table_of_the_same_content_keeps_its_time(study):
     assert {path: path.stat().st_mtime_ns for path in before} == before and before
 
 
+@pytest.mark.parametrize("name", [b"caf\xe9", b"a\nb\x1b[31m", b"a b;#=%$"])
+def test_a_run_by_hand_has_files_of_any_name(study, root, name):
+    folder = study / os.fsdecode(name)
+    folder.mkdir()
+    shutil.copy(root / "lib/tests/data/wrk/fdlimit.txt", folder / f"{folder.name}.txt")
+    runs = read_table("runs", STUDY)
+    (found,) = runs[~runs["run_id"].str.contains("-c0008-")].itertuples()
+    assert found.source.isprintable() and found.source == f"{found.run_id}.txt"
+    assert all(line.isprintable() for line in read_warnings(STUDY))
+
+
 @pytest.mark.parametrize("where", ["build/studies", "elsewhere/a_b", "elsewhere_a/b"])
 def test_a_study_of_the_same_name_elsewhere_has_tables_of_its_own(study, checkout, where):
     other = checkout / where / STUDY

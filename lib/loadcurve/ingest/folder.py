@@ -90,7 +90,7 @@ def _note_gaps(folder: Path, study: Study, parts: _Parts) -> None:
     """Give each run that is missing its row and its warning, and warn of each that is not of the launch."""
     held = {path.name: read_run(path).seal for path in run_folders(folder)}
     for run_id, said in find_gaps(folder, held):
-        parts.warnings.append(printable(f"{shown(folder / run_id)}: {said}"))
+        parts.warnings.append(f"{shown(folder / run_id)}: {said}")
         if run_id not in held:
             row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
             parts.frames["runs"].append(pd.DataFrame([row]))
@@ -171,7 +171,7 @@ def _ingested(parts: _Parts, folder: Path, names: Iterable[str] = RAW) -> Ingest
         "with: undo the edit, or give the edited study another name"
         for edit, runs in parts.edits.items()
     ]
-    return Ingested(checked, sources, (*edited, *parts.warnings))
+    return Ingested(checked, sources, tuple(map(printable, (*edited, *parts.warnings))))
 
 
 def _named(runs: list[str]) -> str:
@@ -186,7 +186,8 @@ def _read_loose(folder: Path, study: Study, parts: _Parts) -> None:
             continue
         parts.warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
         for name, frame in parsed.tables.items():
-            known = {"study": study.study, "run_id": folder.name, "source": path.relative_to(folder).as_posix()}
+            source = printable(path.relative_to(folder).as_posix())
+            known = {"study": study.study, "run_id": printable(folder.name), "source": source}
             parts.frames[name].append(frame.assign(**known))
             parts.sources[name].add(path)
 

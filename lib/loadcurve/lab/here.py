@@ -9,7 +9,7 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.order import Eyes
 from loadcurve.lab.runner import launch
 from loadcurve.lab.sections import read_checked
-from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.records import fingerprint, read_run, read_study, run_folders
 from loadcurve.study import Study
 
 
@@ -48,7 +48,7 @@ def measure_here(
     repeats : int
         Repeats of each point, at least 1.
     afresh : bool
-        Whether a copy of that name that has other settings, or cannot be read, is removed first.
+        Whether a copy of that name that has other settings, or was changed or damaged, is removed first.
     eyes : Eyes, optional
         What a study that searches or stops sees its runs with; see `loadcurve.launching`.
 
@@ -77,8 +77,13 @@ def measure_here(
 
 
 def _holds(folder: Path, study: Study) -> bool:
-    """Whether a folder holds this very study, and every record in it can be read."""
+    """Whether a folder holds this very study, and every run in it is as it was recorded."""
     try:
-        return read_study(folder) == study and all(read_run(run) for run in run_folders(folder))
+        return read_study(folder) == study and all(map(_is_as_recorded, run_folders(folder)))
     except LoadcurveError:
         return False
+
+
+def _is_as_recorded(folder: Path) -> bool:
+    files = read_run(folder).files
+    return all((folder / name).is_file() and fingerprint(folder / name) == known for name, known in files.items())

@@ -299,3 +299,7 @@ def test_a_short_copy_that_cannot_be_read_starts_afresh(checkout, small_study):
     record = here.folder / "cpu-c0001-r1" / "run.json"
     record.write_text(record.read_text().replace('"connections": 1', '"connections": 2'))
     assert measure_here("small", name="here", seconds=1, repeats=1, afresh=True).finished == 1
+    for damage in (type(record).unlink, lambda file: file.write_bytes(b"")):
+        damage(here.folder / "cpu-c0001-r1" / "local.wrk.txt")
+        assert measure_here("small", name="here", seconds=1, repeats=1, afresh=True).finished == 1
+        assert len(read_runs(here.folder).tables["runs"]) == 1
