@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import nbformat
 import papermill as pm
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
 from loadcurve.atomic import alone, write_sums, write_text
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ParseError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
 _TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
@@ -120,6 +121,10 @@ def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, obje
     """Return `given` if the notebook's ``parameters`` cell declares each of them, with the type of its default."""
     if not notebook.is_file():
         raise LoadcurveError(f"{notebook}:0: expected a notebook, got no file")
+    try:
+        nbformat.read(notebook, as_version=4)
+    except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        raise ParseError(0, "a notebook", type(error).__name__, str(notebook)) from None
     declared = pm.inspect_notebook(notebook)
     for name, value in given.items():
         if name not in declared:

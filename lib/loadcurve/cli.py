@@ -102,7 +102,7 @@ def ingest(
         str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
     ] = "",
     max_bytes: Annotated[
-        int, typer.Option(min=1, help="Largest text of a file, unpacked; a larger one is refused.")
+        int, typer.Option(min=1, max=1 << 40, help="Largest text of a file, unpacked; a larger one is refused.")
     ] = 256_000_000,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.

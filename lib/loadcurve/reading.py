@@ -172,6 +172,8 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     path = Path(path)
     in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
     files = files_of(path)
+    if in_a_folder and not files:
+        yield Reading(printable(str(path)), None, None, str(ParseError(0, "files", "an empty folder", str(path))))
     runs = _recorded_runs(files) if in_a_folder else ()
     for run in runs:
         yield _read_recorded(run)
@@ -221,6 +223,9 @@ def _read_recorded(folder: Path) -> Reading:
 
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:
     """Read what the command line names: a file, a folder, or ``-`` for standard input."""
+    if not name:  # what an unset variable of a shell leaves, and not the folder one stands in
+        yield Reading("", None, None, "the name of a file or folder must not be empty")
+        return
     if name != "-":
         yield from read_each(name, hints)
         return

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pytest
 
 import loadcurve
+from loadcurve.batch import check_parameters
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.hints import Hints
-from loadcurve.reading import read_each
+from loadcurve.reading import read_each, read_named
 
 DATA = Path(__file__).parent / "data"
 WRK = (DATA / "wrk" / "plain.txt").read_bytes()
@@ -324,3 +325,26 @@ def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):
     refused, read = read_each(tmp_path, Hints())
     assert refused.refused == f"{tmp_path}/a.txt:0: expected memory enough for its text and tables, got 'too little'"
     assert read.parsed.tool == "wrk"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "[]", "{}", "null", '{"nbformat":99,"cells":[]}', '{"cells":5,"nbformat":4}']
+)
+def test_what_is_no_notebook_is_refused(tmp_path, text):
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text(text)
+    with pytest.raises(ParseError, match=r"a\.ipynb:0: expected a notebook, got '\w+'$"):
+        check_parameters(notebook, {})
+
+
+def test_an_empty_folder_and_an_empty_name_are_refused(tmp_path):
+    (empty,) = read_each(tmp_path, Hints())
+    assert empty.refused == f"{tmp_path}:0: expected files, got 'an empty folder'"
+    (unnamed,) = read_named("", Hints())
+    assert unnamed.refused == "the name of a file or folder must not be empty"
+
+
+def test_a_limit_larger_than_any_memory_takes_no_more_than_the_file(tmp_path):
+    for name, pack in {"plain": bytes, **PACKS}.items():
+        (tmp_path / name).write_bytes(pack(WRK))
+        assert loadcurve.read(tmp_path / name, max_bytes=1 << 40).tool == "wrk"

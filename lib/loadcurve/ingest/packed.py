@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.size import LARGE, MAX_BYTES, is_large, too_large
+from loadcurve.ingest.size import LARGE, MAX_BYTES, is_large, read_stream, too_large
 
 _MAGIC: dict[bytes, tuple[str, Callable]] = {
     b"\x1f\x8b": ("gzip", lambda: zlib.decompressobj(wbits=31)),
@@ -80,14 +80,9 @@ def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
 
     try:
         with pa.input_stream(pa.BufferReader(raw), compression="zstd") as stream:
-            content = stream.read(max_bytes + 1)
-            if len(content) > max_bytes and is_large(content):
-                content, max_bytes = content + stream.read((LARGE - 1) * max_bytes), LARGE * max_bytes
+            return read_stream(stream, max_bytes)
     except (OSError, pa.ArrowException) as error:
         raise ParseError(0, "a whole Zstandard file", str(error).split("\n")[0]) from None
-    if len(content) > max_bytes:
-        raise too_large(max_bytes, "more, unpacked from Zstandard")
-    return content
 
 
 def check_no_archive(raw: bytes) -> None:

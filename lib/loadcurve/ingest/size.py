@@ -12,6 +12,7 @@ MAX_BYTES = 256_000_000
 LARGE = 8
 """How many times as large a text may be whose rows become numbers by the column, in about twice its size (ab -g)."""
 _HEAD = 1 << 16  # bytes in which a form is told by its heading
+_STEP = 1 << 28  # bytes that are read at a time where nothing tells how many there are
 _MANY_LINES = 1_000_000
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
 
@@ -38,14 +39,14 @@ def read_stream(stream: BufferedReader, max_bytes: int, size: int = 0) -> bytes:
         most = LARGE * max_bytes if is_large(stream.peek(_HEAD)) else max_bytes
         if size > most:
             raise too_large(max_bytes, f"{size:,} bytes")
-    raw = stream.read((size or most) + 1)
-    if len(raw) > size > 0:  # it grows while it is read
-        raw += stream.read(max(most - len(raw), 0) + 1)
-    if len(raw) > most == max_bytes and is_large(raw):
-        most = LARGE * max_bytes
-        raw += stream.read(most - len(raw) + 1)
-    if len(raw) > most:
-        raise too_large(max_bytes, "more")
+    raw, wanted = b"", (size or min(most, _STEP)) + 1
+    while more := stream.read(wanted):
+        raw = raw + more if raw else more
+        if len(raw) > most == max_bytes and is_large(raw):
+            most = LARGE * max_bytes
+        if len(raw) > most:
+            raise too_large(max_bytes, "more")
+        wanted = min(most - len(raw) + 1, _STEP)  # it told no size, or grows while it is read
     return raw
 
 
