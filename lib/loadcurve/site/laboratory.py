@@ -68,10 +68,8 @@ def _followed(design: str, link: Callable[[str], str]) -> str:
     """The page of the report that a design follows, where its comment names one."""
     named = re.search(r"handbook/(studies/\w+)\.md", design)
     page = paths.root() / "handbook" / f"{named[1]}.md" if named else None
-    if page is None or not page.is_file():
-        return ""
-    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE)[1]
-    return f'After <a href="{link(f"{named[1]}.html")}">{literal(title)}</a>; '
+    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE) if page and page.is_file() else None
+    return f'After <a href="{link(f"{named[1]}.html")}">{literal(title[1])}</a>; ' if title else ""
 
 
 def _said(kind: str, name: str, recipe: object) -> str:

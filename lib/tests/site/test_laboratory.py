@@ -45,3 +45,15 @@ def test_each_design_stands_in_the_guide(root):
     for page in re.findall(r'href="\.\./(.+?)\.html"', said):
         assert (root / "handbook" / f"{page}.md").is_file()
     assert "{{ designs() }}" in (root / "handbook" / "guides" / "run_a_study.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "comment", ["", "# handbook/studies/none.md\n", "# handbook/studies/untitled.md\n", "# handbook/x\n"]
+)
+def test_a_design_needs_no_comment_on_a_report(checkout, comment):
+    (checkout / "data/designs/mine").mkdir(parents=True)
+    (checkout / "data/designs/mine/study.yml").write_text(f"{comment}study: mine\nquestion: Does it show?\n")
+    (checkout / "handbook/studies").mkdir(parents=True)
+    (checkout / "handbook/studies/untitled.md").write_text("no heading\n")
+    last = designs_markdown(str).splitlines()[-1]
+    assert re.fullmatch(r"\| <code>mine</code> \| .+<br>\d+\s(?:s|min)\. \|", html.unescape(last))
