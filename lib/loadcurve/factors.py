@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.study import ONLY_VARIANT
 
 UNNAMED = "all runs"
 """The one curve of runs whose folder names no variant."""
@@ -35,7 +36,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     Returns
     -------
     pandas.DataFrame
-        As `runs`.  A variant reads ``cpu, keep_alive=on``; `UNNAMED` where nothing differs and the runs have none.
+        As `runs`.  A variant reads ``cpu keep_alive=on``; `UNNAMED` where nothing differs and the runs have none.
         A factor that another one determines is not named.
 
     Examples
@@ -62,7 +63,9 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     short = {name: name.rpartition(".")[2] for name in others}
     parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
-    named = [", ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
+    if others and variant.eq(ONLY_VARIANT).all():
+        variant = variant.str.slice(0, 0)  # it says nothing beside the factors
+    named = [" ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
     return runs.assign(variant=pd.Series(named, index=runs.index, dtype="string"))
 
 

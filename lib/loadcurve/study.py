@@ -19,6 +19,8 @@ from pydantic import ConfigDict, with_config
 
 from loadcurve.errors import ValueRuleError, raise_all
 
+# What the variant of a study is called that states none.
+ONLY_VARIANT = "only"
 # Of studies and variants: they become names of folders, and a leading - would become an option.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 # A point takes half a second at least, besides its load: more of them are a slip of the pen.
@@ -117,7 +119,7 @@ class Study:
     load: Mapping = field(default_factory=dict)
     monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
     fault: Mapping = field(default_factory=dict)
-    variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {"only": {}})
+    variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {ONLY_VARIANT: {}})
     factors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     points: tuple[dict[str, Any], ...] = ()
     design: Literal["grid", "one_at_a_time"] = "grid"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.study import Study, place_of, settled
+from loadcurve.study import ONLY_VARIANT, Study, place_of, settled
 
 _SLUG = re.compile(r"[A-Za-z0-9_.]{1,20}")
 _CONNECTIONS = ("load", "connections")
@@ -98,7 +98,7 @@ def arm(study: Study, variant: str, levels: Mapping[str, Any]) -> str:
 
 
 def _names(study: Study, variant: str, levels: Mapping[str, Any]) -> Iterator[str]:
-    if tuple(study.variants) != ("only",):
+    if tuple(study.variants) != (ONLY_VARIANT,):
         yield variant
     if study.points:
         yield f"p{study.points.index(levels) + 1:02d}"
