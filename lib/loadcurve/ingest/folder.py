@@ -11,7 +11,7 @@ import pandas as pd
 from loadcurve import tables
 from loadcurve.errors import ParseError, printable
 from loadcurve.ingest.clean import clean
-from loadcurve.ingest.files import files_of
+from loadcurve.ingest.files import content, files_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
@@ -320,11 +320,12 @@ def _connections(reports: pd.DataFrame) -> float:
 def _parse(form: Form, path: Path) -> Parsed:
     if not path.is_file():
         raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    raw = content(path)
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ParseError(
-            path.read_bytes()[: error.start].count(b"\n") + 1,
+            raw[: error.start].count(b"\n") + 1,
             "UTF-8",
             str(error.object[error.start : error.end]),
             shown(path),
