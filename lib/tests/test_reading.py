@@ -189,10 +189,10 @@ def test_a_recorded_run_that_was_changed_is_refused_and_the_others_are_read(root
 def test_a_binary_recording_is_put_into_words(tmp_path):
     """sysstat's own collector records this machine; its sar and ours must tell the same of it."""
     file = tmp_path / "sa"
-    subprocess.run([SADC, "1", "2", file], check=True, timeout=30)
+    subprocess.run([SADC, "1", "2", file], check=True, timeout=120)
     environment = {"LC_ALL": "C", "TZ": "UTC", "PATH": SEARCH_PATH}
     said = subprocess.run(
-        ["sar", "-u", "-f", file], env=environment, capture_output=True, check=True, timeout=30
+        ["sar", "-u", "-f", file], env=environment, capture_output=True, check=True, timeout=120
     ).stdout
     by_sar = loadcurve.parse(said.decode()).tables["cpu"]
     for path, raw in ((file, None), (tmp_path / "sa.xz", lzma.compress(file.read_bytes()))):
@@ -270,7 +270,7 @@ def test_importing_is_light():
     code = (
         "import sys, loadcurve, loadcurve.cli; print([m for m in ('pandas', 'numpy', 'pyarrow') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "[]\n"
 
 

@@ -70,4 +70,4 @@ def test_a_line_of_megabytes_takes_no_time(unit):
     begun = time.process_time()
     for prefix in PREFIXES:
         strip_prefix(clean(text), prefix)
-    assert time.process_time() - begun < 20  # a hang, not a speed: quadratic would take hours
+    assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours

@@ -111,7 +111,7 @@ def test_search_finds_the_knee(page, address):
     page.goto(f"{address}/index.html", wait_until="networkidle")
     page.click(".md-search__input")
     page.keyboard.type("knee", delay=50)
-    result = page.wait_for_selector(".md-search-result__item a", timeout=10_000)
+    result = page.wait_for_selector(".md-search-result__item a", timeout=60_000)
     assert "method" in result.get_attribute("href")
     assert page.errors == []
 
@@ -122,7 +122,7 @@ def test_the_site_works_from_the_file_system(page):
     page.wait_for_url("**/method/throughput_and_connections.html*")
     page.click(".md-search__input")
     page.keyboard.type("knee", delay=50)
-    page.wait_for_selector(".md-search-result__item a", timeout=10_000)
+    page.wait_for_selector(".md-search-result__item a", timeout=60_000)
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 

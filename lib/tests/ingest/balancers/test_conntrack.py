@@ -79,4 +79,4 @@ def test_a_long_line_takes_no_time(unit):
         for ending in ("", "\n"):
             with contextlib.suppress(ParseError):
                 parse_conntrack(text + text.split("\n")[-2] + unit * (1_000_000 // len(unit)) + ending)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 60  # a hang, not a speed: quadratic time would be hours

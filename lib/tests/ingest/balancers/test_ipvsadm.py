@@ -248,7 +248,7 @@ def test_a_long_line_takes_no_time(unit, before):
     for ending in ("", "\n"):
         with contextlib.suppress(ParseError):
             parse_ipvsadm(text + ending)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 60  # a hang, not a speed: quadratic time would be hours
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")

@@ -466,7 +466,7 @@ def test_long_lines_take_linear_time(line):
         begun = time.process_time()
         with contextlib.suppress(ParseError):
             read(text)
-        assert time.process_time() - begun < 5
+        assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours
 
 
 TEXTS = [SLEEP, FLAKY, V20, NOCONF, (DATA / "html.txt").read_text(), (DATA / "aborted.txt").read_text()]

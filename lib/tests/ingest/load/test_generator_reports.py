@@ -94,7 +94,7 @@ def test_long_lines_and_rubbish_take_no_time(form):
             for text in (head + rubbish, f"{head}\n{rubbish}\n"):
                 with suppress(ParseError):
                     form.parse(text)
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 60  # a hang, not a speed: quadratic time would be hours
 
 
 @pytest.mark.parametrize("tool", ["hey", "h2load", "vegeta", "k6", "siege", "httperf"])

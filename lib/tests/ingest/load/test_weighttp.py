@@ -173,7 +173,7 @@ def test_long_lines_take_linear_time(line):
             begun = time.process_time()
             with contextlib.suppress(ParseError):
                 read(text)
-            assert time.process_time() - begun < 5
+            assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours
 
 
 @settings(max_examples=250, deadline=None)

@@ -346,7 +346,7 @@ def test_long_texts_take_no_longer_than_they_must(text):
     begin = time.process_time()
     with contextlib.suppress(ParseError):
         parse_wrk(text)
-    assert time.process_time() - begin < 5
+    assert time.process_time() - begin < 60  # a hang, not a speed: quadratic time would be hours
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
