@@ -44,7 +44,7 @@ class Fit:
     weights : numpy.ndarray, shape (n,)
         How much each counted; their mean is 1.
     weighting : str
-        ``relative`` (1 / X²), ``equal``, or ``given`` with the call.
+        ``relative`` (1 / X̂²), ``equal``, or ``given`` with the call.
     function, gradient, solve : callable
         The law ``(connections, *parameters) -> X``, shape (m,); its derivatives by the parameters, shape (m, p); and
         its least squares, as `Law` describes them.
@@ -148,7 +148,8 @@ class Fit:
         middle = self.predict(at)
         variance = np.einsum("ij,jk,ik->i", slope, self.covariance, slope)
         if prediction:
-            one = middle**2 * np.mean(self.throughput_rps**-2.0) if self.weighting == "relative" else 1.0
+            fitted = self.predict(self.connections)
+            one = middle**2 / np.mean(self.weights * fitted**2) if self.weighting == "relative" else 1.0
             variance = variance + self.residual_sd**2 * one  # one / weight of a point there
         half = self.quantile() * np.sqrt(variance)
         return pd.DataFrame({"connections": at, "throughput_rps": middle, "lo": middle - half, "hi": middle + half})

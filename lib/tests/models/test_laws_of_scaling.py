@@ -137,10 +137,9 @@ def test_weights_count():
     assert fit_linear(number, throughput, weights=[1, 1, 1e-9, 1]).values() == pytest.approx([10.0])
     equal = fit_linear(number, throughput, weights="equal")
     assert fit_linear(number, throughput, weights=[5, 5, 5, 5]).values() == equal.values()
-    # By default each point weighs 1 / X², so that γ is the harmonic-like mean Σ (N/X) / Σ (N/X)².
-    each = np.array(number) / throughput
+    # By default each point weighs 1 / (γN)², so that γ is the mean of X / N.
     relative = fit_linear(number, throughput)
-    assert relative.values() == pytest.approx([each.sum() / (each**2).sum()])
+    assert relative.values() == pytest.approx([np.mean(throughput / np.array(number))])
     assert (relative.weighting, equal.weighting) == ("relative", "equal")
     assert "linear, least squares with relative weights, 4 points" in str(relative)
     assert "relative weights" in relative.parameters["unit_throughput_rps"].method

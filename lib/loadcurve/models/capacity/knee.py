@@ -207,7 +207,7 @@ def summarise_knees(
 def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> Estimate:
     level, draws, seed = how
     drawn = bootstrap_law(law, runs.connections, runs.throughput_rps, draws=draws, seed=seed)
-    values = law.solve(runs.levels, runs.means[None], level_weights(runs.connections, runs.throughput_rps))
+    values = law.solve(runs.levels, runs.means[None], level_weights(law, runs.connections, runs.throughput_rps))
     value = search(law, values, runs.levels, score)[0]
     found = search(law, drawn[list(law.parameters)].to_numpy(), runs.levels, score)
     degrees = influence_degrees(

@@ -48,7 +48,7 @@ def summarise_bootstrap_coverage(
         study, truth = (np.tile(number, len(drawn)), drawn.ravel()), truth_of(true)
         # The study is random, so its draws may share a seed.
         found = bootstrap_law(USL, *study, draws=draws, seed=seed)
-        value = quantities(USL, USL.solve(number, drawn.mean(axis=0)[None], level_weights(*study))).iloc[0]
+        value = quantities(USL, USL.solve(number, drawn.mean(axis=0)[None], level_weights(USL, *study))).iloc[0]
         degrees = influence_degrees(USL, *study, lambda parameters: quantities(USL, parameters))
         plain = {("bootstrap, percentiles", q): holds(find_interval(found[q], value[q]), truth[q]) for q in found}
         expanded = {

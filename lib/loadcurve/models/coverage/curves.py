@@ -8,9 +8,9 @@ from scipy import stats
 
 from loadcurve.models.coverage.count import holds, summarise_hits
 from loadcurve.models.peak import find_limit, find_peak
+from loadcurve.models.scaling.bootstrap import level_weights
 from loadcurve.models.scaling.fits import fit_usl, free_inverse
 from loadcurve.models.scaling.profile import Profile, sum_limit
-from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import USL, usl, usl_limit_rps, usl_peak_connections
 
 Hits = Mapping[tuple[str, str], float]
@@ -23,7 +23,7 @@ BEYOND = (100.0, 0.03, 0.97 / 150**2)
 WHERE = {"": TRUE, "peak beyond": BEYOND}
 """Simulated servers by what the setting says of them."""
 SHIPPED = "fit_usl, find_peak, find_limit"
-"""The method with the default intervals, and the weights of `summarise_points`."""
+"""The method with the default intervals; with repeats, the weights of `summarise_points`."""
 # Where the bands are asked: between two levels, near the peak.
 _BETWEEN = 30.0
 
@@ -79,7 +79,7 @@ def summarise_usl_coverage(
     levels : sequence of int
         Levels of connections of a study, >= 4.
     repeats : sequence of int
-        Runs of each level, >= 1; the fit gets the means and weights of `summarise_points`.
+        Runs of each level, >= 1; the fit gets the means, and with repeats the weights of `summarise_points`.
     scatters : sequence of float
         Standard deviation of a run, as a part of its throughput.
     where : sequence of str
@@ -99,7 +99,7 @@ def summarise_usl_coverage(
     """
 
     def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
-        weights = summarise_points(np.tile(number, len(drawn)), drawn.ravel())["weight"].to_numpy()
+        weights = level_weights(USL, np.tile(number, len(drawn)), drawn.ravel())
         found = hits_of_fit(number, drawn.mean(axis=0), weights, true)
         return {(SHIPPED, quantity): hit for quantity, hit in found.items()}
 
@@ -135,7 +135,7 @@ def summarise_weight_coverage(
             for method, weight in weights.items()
             for quantity, hit in hits_of_fit(number, means, weight, true).items()
         }
-        shared = summarise_points(np.tile(number, len(drawn)), drawn.ravel())["weight"].to_numpy()
+        shared = level_weights(USL, np.tile(number, len(drawn)), drawn.ravel())
         values = USL.solve(number, means[None], shared)[0]
         if len(USL.free(number, means, values)) == len(values):  # at a bound it is the profile's
             fit, truth = fit_usl(number, means, weights=shared), truth_of(true)

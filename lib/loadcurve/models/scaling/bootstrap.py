@@ -43,7 +43,8 @@ def bootstrap_law(
     connections, throughput_rps : array_like, shape (m,)
         Each run: its connections N, > 0, and its throughput X, > 0; the repeats of a level have the same N.
     weights : array_like, shape (n,), optional
-        How much each level counts in a fit, > 0, in the order of the levels; those of `summarise_points` without it.
+        How much each level counts in a fit, > 0, in the order of the levels; without it those of
+        `summarise_points`, or relative ones where no level has repeats.
     draws : int
         How many, >= 2.
     seed : int
@@ -79,7 +80,7 @@ def bootstrap_law(
         raise ValueRuleError("levels", f">= {len(law.parameters)} (the law has as many parameters)", levels.size)
     random = np.random.default_rng(seed)
     means = np.bincount(of_level, throughput) / repeats
-    weight = level_weights(number, throughput) if weights is None else np.asarray(above_0("weights", weights))
+    weight = level_weights(law, number, throughput) if weights is None else np.asarray(above_0("weights", weights))
     if (repeats > 1).any():
         drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
     else:
@@ -88,9 +89,12 @@ def bootstrap_law(
     return quantities(law, values)
 
 
-def level_weights(connections: ArrayLike, throughput_rps: ArrayLike) -> np.ndarray:
-    """Return the weights (n,) of the levels of runs (m,), as `summarise_points` gives them."""
-    return summarise_points(connections, throughput_rps)["weight"].to_numpy()
+def level_weights(law: Law, connections: ArrayLike, throughput_rps: ArrayLike) -> np.ndarray:
+    """Return weights (n,) for runs (m,) of n levels: those of `summarise_points`, or relative ones without repeats."""
+    points = summarise_points(connections, throughput_rps)
+    if (points["repeats"] == 1).all():
+        return law.relative_weights(points["connections"].to_numpy(), points["throughput_rps"].to_numpy())
+    return points["weight"].to_numpy()
 
 
 def quantities(law: Law, values: np.ndarray) -> pd.DataFrame:

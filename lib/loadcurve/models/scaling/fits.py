@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.finite_source import FINITE_SOURCE
 from loadcurve.models.scaling.law import NO_SCATTER, Law
@@ -25,7 +24,7 @@ LAWS = {law.name: law for law in (LINEAR, AMDAHL, USL, FREE_USL, ROOFLINE, SATUR
 
 
 WEIGHTS = ("relative", "equal")
-"""Weights that a fit makes by itself: one over the square of each throughput, and all alike."""
+"""Weights that a fit makes by itself: one over the square of the fitted throughput, and all alike."""
 
 # Burnham, Anderson 2002, section 2.6: a model whose criterion is higher by more than 10 has essentially no support;
 # of two with as many parameters that is n ln(S/S').  min(γN, C) has no more of them than the laws it is compared with.
@@ -53,8 +52,10 @@ def fit_law(
     {'unit_throughput_rps': 10.0, 'capacity_rps': 55.0}
     """
     count = len(law.parameters)
-    weighting, given = _weights(weights, throughput_rps)
+    weighting, given = _weights(weights)
     number, throughput, weight, warnings = known_points(connections, throughput_rps, given, count)
+    if weighting == "relative":
+        weight = law.relative_weights(number, throughput)
     values = law.solve(number, throughput[None], weight)[0]
     fitted, degrees = law.function(number, *values), number.size - count
     squares = float((throughput - fitted) ** 2 @ weight)
@@ -118,16 +119,13 @@ def fit_law(
     )
 
 
-def _weights(weights: Weights, throughput_rps: ArrayLike) -> tuple[str, ArrayLike | None]:
-    """What the weights are called, and the array that they are; None for equal ones."""
+def _weights(weights: Weights) -> tuple[str, ArrayLike | None]:
+    """What the weights are called, and the array that was given."""
     if not isinstance(weights, str):
         return "given", weights
     if weights not in WEIGHTS:
         raise ValueRuleError("weights", f"one of {', '.join(WEIGHTS)}, or an array", weights)
-    if weights == "equal":
-        return weights, None
-    throughput = above_0("throughput_rps", throughput_rps)
-    return weights, (throughput / np.nanmax(throughput)) ** -2.0
+    return weights, None
 
 
 def free_inverse(
@@ -164,7 +162,8 @@ def fit_usl(
     level : float
         Confidence level, 0 < level < 1.
     weights : {"relative", "equal"} or array_like, shape (n,)
-        How much each point counts.  ``relative``: 1 / X², as throughput mostly scatters in proportion.  ``equal``:
+        How much each point counts.  ``relative``: 1 / X̂², one over the square of the
+        fitted throughput, as throughput mostly scatters in proportion.  ``equal``:
         all alike, as most published fits were made; where throughput scatters in proportion, their intervals hold the
         true value too rarely.  An array, > 0: one over the variance of each mean, in any unit, as `summarise_points`
         gives it from repeats.

@@ -8,6 +8,10 @@ import numpy as np
 NO_SCATTER = 1e-20
 """Part of the sum of squares of the throughput that rounding alone leaves."""
 
+# The first removes the pull downwards, the second most of what the first weights left of it.
+_REWEIGHTINGS = 2
+_TRUSTED = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class Law:
@@ -45,6 +49,21 @@ class Law:
         """Weighted sums of squares (b,) of data sets (b, n) with their parameters (b, p)."""
         fitted = self.function(number, *values.T[:, :, None])
         return (fitted - observed) ** 2 @ weights
+
+    def relative_weights(self, number: np.ndarray, throughput: np.ndarray) -> np.ndarray:
+        """Return weights (n,), mean 1, of one over the square of the fitted throughput.
+
+        Squares of the measured throughput would give points that scatter downwards the greater weight and pull the law
+        down.  They only begin the reweighting (R. J. Carroll, D. Ruppert, "Transformation and Weighting in Regression",
+        1988, section 2.1), and bound it where the law misses a point by more than a factor of two.
+        """
+        scale = throughput.max()
+        at = throughput / scale
+        for _ in range(_REWEIGHTINGS):
+            values = self.solve(number, throughput[None], at**-2.0 / np.mean(at**-2.0))[0]
+            fitted = self.function(number, *values) / scale
+            at = np.clip(fitted, throughput / scale / _TRUSTED, throughput / scale * _TRUSTED)
+        return at**-2.0 / np.mean(at**-2.0)
 
     def free(self, number: np.ndarray, observed: np.ndarray, values: np.ndarray) -> list[int]:
         """Indexes of the parameters (p,) that are at none of their bounds, of one data set (n,)."""

@@ -64,7 +64,7 @@ def summarise_bootstrap(
     """
     drawn = bootstrap_law(law, connections, throughput_rps, draws=draws, seed=seed)
     levels, means, repeats, _ = _levels(connections, throughput_rps)
-    value = quantities(law, law.solve(levels, means[None], level_weights(connections, throughput_rps))).iloc[0]
+    value = quantities(law, law.solve(levels, means[None], level_weights(law, connections, throughput_rps))).iloc[0]
     every = influence_degrees(law, connections, throughput_rps, lambda parameters: quantities(law, parameters))
     rows, few = [], []
     if levels.size == repeats.sum() and levels.size - len(law.parameters) < _FEW_DEGREES:
@@ -107,7 +107,7 @@ def influence_degrees(
     [2.]
     """
     levels, means, repeats, deviations = _levels(connections, throughput_rps)
-    spread, weights = repeats > 1, level_weights(connections, throughput_rps)
+    spread, weights = repeats > 1, level_weights(law, connections, throughput_rps)
     if not spread.any():
         values = np.asarray(quantity(law.solve(levels, means[None], weights)))
         return np.full(values.shape[1], max(levels.size - len(law.parameters), 1.0))
