@@ -23,7 +23,7 @@ class NginxL7Section:
     ----------
     scheduler : str
         How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
-        by the client's address.
+        by the client's address, with a seed that spreads the clients evenly.
     keepalive : bool
         Whether connections to servers are used again.
     domains : Domains or None
@@ -53,7 +53,7 @@ class NginxStreamSection:
     ----------
     scheduler : str
         How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
-        by the client's address.
+        by the client's address, with a seed that spreads the clients evenly.
     access_log : str
         ``off``; ``on``, a write for each connection; ``buffered``, a write for each 1024 KiB.
     process : Process
@@ -104,7 +104,8 @@ class NftSection:
     Attributes
     ----------
     scheduler : str
-        How it chooses a server.  ``rr``: in turn; ``random``; ``hash``: by the client's address.
+        How it chooses a server.  ``rr``: in turn; ``random``; ``hash``: by the client's address, with a
+        seed that spreads the clients evenly.
     lookup : str
         How a packet finds its service.  ``map``: one look into a table; ``rules``: one rule after the other.
     services : int
