@@ -43,7 +43,6 @@ OF_PAGE = {
     "comparing_two_runs": {"0.1", "3.5", "0.5", "1.1 times", "holds 1.1"},
     "curves_and_forecasts": {"100 KB"},
     "effective-concurrency": {"0.9 to", "1.1", "0.5"},
-    "interval_coverage": {"to 96", "at 150"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
     "knee_and_capacity": {"0…1", "20 ms", "0.1 %", "3/n"},
     "packets_and_wire": {
@@ -60,7 +59,6 @@ OF_PAGE = {
     "44_compare_two_servers": {"1.1 times", "holds 1.1"},
     "45_published_curves": {"100 KB"},
     "47_scale_out_of_processors": {"100 KB"},
-    "48_interval_coverage": {"96 connections", "at 35", "at 150", "2 %"},
     "53_scale_out_lvs": {"腾云S2500", "S2500 with", "X710", "cx4"},
 }  # fmt: skip
 
