@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -20,8 +19,6 @@ from loadcurve.errors import LoadcurveError, ParseError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
 _TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
-# Names a folder of figures, and goes into make's rules.
-_STEM = re.compile(r"[a-z0-9_]+")
 
 
 def run_notebook(
@@ -56,7 +53,7 @@ def run_notebook(
         notebook's own last line where a cell raised.
     """
     given = check_parameters(notebook, parameters or {})
-    if publish and not _STEM.fullmatch(notebook.stem):
+    if publish and not paths.NOTEBOOK_NAME.fullmatch(notebook.stem):
         raise LoadcurveError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
     output = output.absolute()
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from loadcurve.errors import LoadcurveError
 
+NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
+"""Of a published notebook, without its suffix: it names a folder of figures, and goes into make's rules."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # the Makefile has the same
 
 

@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 from bs4 import BeautifulSoup
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
+from loadcurve.paths import NOTEBOOK_NAME
 from loadcurve.site.literal import formula
 from loadcurve.site.safety import check_links, clean_notebook, with_policy
 from loadcurve.site.study_file import SCHEMA, schema_text
@@ -22,6 +24,8 @@ def on_files(files, config):
     """Add the executed notebooks and the figures' data from `build/` to the site, and the schema of study files."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
+        if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make leaves such a notebook out, so it has no executed copy
+            raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
         figures = sorted((root / BUILD / "figures" / notebook.stem).glob("*.csv"))
         for made in [root / BUILD / "notebooks" / notebook.name, *figures]:
             name = made.relative_to(root / BUILD).as_posix()

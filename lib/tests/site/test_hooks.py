@@ -2,7 +2,21 @@
 
 from types import SimpleNamespace
 
+import pytest
+from mkdocs.exceptions import PluginError
+
 from loadcurve.site import hooks
+
+
+@pytest.mark.parametrize("name", ["50_x-Copy1", "3 a;id>PWNED;", "5`id`"])
+def test_a_notebook_that_make_cannot_name_is_refused_in_one_line(tmp_path, name):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / f"{name}.ipynb").write_text("{}")
+    with pytest.raises(
+        PluginError, match="notebook must be named with lower case letters, digits and _, got"
+    ) as caught:
+        hooks.on_files([], SimpleNamespace(config_file_path=str(tmp_path / "mkdocs.yml")))
+    assert str(caught.value).isprintable()
 
 
 def page(name):
