@@ -5,7 +5,8 @@ import csv
 import pytest
 import yaml
 
-from loadcurve.ingest import read_published
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest import read_published, read_published_entries
 
 LEAST_LEVELS = 6
 CURVE_FACTS = {"id", "title", "source", "load", "throughput", "where", "kind"}
@@ -72,3 +73,10 @@ def test_levels_rise_and_values_are_positive(curves):
 def test_as_typed_a_second_time(curves, second):
     first = {name: (list(c["load"]), list(c["throughput"])) for name, c in curves.groupby("curve", sort=False)}
     assert first == second
+
+
+def test_lists_of_a_source_are_tables(source):
+    found = read_published_entries("scaling_curves", "sources")
+    assert found["author"].tolist() == [entry["author"] for entry in source["sources"]]
+    with pytest.raises(LoadcurveError, match="name must be one of sources, curves, got 'rule'"):
+        read_published_entries("scaling_curves", "rule")

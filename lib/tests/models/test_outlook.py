@@ -7,7 +7,7 @@ from loadcurve.models.scaling.baselines import damped_trend, last_line, last_val
 from loadcurve.models.scaling.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 from loadcurve.models.scaling.outlook import Departure, Outlook, join
 
-DEPARTURE = Departure(drift=0.01, plateau=0.02, slope=0.1, below=3.0)
+DEPARTURE = Departure(drift=0.01, scatter=0.5, slope=0.1, below=3.0)
 
 
 def outlook(centre, doublings, slope, level=0.0, run=0.0):
@@ -17,9 +17,10 @@ def outlook(centre, doublings, slope, level=0.0, run=0.0):
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
 @pytest.mark.parametrize("doublings", [1.0, 4.0])
 def test_one_curve_departs_by_a_normal_with_halves_of_their_own(doublings, slope):
-    """With one centre 0 and no scatter, log X = −drift h ± z (a + b|g|) √h, three times as far below."""
-    lo, middle, hi = outlook([[0.0]], doublings, slope).quantiles([0.05, 0.5, 0.95], DEPARTURE, further_run=True)
-    width, drift = (0.02 + 0.1 * abs(slope)) * doublings**0.5, 0.01 * doublings
+    """With one centre 0 and scatter s of the points, log X = −drift h ± z (a s + b|g|) √h, three times as far below."""
+    one = outlook([[0.0]], doublings, slope, run=0.04**2)
+    lo, middle, hi = one.quantiles([0.05, 0.5, 0.95], DEPARTURE, further_run=False)
+    width, drift = (0.5 * 0.04 + 0.1 * abs(slope)) * doublings**0.5, 0.01 * doublings
     found = np.log(np.concatenate([lo, middle, hi]))
     assert found == pytest.approx([-3 * 1.644854 * width - drift, -drift, 1.644854 * width - drift], abs=1e-5)
 
@@ -65,7 +66,7 @@ def test_no_group_chooses_its_own_constants():
     """The outcomes of one group may change at will: its own bands stay, those of the others may not."""
     random = np.random.default_rng(3)
     groups, plateau, weights = np.repeat(["a", "b", "c"], 20), np.tile([True, False], 30), np.ones(60)
-    every = outlook(np.zeros((60, 1)), np.ones(60), np.where(plateau, 0.0, 0.4), np.full(60, 1e-4), np.zeros(60))
+    every = outlook(np.zeros((60, 1)), np.ones(60), np.where(plateau, 0.0, 0.4), np.full(60, 1e-4), np.full(60, 1e-3))
     observed = np.exp(0.02 * random.standard_normal(60))
     changed = np.where(groups == "a", observed * np.exp(0.5 * random.standard_normal(60)), observed)
     before, after = (Constants(every, x, weights, plateau, 0.9).predict(groups) for x in (observed, changed))
@@ -77,7 +78,7 @@ def test_no_group_chooses_its_own_constants():
 
 
 def test_alone_a_group_gets_the_published_constants_and_no_band_for_plain_forecasts():
-    one = outlook(np.zeros((4, 1)), np.ones(4), np.zeros(4), np.zeros(4), np.zeros(4))
+    one = outlook(np.zeros((4, 1)), np.ones(4), np.zeros(4), np.full(4, 1e-4), np.full(4, 1e-4))
     alone, weights = np.repeat("a", 4), np.ones(4)
     found = Constants(one, np.ones(4), weights, weights > 0, 0.9).predict(alone)
     assert (found == one.quantiles([0.05, 0.5, 0.95], further_run=True)).all()

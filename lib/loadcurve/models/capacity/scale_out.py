@@ -151,7 +151,7 @@ def _by_laws(runs: Runs, first: int, more: np.ndarray, level: float) -> pd.DataF
     table = table.rename(columns={"connections": "units"})
     by_unit = (runs.means / runs.levels)[first:]
     ends = ["throughput_rps", "lo", "hi"]
-    # None of the 512 upper points of the published curves lies above it; one band in ten ended above it.
+    # None of the 512 upper points of the published curves lies above it; one band in twenty ended above it.
     table[ends] = table[ends].clip(upper=by_unit.max() * more, axis=0)
     left_out = ["the baseline is a lower bound and left out"] if first else []
     warnings = [*runs.warnings, *left_out, *found.warnings, f"extrapolated beyond {runs.levels[-1]:g} units"]

@@ -1,5 +1,6 @@
 """Constants chosen on published curves, and forecasts of each author's curves with constants chosen without them."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,8 +9,10 @@ from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
 
 DRIFTS = (0.0, 0.005, 0.01, 0.015, 0.02)
 """Candidates for the drift."""
-WIDTHS = tuple(product((0.01, 0.02, 0.03), (0.05, 0.1, 0.2), (1.0, 2.0, 3.0, 4.0)))
-"""Candidates for a plateau's width, the part of the slope, and the width below."""
+WIDTHS = tuple(product((0.25, 0.5, 0.75, 1.0), (0.0, 0.05, 0.1, 0.2), (1.0, 2.0, 3.0)))
+"""Candidates for the parts of the scatter and of the slope, and for the width below."""
+# Coverage this close to the level is as good as the level: a hundred curves know it no better than to three points.
+_CALIBRATED = 0.015
 # Half-widths of a baseline's band after one doubling, relative: from narrower to wider than any published curve asks.
 _HALF_WIDTHS = np.geomspace(0.01, 3.0, 40)
 # Some bands go below 0, where there is no logarithm: an end below a twentieth of the last throughput counts as that.
@@ -51,7 +54,7 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, end: float) -> fl
 
 
 class Constants:
-    """Every candidate's score at every point, so that any subset of the curves can choose.
+    """Every candidate's band at every point, so that any subset of the curves can choose.
 
     Parameters
     ----------
@@ -72,22 +75,33 @@ class Constants:
     ) -> None:
         self._outlook, self._weights, self._plateau = outlook, weights, plateau
         self._ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
-        [middle] = outlook.quantiles([0.5], Departure(0.0, DEPARTURE.plateau, DEPARTURE.slope, DEPARTURE.below),
-                                     further_run=True)  # fmt: skip
+        [middle] = outlook.quantiles([0.5], replace(DEPARTURE, drift=0.0), further_run=True)
         losses = [np.exp(-drift * outlook.doublings) for drift in DRIFTS]
         self._errors = np.array([np.abs(middle * loss / observed - 1) for loss in losses])
-        scores = []
-        for width in WIDTHS:
-            lo, hi = outlook.quantiles(self._ends[::2], Departure(0.0, *width), further_run=True)
-            scores.append([interval_score(lo * loss, hi * loss, observed, level) for loss in losses])
-        self._scores = np.array(scores)  # widths, drifts, points
+        ends = [outlook.quantiles(self._ends[::2], Departure(0.0, *width), further_run=True) for width in WIDTHS]
+        # Widths, drifts, points.
+        bands = [[(lo * loss, hi * loss) for loss in losses] for lo, hi in ends]
+        self._inside = np.array([[(lo <= observed) & (observed <= hi) for lo, hi in row] for row in bands])
+        self._scores = np.array([[interval_score(lo, hi, observed, level) for lo, hi in row] for row in bands])
+        self._level = level
 
     def choose(self, chosen_on: np.ndarray) -> Departure:
-        """Choose on a subset (m,) of the points: the drift by the median error of plateaus, the rest by the score."""
+        """Choose on a subset (m,) of the points: the drift by the median error of plateaus, the widths by their bands.
+
+        Of the bands whose coverage is calibrated on plateaus and on rising curves, those with the best interval score
+        win.
+        """
         on_plateaus = chosen_on & self._plateau
         errors = [weighted_quantile(one[on_plateaus], self._weights[on_plateaus], 0.5) for one in self._errors]
         drift = int(np.argmin(errors)) if on_plateaus.any() else DRIFTS.index(DEPARTURE.drift)
+        kinds = [kind for kind in (on_plateaus, chosen_on & ~self._plateau) if kind.any()]
+        misses = [
+            np.abs(np.average(self._inside[:, drift, kind], axis=1, weights=self._weights[kind]) - self._level)
+            for kind in kinds
+        ]
+        miss = np.max(misses, axis=0)
         scores = self._scores[:, drift, chosen_on] @ self._weights[chosen_on]
+        scores[miss > max(_CALIBRATED, miss.min())] = np.inf
         return Departure(DRIFTS[drift], *WIDTHS[int(np.argmin(scores))])
 
     def predict(self, groups: np.ndarray) -> np.ndarray:

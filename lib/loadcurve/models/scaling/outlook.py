@@ -6,9 +6,10 @@ two levels' slope: of the published curves that fell, as many recovered as fell 
 load throughput loses a drift of about one per cent, as published plateaus do.  A departure, normal in log X and wider
 below than above, stands for what no law knows; its width is
 
-.. math:: (a + b\,|g|)\,\sqrt{\log_2 (N / N_n)}
+.. math:: (a\,s + b\,|g|)\,\sqrt{\log_2 (N / N_n)}
 
-with the growth g between the last two levels per doubling: a random walk, whose step is larger on a slope.
+with the scatter s of the measured points about the laws and the growth g between the last two levels per doubling: a
+random walk, whose step is larger where no law fits well, and on a slope.
 """
 
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ class Departure:
     ----------
     drift : float
         Part of the throughput lost with each doubling of the load.
-    plateau : float
-        Relative width a of the departure after one doubling, on a plateau.
+    scatter : float
+        Part a of the scatter about the laws by which the departure widens after one doubling.
     slope : float
         Part b of the last slope that adds to it.
     below : float
@@ -37,13 +38,13 @@ class Departure:
     """
 
     drift: float
-    plateau: float
+    scatter: float
     slope: float
     below: float
 
 
 # Chosen on the published curves (`choose_departure`); notebook 45 chooses them again without each author's curves.
-DEPARTURE = Departure(drift=0.01, plateau=0.02, slope=0.1, below=3.0)
+DEPARTURE = Departure(drift=0.01, scatter=0.75, slope=0.05, below=2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,8 @@ class Outlook:
     def quantiles(self, ends: list[float], departure: Departure = DEPARTURE, *, further_run: bool) -> np.ndarray:
         """Quantiles of the throughput, shape (len(ends), m): of its mean, or of one further run."""
         variance = self.level_variance + (self.run_variance if further_run else 0.0)
-        width = (departure.plateau + departure.slope * np.abs(self.slope)) * np.sqrt(self.doublings)
+        step = departure.scatter * np.sqrt(self.run_variance) + departure.slope * np.abs(self.slope)
+        width = step * np.sqrt(self.doublings)
         above = np.sqrt(variance + width**2)[:, None]
         below = np.sqrt(variance + (departure.below * width) ** 2)[:, None]
         drift = departure.drift * self.doublings
