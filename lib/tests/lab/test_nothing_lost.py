@@ -366,7 +366,7 @@ def test_what_dies_in_a_namespace_is_a_failed_run(ledgers, tmp_path, tool, words
         topology={"recipe": "client_proxy_servers"},
         balancer={"nginx_l7": {}},
         monitors={"ss_summary": 1},
-        load={"duration_s": 1, "connections": 4},
+        load={"duration_s": 3, "connections": 4},  # a busy machine takes a second to find the victim
         repeats=2,
     )
     folder = tmp_path / "dies"
