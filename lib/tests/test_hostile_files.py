@@ -190,34 +190,37 @@ def test_empty_lines_without_end_are_refused_at_once(lines):
 
 CASES = sorted(p for p in DATA.glob("*/*.txt") if p.parent.name != "published" and p.stat().st_size < 20_000)
 FILLS = [" ", "\t", "0", "a", "-", ".", "/", "%", "(", ",", ":", "a ", "0 ", "=", '"', "#", "a.", "_", "1:", "[", ";"]
-# Patterns of which each took quadratic time once: file, line, what stands before the run, and the run.
+ENDS = ["!", " !", '"', ")"]
+# Patterns of which each took quadratic time once: file, line, what stands before the run, the run, what follows it.
 FOUND = [
-    ("ipvsadm/flags.txt", 16, "[2001::1]:8", "1:"),
-    ("nginx/stub-status.txt", 3, " 1275001 1275001 4", " "),
-    ("proc/net-dev.txt", 5, "", ":"),
-    ("siege/json.txt", 3, '\t"availability":\t\t\t      10', "\t"),
-    ("siege/text.txt", 14, "ssful transactions:         62", "\t"),
+    ("ipvsadm/flags.txt", 16, "[2001::1]:8", "1:", "!"),
+    ("nginx/stub-status.txt", 3, " 1275001 1275001 4", " ", "!"),
+    ("proc/net-dev.txt", 5, "", ":", "!"),
+    ("siege/json.txt", 3, '\t"availability":\t\t\t      10', "\t", "!"),
+    ("siege/text.txt", 14, "ssful transactions:         62", "\t", "!"),
+    ("k6/text-1.txt", 7, "█ TOTAL RESUL", " ", "!"),
+    ("ss/unix.txt", 4, "", "/", " !"),
 ]
 
 
-def with_a_run(lines: list[bytes], at: int, column: int, unit: bytes, length: int) -> bytes:
+def with_a_run(lines: list[bytes], at: int, column: int, unit: bytes, length: int, end: bytes) -> bytes:
     line = lines[at]
     run = unit * (length // len(unit))
-    return b"\n".join([*lines[:at], line[:column] + run + line[column:] + b"!", *lines[at + 1 :]])
+    return b"\n".join([*lines[:at], line[:column] + run + line[column:] + end, *lines[at + 1 :]])
 
 
-def check_a_run(lines, at, column, unit):
-    taken = {n: cpu_s(with_a_run(lines, at, column, unit, n)) for n in (10, 4000)}
+def check_a_run(lines, at, column, unit, end):
+    taken = {n: cpu_s(with_a_run(lines, at, column, unit, n, end)) for n in (10, 4000)}
     if taken[4000] - taken[10] > 0.05:
-        longer = min(cpu_s(with_a_run(lines, at, column, unit, 16_000)) for _ in range(2))
+        longer = min(cpu_s(with_a_run(lines, at, column, unit, 16_000, end)) for _ in range(2))
         assert longer - taken[10] < 8 * (taken[4000] - taken[10]), (at + 1, column, unit)
 
 
-@pytest.mark.parametrize(("name", "line", "before", "unit"), FOUND)
-def test_a_long_run_takes_time_in_proportion(name, line, before, unit):
+@pytest.mark.parametrize(("name", "line", "before", "unit", "end"), FOUND)
+def test_a_long_run_takes_time_in_proportion(name, line, before, unit, end):
     lines = (DATA / name).read_bytes().split(b"\n")
     column = lines[line - 1].find(before.strip().encode()) + len(before.strip())
-    check_a_run(lines, line - 1, column, unit.encode())
+    check_a_run(lines, line - 1, column, unit.encode(), end.encode())
 
 
 @pytest.mark.parametrize("tool", sorted({p.parent.name for p in CASES}))
@@ -225,7 +228,8 @@ def test_a_long_run_anywhere_takes_time_in_proportion(tool):
     for case in (p for p in CASES if p.parent.name == tool):
         lines, chance = case.read_bytes().split(b"\n"), random.Random(zlib.crc32(f"{tool}/{case.name}".encode()))
         at = chance.randrange(len(lines))
-        check_a_run(lines, at, chance.randrange(len(lines[at]) + 1), chance.choice(FILLS).encode())
+        column, unit, end = chance.randrange(len(lines[at]) + 1), chance.choice(FILLS), chance.choice(ENDS)
+        check_a_run(lines, at, column, unit.encode(), end.encode())
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ _NEW_RATE = re.compile(r"(\S{1,12})%\s+([0-9]{1,18}) out of ([0-9]{1,18})")
 _COUNTER = re.compile(r"([0-9]{1,18})\s+\(?([0-9.]{1,30})/s\)?")
 _DATA = re.compile(r"(-?[0-9.]{1,12}) ([kMGTP]?B)\s+(-?[0-9.]{1,12}) ([kMGTP]?B)/s")
 _GAUGE = re.compile(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?")
-_BLOCK = re.compile(r"█ ([A-Z][A-Za-z ]+)(?::.*)?\s*")
+_BLOCK = re.compile(r"█ ([A-Z][A-Za-z ]{1,80}+)(?::.*)?")
 _USERS = re.compile(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
 _FAILURE = re.compile(
     r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"

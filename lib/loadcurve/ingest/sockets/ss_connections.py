@@ -111,7 +111,8 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
     elif tail[-1] in " \t" or _WHOLE_TOKEN.search(tail) or (row and _WHOLE_PORT.fullmatch(tail)):
         kept = tail
     else:
-        kept = re.sub(rf"(?:\b(?:{'|'.join(ss_details.SEPARATE)})\s+)?\S+\Z", "", tail)
+        kept = tail.removesuffix(tail.split()[-1]) if not tail[-1].isspace() else tail
+        kept = re.sub(rf"\b(?:{'|'.join(ss_details.SEPARATE)})\s++\Z", "", kept)
     addresses = _WHOLE_ROW.match(f"{kept} ") if row else None
     if re.fullmatch(HEADER, tail.strip()) or (kept == tail and addresses and addresses.end() >= len(tail.rstrip())):
         return end, tail, ""
