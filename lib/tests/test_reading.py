@@ -1,6 +1,7 @@
 """Files and folders as people leave them: packed, damaged, several tools side by side, no record of anything."""
 
 import bz2
+import functools
 import gzip
 import io
 import json
@@ -346,3 +347,12 @@ def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
     assert loadcurve.read(tmp_path).warnings == (
         f"not read: {tmp_path}/a.out:1: expected output of a tool that loadcurve reads, got ''",
     )
+
+
+@pytest.mark.parametrize(("form", "agents"), [("csv", ["'=HYPERLINK(1)", "-5"]), ("parquet", ["=HYPERLINK(1)", "-5"])])
+def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents):
+    line = '127.0.0.1 - - [22/Nov/2026:14:00:00 +0000] "GET /a HTTP/1.1" 200 616 "-" "{}"\n'
+    (tmp_path / "access.log").write_text("".join(map(line.format, ["=HYPERLINK(1)", "-5"])), "utf-8")
+    ingest(tmp_path / "access.log", "--format", form, "-o", tmp_path / "out")
+    read = {"parquet": pd.read_parquet, "csv": functools.partial(pd.read_csv, dtype=str)}[form]
+    assert read(tmp_path / "out" / f"requests.{form}")["user_agent"].tolist() == agents
