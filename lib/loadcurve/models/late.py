@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0, at_least_0
 
+# The mean of equal times may come out some units in the last place above them.
+_ROUNDING = 1e-12
+
 
 def least_mean_latency_s(
     latency_mean_s: ArrayLike, requests: ArrayLike, late: ArrayLike, timeout_s: ArrayLike
@@ -47,6 +50,6 @@ def least_mean_latency_s(
     share, timeout = at_least_0("late", late) / number, at_least_0("timeout_s", timeout_s)
     if np.any(share > 1):
         raise ValueRuleError("late", "<= requests", late)
-    if np.any(timeout < mean):
+    if np.any(timeout < mean * (1 - _ROUNDING)):
         raise ValueRuleError("timeout_s", ">= latency_mean_s", timeout_s)
     return mean + (timeout - mean) * share  # every late one takes at least T

@@ -46,8 +46,9 @@ def has_intercept(line: Line | None) -> bool:
 
 def reciprocal(numerator: float, of: Interval) -> Interval:
     """Return numerator / (value, lo, hi), its ends in order; infinite where the denominator is 0, NaN below it."""
-    value, lo, hi = (numerator / end if end > 0 else np.inf if end == 0 else np.nan for end in of)
-    return value, hi, lo
+    with np.errstate(divide="ignore", over="ignore"):  # of next to nothing it is next to infinite
+        value, lo, hi = np.where(np.asarray(of) >= 0, numerator / np.asarray(of), np.nan)
+    return float(value), float(hi), float(lo)
 
 
 def _through_origin(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:
