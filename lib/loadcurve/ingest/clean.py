@@ -14,7 +14,7 @@ _BACKSPACE = re.compile(r"[^\n]\x08")
 _INVISIBLE = str.maketrans({"\u200b": "", "\ufeff": "", "\u00a0": " ", "\u202f": " ", "\u2007": " "})
 
 PREFIXES = {
-    "mail or comment": r"(?:[#>*%;]|//|--)[ \t]",
+    "mail or comment": r"(?:[#>*%;-]|//|--)[ \t]",
     "docker compose": r"[\w.-]+[ \t]*\|[ \t]",
     "time in brackets": r"\[[^\]\n]{8,40}\][ \t]",
     "syslog": r"[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} \S+ \S+: ",

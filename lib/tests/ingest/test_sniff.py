@@ -10,6 +10,7 @@ import loadcurve
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.registry import FORMS, form_of, forms_of
 from loadcurve.ingest.signatures import beginnings
+from loadcurve.ingest.sniff import parse
 
 DATA = Path(__file__).parents[1] / "data"
 WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
@@ -100,3 +101,9 @@ def test_a_line_of_megabytes_is_refused_at_once(unit):
         loadcurve.parse(unit * (5_000_000 // len(unit)))
     assert len(str(caught.value)) < 300
     assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours
+
+
+def test_a_list_of_markdown_is_read():
+    text = "- Transactions:\t\t 10319 hits\n- Elapsed time:\t\t 59.53 secs\n- Transaction rate:\t 173.34 trans/sec\n"
+    runs = parse(text).tables["runs"]
+    assert runs[["requests", "duration_s", "throughput_rps"]].values.tolist() == [[10319.0, 59.53, 173.34]]

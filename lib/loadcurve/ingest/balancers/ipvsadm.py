@@ -28,7 +28,7 @@ from loadcurve.ingest.parsed import Parsed
 
 _KIND = re.compile(
     r"(?P<version>IP Virtual Server version\b)"
-    r"|(?P<heading>Prot\s+LocalAddress:Port\b|-(?:>|&gt;)\s*RemoteAddress:Port\b)"
+    r"|(?P<heading>Prot\s+LocalAddress:Port\b|-(?:>|&gt;)\s*RemoteAddress:Port(?:Forward)?\b)"
     r"|(?P<connections>IPVS connection entries\b|pro\s+(?:expire|state)\s)"
     r"|(?P<kernels>Pro\s+FromIP\s)"
     r"|(?P<service>(?:TCP|UDP|SCTP|ICMP|ICMPv6|AH|ESP|IP|FWM|MATCH)\s+\S)"
@@ -200,6 +200,7 @@ class _Reader:
             if not self.empty or self.mode != "list":
                 self._begin("list", "balancer", number)
             return
+        line = line.replace("RemoteAddress:PortForward", "RemoteAddress:Port Forward")  # blanks were lost
         words = [word for word in re.sub(r"(?<=\s)(?:#|←).*", "", line).split() if word not in ("->", "-&gt;")]
         names = [word for word in words[1:] if word != "LocalAddress:Port"]
         if line.startswith("Prot"):
@@ -212,7 +213,9 @@ class _Reader:
             if not self.empty or self.mode != "list":
                 self._begin("list", "balancer", number)
             self.listing.begin(names, number)
-            self.listing.hexadecimal = is_kernels_list(self.lines[number:], "RemoteAddress:Port  " in raw)
+            self.listing.hexadecimal = is_kernels_list(
+                self.lines[number:], re.search(r"RemoteAddress:Port(?:  |\S)", raw) is not None
+            )
             self.headings.append(("proc" if self.listing.hexadecimal else "ipvsadm", *names))
 
     def _connections(self, line: str, number: int, raw: str) -> None:

@@ -43,12 +43,12 @@ PROGRESS = re.compile(r"(Completed|Finished) ([0-9]{1,18}) requests")
 TOTAL_OF = re.compile(r"Total of ([0-9]{1,18}) requests completed")
 BREAKDOWN = re.compile(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
 RATES = re.compile(rf"{REAL} kb/s (sent|total)")
-SERVED = re.compile(r"Percentage of the requests served[^%0-9]{0,80}(?=[0-9]|$)")
+SERVED = re.compile(r"Percentage of (?:the )?requests served[^%0-9]{0,80}(?=[0-9]|$)")
 PERCENTILE = re.compile(
     r"([0-9]{1,3})% +(?:(-?[0-9]{1,18}(?:\.[0-9]{1,6})?)(?: \((?:longest|last) request\))?|<0> \(never\))"
 )
 PERCENTILES = re.compile(rf"{PERCENTILE.pattern}(?: {PERCENTILE.pattern})+")  # several in one line
-TIMES = re.compile(r"Conn+ection Times \(ms\)")  # misspelled Connnection in 1.3 and in the HTML of 2.0
+TIMES = re.compile(r"Conn+ection Times \(ms\):?")  # misspelled Connnection in 1.3 and in the HTML of 2.0
 COLUMNS = {"min mean[+/-sd] median max": 5, "min avg max": 3}
 DOUBT = re.compile(r"(?:WARN?ING|ERROR): The median and mean for .{1,40} are .{1,40}")
 DOUBT_GOES_ON = re.compile(r"These results are pro[bp]ably not that reliable\.|deviation apart\. These results are .*")

@@ -14,6 +14,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.load.wrk_numbers import TIME, number, whole
 
 _HEADING = re.compile(r"Latency Distribution(?: \(HdrHistogram - (.*)\))?")
+_SEVERAL = re.compile(r"[ \t]+(?=[0-9]{1,3}(?:\.[0-9]+)?%[ \t])")
 _RANK = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 _COLUMNS = re.compile(r"Value\s+Percentile\s+TotalCount\s+1/\(1-Percentile\)")
 _FRACTION = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,9}")
@@ -79,7 +80,11 @@ class Distribution:
             self._take_quantile(line, at, warnings)
 
     def _take_quantile(self, line: str, at: int, warnings: list[str]) -> None:
-        rank, value, *rest = line.split(None, 2)
+        for part in _SEVERAL.split(line):  # people put two beside each other
+            self._take_one(part, at, warnings)
+
+    def _take_one(self, line: str, at: int, warnings: list[str]) -> None:
+        rank, value, *rest = line.split(None, 2) if len(line.split(None, 1)) > 1 else (line, "")
         match = _RANK.fullmatch(rank)
         if match is None:
             raise ParseError(at, "a percentile such as 99%", rank)

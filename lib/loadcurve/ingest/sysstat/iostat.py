@@ -18,12 +18,14 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.iostat_breaks import unwrapped
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
 from loadcurve.ingest.sysstat.sysstat_text import STAMP, Reader, ends_in_decimals, is_chatter, ratio_of, value_of
 
 _CPU = "avg-cpu:"
 _DEVICE = re.compile(r"(?:Device|Filesystem):?")
+_DECIMAL = re.compile(r"-?[0-9]+[.,][0-9]+")
 _FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
 
 
@@ -58,6 +60,9 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     [['vda', 82.44, 2793502.72]]
     """
     warnings: list[str] = []
+    text, wrapped = unwrapped(text)
+    if wrapped:
+        warnings.append(f"line {wrapped}: lines of iostat broken in parts, which were joined")
     reader = Reader(text, "iostat", timezone, warnings)
     tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
     columns: list[str] = []
@@ -83,6 +88,9 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
         elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:
             ratios = {name: ratio_of(cell, name, number) for name, cell in zip(columns[1:], cells, strict=True)}
             _put_cpu(tables["cpu"], ratios, sample, number, warnings)
+            columns = []
+        elif columns and columns[0] != _CPU and not device and _is_prose(cells):
+            warnings.append(f"line {number}: not a row of iostat, left out: {line[:60]!r}")
             columns = []
         elif columns and columns[0] != _CPU and len(cells) == 1 and not device:
             device = cells[0]  # -h of older versions: its numbers stand on the next line
@@ -123,7 +131,13 @@ def _header(cells: list[str]) -> list[str]:
         return [] if any(name[0].isdigit() for name in names) else [*names, "Device"]
     if _DEVICE.fullmatch(first) and names and not any(name[0].isdigit() for name in names):
         return ["Device", *names]
-    return ["Device", *names] if len(names) > 1 and all(is_known(name) for name in names) else []
+    named = len(names) > 1 and not (is_known(first) or first[0].isdigit()) and all(is_known(name) for name in names)
+    return ["Device", *names] if named else []
+
+
+def _is_prose(cells: list[str]) -> bool:
+    """Whether a line below a header has words where a row has numbers."""
+    return len(cells) > 3 and sum(cell[0] in "-.0123456789" for cell in cells) < 2
 
 
 def warn_unknown(columns: list[str], number: int, warnings: list[str]) -> None:
@@ -143,7 +157,7 @@ def _device(columns: list[str], line: str, device: str, number: int) -> tuple[st
         device, *cells = line.rsplit(None, len(names))
     else:
         *cells, device = line.split(None, len(names))
-    if len(cells) != len(names):
+    if len(cells) != len(names) or _DECIMAL.fullmatch(device):
         raise ParseError(number, f"a device and {len(names)} numbers ({' '.join(names)})", line)
     values = {}
     for name, cell in zip(names, cells, strict=True):

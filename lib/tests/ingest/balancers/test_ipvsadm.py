@@ -227,7 +227,7 @@ def test_anything_else_is_read_or_refused(data):
         elif lines[i]:
             at = data.draw(st.integers(0, len(lines[i]) - 1))
             lines[i] = {
-                "garble": lines[i][:at] + data.draw(st.characters()) + lines[i][at + 1 :],
+                "garble": lines[i][:at] + data.draw(st.characters(codec="utf-8")) + lines[i][at + 1 :],
                 "cut": lines[i][:at],
                 "nul": f"{lines[i][:at]}\0{lines[i][at:]}",
             }[what]
@@ -259,3 +259,15 @@ def test_every_sample():
         parsed = parse(path.read_text())
         assert parsed.tool == path.name.split("-")[0]
         assert not [warning for warning in parsed.warnings if "ends inside" not in warning]
+
+
+def test_a_heading_whose_blanks_were_lost_is_no_server():
+    """As a page of a wiki showed it."""
+    text = (
+        "IP Virtual Server version 1.2.1 (size=4096)\nProt LocalAddress:Port Scheduler Flags\n"
+        " -> RemoteAddress:PortForward Weight ActiveConn InActConn\n"
+    )
+    parsed = parse_ipvsadm(text)
+    assert (parsed.tool, len(parsed.tables["balancer"])) == ("ipvsadm", 0)
+    full = parse_ipvsadm(f"{text}TCP  10.0.0.1:80 rr\n  -> 10.0.0.2:80 Masq 1 2 3\n").tables["balancer"]
+    assert full[["active", "inactive"]].to_numpy().tolist()[1] == [2, 3]

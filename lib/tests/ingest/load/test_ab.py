@@ -566,3 +566,10 @@ def test_every_sample():
         parsed = parse(path.read_text())
         assert parsed.tool == "ab", path
         assert not any("not understood" in warning for warning in parsed.warnings), (path, parsed.warnings)
+
+
+def test_headings_that_people_have_changed():
+    text = SLEEP.replace("Times (ms)", "Times (ms):").replace("of the requests served", "of requests served")
+    changed, plain = parse_ab(text), parse_ab(SLEEP)
+    assert all(changed.tables[name].equals(plain.tables[name]) for name in plain.tables)
+    assert changed.warnings == plain.warnings

@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import random
+import re
 import time
 from pathlib import Path
 
@@ -390,3 +391,10 @@ def test_a_run_that_ended_long_before_its_duration_is_no_finished_one(asked, mea
     parsed = parse_wrk(report)
     assert parsed.tables["runs"].status.tolist() == [status]
     assert len(parsed.warnings) == (status == "interrupted"), parsed.warnings
+
+
+def test_quantiles_beside_each_other():
+    rows = [line for line in LATENCY.split("\n") if re.match(r" +[0-9]+% ", line)]
+    assert len(rows) == 4
+    beside = LATENCY.replace("\n".join(rows), "\n".join(rows[i] + "    " + rows[i + 1].strip() for i in (0, 2)))
+    assert parse_wrk(beside).tables["latency"].equals(parse_wrk(LATENCY).tables["latency"])

@@ -126,3 +126,37 @@ def test_damaged_documents(text):
 def test_long_lines(text):
     survives(parse_iostat, text)
     survives(parse_iostat_json, text)
+
+
+WRAPPED = """Device:         rrqm/s   wrqm/s     r/s     w/s    rMB/s    wMB/s
+avgrq-sz avgqu-sz   await r_await w_await  svctm  %util
+nvme0n1        6306.50 18248.00  636.00 1280.00    45.11    76.19
+129.65     3.03    1.23    0.67    1.51   0.76 145.50
+nvme1n1       11441.50 13234.00 1069.50  961.00    71.87    55.39
+128.35     3.32    1.30    0.90    1.75   0.72 146.50
+
+"""
+
+
+def test_rows_that_a_mail_has_wrapped_are_joined():
+    # linux-raid, a mail about raid456
+    tables, warnings = parse_iostat(WRAPPED).tables, parse_iostat(WRAPPED).warnings
+    disks = tables["disks"]
+    assert disks.device.tolist() == ["nvme0n1", "nvme1n1"]
+    assert disks.reads_per_s.tolist() == [636.0, 1069.5]
+    assert disks.read_bytes_per_s.tolist() == pytest.approx([45.11 * 2**20, 71.87 * 2**20])
+    assert disks.utilisation_ratio.tolist() == pytest.approx([1.455, 1.465])
+    assert any("broken in parts" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize("left_out", range(1, 6))
+def test_a_wrapped_report_without_one_of_its_lines_is_not_read_as_another(left_out):
+    lines = WRAPPED.split("\n")
+    with pytest.raises(ParseError):
+        parse_iostat("\n".join(lines[:left_out] + lines[left_out + 1 :]))
+
+
+def test_prose_below_the_rows_is_left_out_with_a_warning():
+    parsed = parse_iostat(OLD.rstrip() + "\nThis workload has an average time (await) of 9 milliseconds\n")
+    assert parsed.tables["disks"].device.tolist() == ["sda"]
+    assert any("not a row of iostat" in warning for warning in parsed.warnings)
