@@ -5,6 +5,7 @@ import json
 import subprocess
 from collections import Counter
 
+import numpy as np
 import pytest
 from events import HANG_S
 from private_services import ask, need, running
@@ -83,7 +84,7 @@ def test_a_client_keeps_its_server_by_hash(site, tmp_path):
     for seed in (1, 2, 3, 0x10ADC0DE):
         rules = loaded(site, tmp_path, scheduler="hash", seed=seed)
         expected = [0] * SERVERS
-        expected[nft_server(client, SERVERS, seed)] = 6
+        expected[nft_server(client, SERVERS, np.array([seed]))[0]] = 6
         assert asked(site, 6) == expected
         do(site[0]["LB"], rules.remove, tmp_path)
 

@@ -22,10 +22,15 @@ def test_as_many_clients_as_servers_spread_evenly(server_of, block, servers):
 
 
 def test_what_cannot_be_even_is_as_even_as_it_can_be():
-    """One client is all of the load; of 3, 2 and 1 connections, 3 are to go to each of two servers."""
+    """One client is all of the load; of 3, 2 and 1 connections, 3 are to go to each of two servers.
+
+    Of ten equal clients, two of four servers get two and the others three, not one server one and the others three.
+    """
     alone, three = {"10.99.0.2": 64}, {"10.99.0.2": 3, "10.99.0.3": 2, "10.99.0.4": 1}
+    ten = {f"10.99.0.{n + 2}": 100 for n in range(10)}
     assert sorted(expected_shares(alone, 2, nft_server, find_seed(alone, 2, nft_server))) == [0, 1]
     assert expected_shares(three, 2, nft_server, find_seed(three, 2, nft_server)) == (0.5, 0.5)
+    assert sorted(expected_shares(ten, 4, nft_server, find_seed(ten, 4, nft_server))) == [0.2, 0.2, 0.3, 0.3]
 
 
 def test_a_seed_for_all_blocks_of_addresses_gave_one_server_everything():

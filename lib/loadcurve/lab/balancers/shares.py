@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from ipaddress import IPv4Address
 
-ServerOf = Callable[[str, int, int], int]
-"""Address of a client, number of servers, seed → number of its server, from 0."""
+import numpy as np
+
+ServerOf = Callable[[str, int, np.ndarray], np.ndarray]
+"""Address of a client, number of servers, seeds (int64) → number of its server by each of them, from 0."""
 
 _WORD = 0xFFFFFFFF
 _INITIAL = 0xDEADBEEF  # JHASH_INITVAL
@@ -20,15 +22,15 @@ _MIX, _FINAL = (4, 6, 8, 16, 19, 4), (14, 11, 25, 16, 4, 14, 24)
 _SEEDS = 20_000
 
 
-def jhash(data: bytes, seed: int) -> int:
+def jhash(data: bytes, seed: int | np.ndarray) -> int | np.ndarray:
     """Return the hash of 1 or more bytes as the kernel's `jhash` does (include/linux/jhash.h; B. Jenkins, lookup3.c).
 
     Parameters
     ----------
     data : bytes
         What to hash.
-    seed : int
-        0 to 2^32 − 1.
+    seed : int or numpy.ndarray of int64
+        0 to 2^32 − 1; of an array the result is the hash by each.
 
     Examples
     --------
@@ -51,15 +53,15 @@ def jhash(data: bytes, seed: int) -> int:
     return words[2]
 
 
-def nft_server(address: str, servers: int, seed: int) -> int:
+def nft_server(address: str, servers: int, seeds: np.ndarray) -> np.ndarray:
     """Server of a client by nftables' ``jhash ip saddr mod SERVERS seed SEED`` (net/netfilter/nft_hash.c)."""
-    return jhash(IPv4Address(address).packed, seed) * servers >> 32  # reciprocal_scale
+    return jhash(IPv4Address(address).packed, seeds) * servers >> 32  # reciprocal_scale
 
 
-def nginx_server(address: str, servers: int, seed: int) -> int:
+def nginx_server(address: str, servers: int, seeds: np.ndarray) -> np.ndarray:
     """Server of a client by nginx's ``hash`` of `nginx_key` (ngx_http_upstream_hash_module.c), all of one weight."""
-    key = nginx_key(seed).replace("${remote_addr}", address)
-    return (zlib.crc32(key.encode("ascii")) >> 16 & 0x7FFF) % servers
+    keys = (nginx_key(seed).replace("${remote_addr}", address) for seed in seeds)
+    return (np.array([zlib.crc32(key.encode("ascii")) for key in keys]) >> 16 & 0x7FFF) % servers
 
 
 def nginx_key(seed: int) -> str:
@@ -68,7 +70,7 @@ def nginx_key(seed: int) -> str:
 
 
 def find_seed(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> int:
-    """Return the first seed by which the busiest server has the fewest connections.
+    """Return the first seed by which the busiest server has the fewest connections, and the others the most alike.
 
     Parameters
     ----------
@@ -90,29 +92,24 @@ def find_seed(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> 
 
 @cache
 def _found(pairs: tuple[tuple[str, int], ...], servers: int, server_of: ServerOf) -> int:
-    clients = dict(pairs)
-    least = max([-(-sum(clients.values()) // servers), *clients.values()])
-    best, fewest = 1, float("inf")
-    for seed in range(1, _SEEDS + 1):
-        busiest = max(_loads(clients, servers, server_of, seed))
-        if busiest < fewest:
-            best, fewest = seed, busiest
-        if busiest <= least:
-            break
-    return best
+    seeds = np.arange(1, _SEEDS + 1)
+    loads = _loads(dict(pairs), servers, server_of, seeds)
+    return int(seeds[np.lexsort(((loads**2).sum(axis=1), loads.max(axis=1)))[0]])
 
 
 def expected_shares(clients: Mapping[str, int], servers: int, server_of: ServerOf, seed: int) -> tuple[float, ...]:
     """Return the part of all connections that each server gets; parameters as of `find_seed`."""
-    return tuple(load / sum(clients.values()) for load in _loads(clients, servers, server_of, seed))
+    (loads,) = _loads(clients, servers, server_of, np.array([seed])).tolist()
+    return tuple(load / sum(clients.values()) for load in loads)
 
 
-def _loads(clients: Mapping[str, int], servers: int, server_of: ServerOf, seed: int) -> list[int]:
-    loads = [0] * servers
+def _loads(clients: Mapping[str, int], servers: int, server_of: ServerOf, seeds: np.ndarray) -> np.ndarray:
+    """Connections of each server (column) by each seed (row)."""
+    loads = np.zeros((len(seeds), servers), np.int64)
     for address, connections in clients.items():
-        loads[server_of(address, servers, seed)] += connections
+        loads[np.arange(len(seeds)), server_of(address, servers, seeds)] += connections
     return loads
 
 
-def _rotated(word: int, bits: int) -> int:
+def _rotated(word: int | np.ndarray, bits: int) -> int | np.ndarray:
     return (word << bits | word >> (32 - bits)) & _WORD
