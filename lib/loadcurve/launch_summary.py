@@ -97,18 +97,29 @@ def _little(rows: pd.DataFrame) -> Iterator[str]:
     checked = rows.loc[usable.notna(), "run_id"].nunique()
     if off.empty:
         yield (
-            f"  Little's law: throughput × response time is {least:g} to {most:g} of the connections wherever checked, "
-            f"in {_count(checked)}"
+            f"  Little's law: throughput × response time is {least:g} to {most:g} times the connections wherever "
+            f"checked, in {_count(checked)}"
         )
         return
     ratios = little_ratio(off)
     worst = off["run_id"].iloc[int(np.argmax(np.abs(np.log(ratios))))]
-    span = f"{ratios.min():.2g}" + ("" if len(off) == 1 else f" to {ratios.max():.2g}")
+    span = " to ".join(dict.fromkeys(_ratio(end) for end in (ratios.min(), ratios.max())))
     yield (
-        f"  Little's law: in {off['run_id'].nunique()} of {checked} runs throughput × response time is {span} of the "
-        f"connections (farthest in {worst}): do not use their response times, take connections / throughput "
+        f"  Little's law: in {off['run_id'].nunique()} of {checked} runs throughput × response time is {span} times "
+        f"the connections (farthest in {worst}): do not use their response times, take connections / throughput "
         "(rule effective-concurrency; column latency_usable)"
     )
+
+
+def _ratio(value: float) -> str:
+    """Two digits, never with an exponent.
+
+    Examples
+    --------
+    >>> _ratio(0.564), _ratio(4.9), _ratio(1250.2)
+    ('0.56', '4.9', '1,250')
+    """
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _taken(rows: pd.DataFrame) -> Iterator[str]:

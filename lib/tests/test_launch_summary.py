@@ -44,7 +44,8 @@ def test_every_fact_and_every_distinct_warning_is_told(recorded):
     requests = runs.loc[["cpu-c0512-r2", "delay-c0008-r1"], "requests"].sum()
     assert share == f"  failed requests: none of {requests:,}"
     assert little.startswith(
-        f"  Little's law: in 1 of 2 runs throughput × response time is {ratio['cpu-c0512-r2']:.2g} of the connections"
+        "  Little's law: in 1 of 2 runs throughput × response time is "
+        f"{ratio['cpu-c0512-r2']:.2g} times the connections"
     )
     # 0.12 s and 1.12 s of the 12 s of two processors.
     assert other == "  other processes: up to 9.3% of a run's processors (delay-c0008-r1), over 2% in 1 of 2 runs"

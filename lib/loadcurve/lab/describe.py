@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from loadcurve.errors import LabError
 from loadcurve.lab import programs
@@ -47,10 +48,17 @@ def describe(study: Study) -> Iterator[str]:
     """
     check_study(study)
     settings = settings_of(study)
+    yield _head(study, settings)
+    if settings.search is not None:
+        goal, factor = settings.search.goal, settings.search.factor
+        yield (
+            f"  each run sets {factor} from {goal.lowest:g} to {goal.highest:g} and lasts {goal.initial_s:g} to "
+            f"{goal.final_s:g} s: below are the longest at the lowest"
+        )
+        study = _longest_at_lowest(study, settings)
     points = dict(
         zip((point.run_id for point in first_points(study)), arrangements(study, programs.ASSUMED), strict=True)
     )
-    yield _head(study, settings)
     for run_id, (of_point, arrangement) in points.items():
         yield run_id
         if arrangement.fault is not None:
@@ -78,6 +86,14 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
         check_targets(study, public=public, ask=False)
     except LabError as error:
         yield f"cannot be launched: {error}"
+
+
+def _longest_at_lowest(study: Study, settings: StudyFile) -> Study:
+    """A study that searches, with what its longest run at the lowest level sets."""
+    lowest, factor = settings.search.goal.lowest, settings.search.factor
+    level = int(lowest) if float(lowest).is_integer() else lowest
+    trial = {factor: level, "load.duration_s": settings.search.goal.final_s}
+    return replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
 
 
 def _shares(expected: Mapping[str, float]) -> str:

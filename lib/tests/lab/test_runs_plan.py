@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+from itertools import chain
 
 import pytest
 from launched_runs import DELAYS, launched, short_study, tool_argv
@@ -38,7 +39,7 @@ _ROLES = {"server", "balancer", "collector", "warm_up", "generator"}
 def planned(study):
     """Commands of each run in the plan: host, role, argv without pins."""
     runs, found = {}, None
-    for line in list(describe(study))[1:]:
+    for line in list(describe(study))[2 if study.search else 1 :]:
         if not line.startswith(" "):
             found = runs.setdefault(f"{line}", [])
             continue
@@ -75,6 +76,17 @@ def test_what_is_planned_is_what_runs(tmp_path, name):
     assert set(plan) == set(made.runs)
     for run_id, commands in plan.items():
         assert sorted(commands) == sorted(ran(made.runs[run_id])), run_id
+
+
+def test_a_plan_of_a_search_shows_a_run_that_it_makes():
+    """Not the study's own level and duration, which no run of a search has."""
+    search = {"factor": "connections", "capacity": {"lowest": 3, "highest": 64, "final_s": 2}}
+    study = short_study("s", search=search, objective={"latency_s": 0.01}, factors={}, load={"duration_s": 5})
+    head, trials, *_ = describe(study)
+    assert head.startswith("s: at most ") and " runs of up to 2 s, " in head
+    assert trials == "  each run sets connections from 3 to 64 and lasts 1 to 2 s: below are the longest at the lowest"
+    (wrk,) = (argv for _, role, argv in chain(*planned(study).values()) if role == "generator")
+    assert wrk[2:4] == ("-c3", "-d2s")
 
 
 def test_a_plan_starts_and_makes_nothing(tmp_path, monkeypatch):
