@@ -1,6 +1,7 @@
 """Shared by all tests: where the checkout is, a short study, whether network namespaces can be made here."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,14 @@ def root() -> Path:
 def a_busy_machine_is_not_warned_of(monkeypatch):
     """What others take of the processors is no fault of what is tested."""
     monkeypatch.setattr(neighbours, "BUSY_RATIO", 1.0)
+
+
+@pytest.fixture
+def own_handler_of_sigint():
+    """Python's own, also where the tests run in a shell's background, whose children ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 @pytest.fixture

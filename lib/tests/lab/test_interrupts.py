@@ -11,13 +11,7 @@ import pytest
 
 from loadcurve.lab import interrupts
 
-
-@pytest.fixture(autouse=True)
-def python_s_own_handler():
-    """Also where the tests run in a shell's background, whose children ignore the signal."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+pytestmark = pytest.mark.usefixtures("own_handler_of_sigint")
 
 
 def press() -> None:

@@ -16,7 +16,7 @@ from loadcurve.lab import find_obstacles
 from loadcurve.lab.network.things import NAMESPACES
 from loadcurve.records import read_run, run_folders, write_study
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("own_handler_of_sigint")]
 
 ARGV = (sys.executable, "-m", "loadcurve", "launch")
 
