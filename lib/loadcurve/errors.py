@@ -23,6 +23,10 @@ _NEXT = {
 """What to do next about an error of the operating system."""
 
 
+# Characters of a wrong value that a message shows; an array can have millions of numbers.
+_LONGEST = 300
+
+
 class LoadcurveError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the reader."""
 
@@ -71,14 +75,15 @@ class ValueRuleError(LoadcurveError, ValueError):
     --------
     >>> print(ValueRuleError("level", "0 < level < 1", 95))
     level must be 0 < level < 1, got 95
+    >>> len(str(ValueRuleError("x", "increasing", [0.5] * 5000))) < 400
+    True
     """
 
     def __init__(self, name: str, rule: str, got: object):
         self.name, self.rule, self.got = name, rule, got
         self.others: tuple[ValueRuleError, ...] = ()
-        super().__init__(
-            f"{name} must be {rule}, got {got!r}" if isinstance(got, str) else f"{name} must be {rule}, got {got}"
-        )
+        shown = repr(got) if isinstance(got, str) else " ".join(str(got).split())  # an array takes several lines
+        super().__init__(f"{name} must be {rule}, got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '...'}")
 
 
 def check_all(*checks: Callable[[], object]) -> None:

@@ -5,10 +5,23 @@ from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
 
+# Least squares need fourth powers of the ratios of values, which must neither overflow nor become 0.  No number of
+# connections or requests per second is near these bounds in any unit.
+_LEAST, _MOST = 1e-30, 1e30
+
 
 def above_0(name: str, values: ArrayLike) -> np.ndarray:
     """Return `values` as floats, all of them > 0 or NaN; `name` is the argument that a ValueRuleError names."""
     return _array(name, values, "> 0", lambda array: array <= 0)
+
+
+def measured(name: str, values: ArrayLike) -> np.ndarray:
+    """Return measured `values` as floats, all of them > 0, of a size whose powers can be computed, or not finite."""
+    array = above_0(name, values)
+    wrong = np.isfinite(array) & ((array < _LEAST) | (array > _MOST))
+    if wrong.any():
+        raise ValueRuleError(name, f"{_LEAST:g} to {_MOST:g}, as measured values are", array[wrong].flat[0])
+    return array
 
 
 def at_least_0(name: str, values: ArrayLike) -> np.ndarray:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
+from loadcurve.models._values import measured
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 
@@ -150,8 +150,8 @@ def _highest(connections: pd.Series, values: pd.Series, level: float) -> tuple[E
 
 def _known_runs(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[pd.DataFrame, list[str]]:
     """Runs with both numbers, and a warning for those without."""
-    number = np.atleast_1d(above_0("connections", connections))
-    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    number = np.atleast_1d(measured("connections", connections))
+    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
     known = ~(np.isnan(number) | np.isnan(throughput))

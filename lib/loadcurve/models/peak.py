@@ -102,7 +102,13 @@ def find_peak_throughput(fit: Fit) -> Estimate:
     # dX/dN = 0 at the peak, so its own shift with the parameters adds nothing to the gradient; at the first level the
     # peak does not shift.
     slope = fit.gradient(np.array([peak.value]), *fit.values())[0]
-    return _delta(fit, float(fit.predict(peak.value)), slope, peak.warnings)
+    value = float(fit.predict(peak.value))
+    if not value > 0:
+        no = "the law has no throughput at its peak below one connection: give the loads in whole units"
+        return Estimate(
+            np.nan, np.nan, np.nan, fit.level, f"least squares, {fit.weighting} weights", (*peak.warnings, no)
+        )
+    return _delta(fit, value, slope, peak.warnings)
 
 
 def find_limit(fit: Fit, interval: str = "profile") -> Estimate:

@@ -1,12 +1,16 @@
 """Every fit stays in its law's domain, finds the least squares in it, and has a peak and a limit, for any sweep."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from loadcurve.models import find_limit, find_peak, find_peak_throughput
+from loadcurve.errors import ValueRuleError
+from loadcurve.models import find_demand, find_limit, find_peak, find_peak_throughput
+from loadcurve.models.capacity import kneedle
 from loadcurve.models.scaling import (
     LAWS,
     QUANTITIES,
@@ -16,18 +20,20 @@ from loadcurve.models.scaling import (
     fit_law,
     fit_saturating,
     fit_usl,
+    run_tournament,
 )
 
 # Where SciPy begins: costs small, middling and large.
 STARTS = [(contention, coherency) for contention in (1e-3, 0.3, 0.99) for coherency in (1e-6, 1e-3, 0.3)]
 # A real sweep whose every level lies past the peak: it gave γ = −11498 and α = −5.
+FALLING = ([8, 16, 32], [2633.6, 1448.5, 263.4])  # as many levels as parameters, and γ at its ceiling
 PAST = ([8, 16, 32, 64, 128, 256], [2693.18, 2425.41, 2358.79, 2308.87, 2265.52, 2167.86])
 
 
 @st.composite
-def sweeps(draw):
+def sweeps(draw, least=4):
     """Doubled loads from any first one; throughput that rises, falls or stays, with scatter, in any unit."""
-    levels = draw(st.integers(4, 9))
+    levels = draw(st.integers(least, 9))
     number = draw(st.sampled_from([1.0, 3.0, 8.0, 64.0])) * 2.0 ** np.arange(levels)
     power = draw(st.sampled_from([1.0, 0.7, 0.0, -0.3, -1.0, -1.6]))
     kink = draw(st.sampled_from([0.5, 4.0, 20.0]))
@@ -43,9 +49,10 @@ def in_domain(values):
 
 
 @settings(max_examples=40, deadline=None)
-@given(sweeps(), st.sampled_from(["linear", "amdahl", "usl"]), st.sampled_from(["relative", "equal"]))
+@given(sweeps(least=3), st.sampled_from(["linear", "amdahl", "usl"]), st.sampled_from(["relative", "equal"]))
 @example(PAST, "usl", "equal")
 @example(PAST, "amdahl", "equal")
+@example(FALLING, "usl", "relative")
 def test_no_other_search_of_the_domain_finds_less(sweep, name, weights):
     """SciPy with the same bounds, from several starts; logarithms of γ and β, which span decades."""
     number, throughput = np.array(sweep[0], float), np.array(sweep[1])
@@ -90,6 +97,27 @@ def test_a_batch_stays_in_the_domain(sweep):
     for name in ("amdahl", "usl"):
         drawn = bootstrap_law(LAWS[name], *sweep, draws=50)
         assert all(in_domain(values) for values in drawn[list(LAWS[name].parameters)].to_numpy())
+
+
+@pytest.mark.parametrize("odd", [1e-300, 1e300])
+@pytest.mark.parametrize("find", [*(partial(fit_law, law) for law in LAWS.values()), find_demand, run_tournament])
+def test_a_size_that_no_measurement_has_is_refused(find, odd):
+    for sweep in (([1, 2, 4, 8], [odd, 20, 30, 40]), ([1, 2, 4, odd], [10, 20, 30, 40])):
+        with pytest.raises(ValueRuleError, match="1e-30 to 1e[+]30"):
+            find(*sweep)
+
+
+def test_a_message_about_an_array_is_one_line():
+    with pytest.raises(ValueRuleError) as error:
+        kneedle(np.arange(300.0)[::-1], np.arange(300.0))
+    assert "\n" not in str(error.value)
+
+
+def test_a_law_below_one_connection_has_no_negative_peak():
+    """Below N = 1 the costs subtract: 1 − α (1 − N) − β N (1 − N) can be negative between the levels."""
+    fit = fit_usl([0.1075, 1.173, 1.473, 2.1], [1302550, 2337.6, 788344.8, 46028.6])
+    found = find_peak_throughput(fit)
+    assert found.value > 0 or (np.isnan(found.value) and "whole units" in found.warnings[-1])
 
 
 def test_free_signs_keep_a_positive_throughput_of_one():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
+from loadcurve.models._values import measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,8 @@ class Runs:
 
 def known_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int, name: str = "connections") -> Runs:
     """Return the runs that have both numbers; fewer than `least` levels are refused.  Errors call the load `name`."""
-    number = np.atleast_1d(above_0(name, connections))
-    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    number = np.atleast_1d(measured(name, connections))
+    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of {name}, {number.shape}", throughput.shape)
     known = np.isfinite(number) & np.isfinite(throughput)

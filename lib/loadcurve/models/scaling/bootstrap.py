@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
+from loadcurve.models._values import above_0, measured
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
@@ -70,7 +70,7 @@ def bootstrap_law(
     >>> print(find_interval(found["unit_throughput_rps"], 10.1))
     10.1 [9.878, 10.29]
     """
-    number, throughput = np.asarray(above_0("connections", connections)), above_0("throughput_rps", throughput_rps)
+    number, throughput = np.asarray(measured("connections", connections)), measured("throughput_rps", throughput_rps)
     if number.shape != throughput.shape or number.ndim != 1 or np.isnan(number + throughput).any():
         raise ValueRuleError("throughput_rps", f"one known value for each of {number.size} runs", throughput.shape)
     if draws < 2:

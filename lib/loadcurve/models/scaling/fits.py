@@ -78,13 +78,13 @@ def fit_law(
     for i, name in enumerate(law.parameters):
         ends, method = (values[i] - half[i], values[i] + half[i]), "t interval"
         if name not in HELD:  # a capacity, a time or a sharpness: what lies outside of its range is nothing to report
-            ends = np.clip(ends, 0.0, max(law.bounds.get(name, (np.inf,))))
+            ends = np.clip(ends, 0.0, law.most(name))
         if len(free) < count and name in HELD and name in law.bounds and degrees and has_scatter:
             # A t interval would take the bound for known.
             profile = Profile(name, number, throughput, weight, count)
             ends, method = profile.interval(values[i], sum_limit(squares, degrees, level)), "profile"
         elif i not in free:
-            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, max(law.bounds.get(name, (np.inf,))))
+            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, law.most(name))
         method += ", at its bound" * (i not in free)
         parameters[name] = Estimate(values[i], *ends, level, f"least squares, {weighting} weights, {method}")
     mean = throughput @ weight / weight.sum()

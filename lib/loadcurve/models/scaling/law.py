@@ -45,6 +45,10 @@ class Law:
     bounds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     ceiling: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
+    def most(self, name: str) -> float:
+        """Return the highest value that a parameter may take; infinite where nothing bounds it from above."""
+        return max((bound for bound in self.bounds.get(name, ()) if bound > 0), default=np.inf)
+
     def squares(self, number: np.ndarray, observed: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Weighted sums of squares (b,) of data sets (b, n) with their parameters (b, p)."""
         fitted = self.function(number, *values.T[:, :, None])

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
+from loadcurve.models._values import above_0, measured
 
 
 def known_points(
@@ -18,8 +18,8 @@ def known_points(
         When the arrays differ in length, a level comes twice, fewer than `least` points have a value, or a value
         breaks its rule.
     """
-    number = np.atleast_1d(above_0("connections", connections))
-    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    number = np.atleast_1d(measured("connections", connections))
+    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
     weight = np.ones_like(number) if weights is None else np.atleast_1d(above_0("weights", weights))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
+from loadcurve.models._values import measured
 
 
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
@@ -45,8 +45,8 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     0          1.0           100.0        2         1.60    1.97
     1          8.0           800.0        2        12.81    0.03
     """
-    number = np.atleast_1d(above_0("connections", connections))
-    throughput = np.atleast_1d(above_0("throughput_rps", throughput_rps))
+    number = np.atleast_1d(measured("connections", connections))
+    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
     if number.shape != throughput.shape or number.ndim != 1:
         raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
     known = np.isfinite(number) & np.isfinite(throughput)
