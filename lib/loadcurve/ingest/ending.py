@@ -66,7 +66,7 @@ def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
     >>> warning_of("Requests/sec:  9.00\n", wrk, ())
     "line 2: the text ends before 'Transfer/sec:', so it may be cut"
     """
-    if any("the text ends" in warning for warning in warnings):
+    if any("the text ends" in warning or "cut off" in warning for warning in warnings):
         return ""
     if not text.endswith("\n") and text and not _is_whole(last := _last_line(text), ending):
         number = text.count("\n") + 1

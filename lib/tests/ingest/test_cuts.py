@@ -7,6 +7,7 @@ forms.  Inside a line, and before the last section of a report, something always
 import pytest
 from cuts import DATA, Tally, places, real_files, try_cut, values_of, without_newline
 
+from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.registry import FORMS
 
 TOOLS = sorted({form.tool for form in FORMS})
@@ -38,3 +39,24 @@ def test_nothing_is_lost_in_silence_and_nothing_invented(tallies, tool):
 @pytest.mark.parametrize("tool", KNOWN_WHOLE)
 def test_a_whole_report_needs_no_newline_at_its_end(tallies, tool):
     assert tallies[tool].short == 0
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["ab/percentiles", "fortio/text", "hey/requests", "sadf/epoch", "sadf/lines", "sadf/sections", "sadf/wide",
+     "vegeta/hdrplot", "vegeta/old-and-histogram"],
+)  # fmt: skip
+def test_a_last_line_with_all_its_decimals_needs_no_newline(case):
+    """A terminal or a collector that strips the last newline takes nothing from numbers of fixed decimals."""
+    name, raw = f"{case}.txt", (DATA / f"{case}.txt").read_bytes()
+    whole, stripped = parse_bytes(raw, name), parse_bytes(raw.rstrip(), name)
+    assert values_of(stripped) == values_of(whole)
+    assert stripped.warnings == whole.warnings
+    shorter = parse_bytes(raw.rstrip(b"\n# %")[:-1], name)
+    assert shorter.warnings != whole.warnings
+
+
+def test_a_report_that_never_came_is_warned_of_once():
+    """What ab prints where it finds no host: its error is on the other stream, and nothing is cut."""
+    text = "This is ApacheBench, Version 2.3 <$Revision: 1934978 $>\n\nBenchmarking nosuchhost (be patient)..."
+    assert len(parse_bytes(text.encode(), "ab.txt").warnings) == 1

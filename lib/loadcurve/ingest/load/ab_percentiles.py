@@ -20,6 +20,8 @@ from loadcurve.ingest.parsed import Parsed
 _HEADER = re.compile(r"Percentage served ?, ?Time in ms")
 # What stood in memory may be any number of 64 bits: 16 digits of ms, and a sign.
 _TIME = r"[0-9]{1,16}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?|-[0-9]{1,16}\.[0-9]{3}"
+# Of every time that ab writes; one that has them is whole, also without a newline after it.
+_THREE_DECIMALS = re.compile(r"\.[0-9]{3}$")
 _ROW = re.compile(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 
 
@@ -60,7 +62,7 @@ def parse_ab_percentiles(text: str) -> Parsed:
         elif match := _ROW.fullmatch(line):
             if not rank < float(match[1]) <= 100:
                 raise ParseError(at, f"a percentage over {rank:g}, up to 100", match[1])
-            if at == len(lines):
+            if at == len(lines) and not _THREE_DECIMALS.search(line):
                 warnings.append(f"line {at}: the text ends here; this row is left out, as it may be cut")
                 continue
             rank = float(match[1])

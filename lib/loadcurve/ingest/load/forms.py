@@ -146,6 +146,7 @@ FORMS = (
             r"response-time,DNS\+dialup,DNS,",
         ),
         commas=True,
+        ending=Ending(r".*,[0-9]+\.[0-9]{4}"),
     ),
     Form(
         "oha", "requests", "load.oha:parse_oha_csv",
@@ -172,7 +173,9 @@ FORMS = (
             r"Usage: vegeta ",
             r"(?:[\w./-]{1,40}: ){1,3}vegeta: (?:command )?not found",
         ),
-        ending=Ending(section=r"Error Set:", after=r"Requests\s+\[total", name="'Error Set:'"),
+        ending=Ending(
+            r"\[.*%(?:[ \t]+#+)?|[0-9.]+[ \t]+[01]\.[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9]{6}",
+            section=r"Error Set:", after=r"Requests\s+\[total", name="'Error Set:'"),
     ),
     Form(
         "vegeta", "json", "load.vegeta_json:parse_vegeta_json",

@@ -60,7 +60,7 @@ def parse_fortio(text: str) -> Parsed:
     failure = ""
     for number, line in enumerate(lines, 1):
         known = line.startswith(("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes"))
-        if number == len(lines) and (known or _CODE_LIKE.match(line)):
+        if number == len(lines) and not line.endswith(" qps") and (known or _CODE_LIKE.match(line)):
             warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
         elif match := _HEADING.fullmatch(line):
             report = _new(runs, number)

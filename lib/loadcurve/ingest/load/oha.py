@@ -34,6 +34,9 @@ _REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 _CSV = ("request-start", "DNS", "DNS+dialup", "Response-delay", "request-duration", "bytes", "status")
 _COLUMNS = ("offset_s", "dns_s", "connect_s", "waiting_s", "latency_s", "received_bytes", "status")
 
+# Of the times of hey: a last one that has them is whole, also without a newline after it.
+_FOUR_DECIMALS = re.compile(r"\.[0-9]{4}$")
+
 
 def parse_oha_json(text: str) -> Parsed:
     """Tables `runs`, `latency`, `histogram` and `phases` of every JSON result of oha in a text.
@@ -92,6 +95,8 @@ def parse_oha_csv(text: str) -> Parsed:
 def csv_requests(text: str, tool: str, header: tuple[str, ...], columns: Mapping[str, str]) -> Parsed:
     """Table `requests` of a CSV whose first columns are those of `header`, all numbers of at least 0."""
     whole, _, rest = text.rpartition("\n")
+    if rest.count(",") == len(header) - 1 and _FOUR_DECIMALS.search(rest):
+        whole, rest = text, ""
     lines = text.count("\n") + 1
     warnings = [f"line {lines}: the text ends inside a line, which is left out: {rest[:60]!r}"] if rest.strip() else []
     begin = next((i for i, line in enumerate(whole.split("\n")) if line.strip().startswith(header[0] + ",")), None)

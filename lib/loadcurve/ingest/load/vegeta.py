@@ -32,6 +32,8 @@ _HIST = re.compile(r"Bucket\s+#\s+%\s+Histogram")
 _CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
 _HDR = re.compile(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
 _HDR_ROW = re.compile(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
+# Last lines that are whole without a newline: a row's count is not at its end, and hdrplot writes six decimals.
+_WHOLE = re.compile(r"Error Set:.*|\[.*%(?:\s+#+)?|[0-9.]+\s+[01]\.[0-9]+\s+[0-9]+\s+[0-9]+\.[0-9]{6}")
 _FAILURE = re.compile(
     r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: (?:command )?not|Error decoding"
     r"|no targets|[0-9/]{10} [0-9:]{8} (?:bad|no|open|EOF|encode)).*"
@@ -73,7 +75,7 @@ def parse_vegeta(text: str) -> Parsed:
     reports: list[dict] = []
     block = failure = ""
     for number, line in enumerate(lines, 1):
-        if number == len(lines) and line and not _ERRORS.fullmatch(line) and block != "errors":
+        if number == len(lines) and line and block != "errors" and not _WHOLE.fullmatch(line):
             if _ROW_LIKE.match(line) or block:
                 strays.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
         elif _ROW_LIKE.match(line):

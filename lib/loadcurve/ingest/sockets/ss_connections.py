@@ -120,7 +120,9 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
         kept = ""
     cut = tail[len(kept) :].strip()
     said = (
-        f"inside a line, of which is left out: {cut[-80:]!r}" if cut else "without a newline: texts of it are left out"
+        f"inside a line, of which is left out: {cut[-80:]!r}"
+        if cut
+        else "without a newline; words of its last line, which may be cut, are left out"
     )
     warnings.append(f"line {text.count(chr(10)) + 1}: the text ends {said}")
     return end, kept, cut or tail

@@ -32,6 +32,7 @@ HEADER = ("hostname", "interval", "timestamp")
 _RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
 _ALL = {"CPU": "all", "INTR": "sum"}  # what -1 stands for
 _ROW = re.compile(r"[^;]+;-?[0-9]+;[^;]+;.+")
+_TWO_DECIMALS = re.compile(r"-?[0-9]+[.,][0-9]{2}")
 
 
 def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
@@ -73,7 +74,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
         cells = line.lstrip("# ").split(";")
         if tuple(cells[:3]) == HEADER:
             columns, headers = in_order([cell.strip() for cell in cells[3:]]), headers + 1
-        elif _ROW.fullmatch(line) and number == len(lines):
+        elif _ROW.fullmatch(line) and number == len(lines) and not _is_whole(line, lines[number - 2]):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         elif _ROW.fullmatch(line):
             host, _, stamp, *cells = line.split(";", 3)[:3] + line.split(";")[3:]
@@ -87,6 +88,11 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
     if not rows:
         warnings.append("line 1: the header has no rows")
     return Parsed("sadf", rows.tables(), tuple(warnings))
+
+
+def _is_whole(line: str, above: str) -> bool:
+    """Whether a last line without a newline has all its values: as many as the line above, and both last decimals."""
+    return line.count(";") == above.count(";") and _TWO_DECIMALS.fullmatch(line.rpartition(";")[2]) is not None
 
 
 def _row(

@@ -22,6 +22,8 @@ from loadcurve.ingest.sysstat.sysstat_text import is_chatter
 from loadcurve.ingest.sysstat.zoned import Instants
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
+# What ends a value that is whole, also without a newline after it.
+_TWO_DECIMALS = re.compile(r"\s-?[0-9]+[.,][0-9]{2}$")
 _ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
 _PROCESSOR = re.compile(r"all|cpu[0-9]+")
 _TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
@@ -80,7 +82,7 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
             if line and number == len(lines):
                 warnings.append(f"line {number}: the text ends inside a line, which is left out")
             continue
-        if number == len(lines):
+        if number == len(lines) and not _TWO_DECIMALS.search(line):
             warnings.append(f"line {number}: the text ends inside a line, which is left out")
             continue
         host, _, stamp, rest = match.groups()
