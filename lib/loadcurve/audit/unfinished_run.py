@@ -18,6 +18,14 @@ _ADVICE = {
     "missing": "Restore the run's folder, or launch the study again: runs.json lists the run.",
 }
 _OTHER = "Look at run.json: the status is none that a laboratory writes."
+# Of a file that somebody brought, no study and no run.json is known.
+_ALONE = {
+    "failed": "Read the column reason of the table runs and what the load generator printed, then measure again.",
+    "interrupted": "Measure again: a part of a run holds mostly its start.",
+}
+_ALONE_OTHER = (
+    "The file holds no whole report: read its warnings and the standard error of the tool, then measure again."
+)
 
 
 def audit_unfinished_run(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -42,6 +50,8 @@ def audit_unfinished_run(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for run in tables["runs"].itertuples(index=False):
         finished = run.status == "finished"
+        advice, other = (_ALONE, _ALONE_OTHER) if pd.isna(run.study) else (_ADVICE, _OTHER)
+        status = "not known" if pd.isna(run.status) else f"{run.status}, not finished"
         rows.append(
             {
                 "study": run.study,
@@ -49,8 +59,8 @@ def audit_unfinished_run(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
                 "source": run.source,
                 "rule": RULE,
                 "severity": "ok" if finished else "error",
-                "evidence": "The run finished." if finished else f"The run's status is {run.status}, not finished.",
-                "advice": "" if finished else _ADVICE.get(run.status, _OTHER),
+                "evidence": "The run finished." if finished else f"The run's status is {status}.",
+                "advice": "" if finished else advice.get(run.status, other),
             }
         )
     return schemas.check("findings", pd.DataFrame(rows))

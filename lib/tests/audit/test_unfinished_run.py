@@ -13,3 +13,12 @@ def test_only_finished_is_ok(status, severity):
     found = audit_unfinished_run({"runs": runs}).iloc[0]
     assert found["severity"] == severity
     assert (status in found["evidence"]) and bool(found["advice"]) == (severity == "error")
+
+
+@pytest.mark.parametrize("status", ["failed", "interrupted", None])
+def test_a_file_without_a_record_is_not_sent_to_one(status):
+    runs = tables.check("runs", pd.DataFrame([{"source": "brought.txt", "status": status}]))
+    found = audit_unfinished_run({"runs": runs}).iloc[0]
+    assert found["severity"] == "error" and found["advice"]
+    for word in ("run.json", "resume", "study", "nan"):
+        assert word not in f"{found['evidence']} {found['advice']}"
