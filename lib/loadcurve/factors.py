@@ -63,7 +63,8 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     short = {name: name.rpartition(".")[2] for name in others}
     parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
-    if others and variant.eq(ONLY_VARIANT).all():
+    # A run that is missing has no variant.
+    if others and known["variant"].dropna().eq(ONLY_VARIANT).all():
         variant = variant.str.slice(0, 0)  # it says nothing beside the factors
     named = [" ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
     return runs.assign(variant=pd.Series(named, index=runs.index, dtype="string"))

@@ -34,8 +34,6 @@ from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
-# A value may be of a variant, and carries its name.
-_VALUE_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _notebook = ""
 
 
@@ -111,7 +109,8 @@ def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: i
     Parameters
     ----------
     name : str
-        Name within the notebook, dotted: ``usl.peak``.
+        Name within the notebook, dotted: ``usl.peak``.  It may carry the name of a curve, such as
+        ``scatter.cpu keep_alive=on``, which holds any level of a study.
     quantity : Estimate, float or str
         In the SI unit named by `unit`; an Estimate brings its interval along.
     unit : str
@@ -120,8 +119,8 @@ def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: i
         Significant digits shown.
     """
     target = _folder() / "values.json"
-    if not _VALUE_NAME.fullmatch(name):
-        raise LoadcurveError(f"name must be letters, digits, underscores, hyphens and dots, got {name!r}")
+    if not name or not name.isprintable():
+        raise LoadcurveError(f"name must be printable text, got {name!r}")
     with alone(str(target)):  # by hand, two kernels may have the same notebook open
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
         known[name] = _shown(quantity, unit, digits)

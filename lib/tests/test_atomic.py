@@ -3,10 +3,12 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from loadcurve import atomic, export
+from loadcurve.ingest import store
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
 
@@ -89,3 +91,12 @@ def test_sums_are_read_by_sha256sum(checkout):
     file.write_text("abd")
     assert subprocess.run(argv, cwd=checkout, check=False).returncode == 1
     assert atomic.read_sums(checkout / "none") == ("", {})
+
+
+def test_a_draft_that_is_gone_since_it_was_listed_stops_no_reader(tmp_path, monkeypatch):
+    """A launch renames drafts in the study's folder while another process reads it."""
+    (tmp_path / "study.yml").touch()
+    alone = store._state(tmp_path)
+    listed = Path.rglob
+    monkeypatch.setattr(Path, "rglob", lambda path, pattern: [*listed(path, pattern), path / ".1-a.tmp"])
+    assert store._state(tmp_path) == alone

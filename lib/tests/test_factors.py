@@ -209,3 +209,12 @@ def test_a_recorded_run_is_known_by_its_path_and_not_by_its_port():
 def test_runs_without_a_load_are_no_empty_figure():
     with pytest.raises(LoadcurveError, match="some with both connections and throughput_rps, got .6 without"):
         plots.plot_throughput_by_connections(runs_of().assign(connections=pd.NA))
+
+
+def test_a_missing_run_does_not_change_the_names_of_the_others():
+    """Its row has neither a variant nor levels."""
+    runs = pd.DataFrame({"study": "s", "run_id": ["a", "b", "c"], "variant": ["only", "only", None], "connections": 8})
+    factors = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "factor": "load.keep_alive", "level": ["on", "off"]})
+    named = name_curves(runs, factors)["variant"]
+    assert named[:2].to_list() == name_curves(runs[:2], factors)["variant"].to_list()
+    assert named[:2].to_list() == ["keep_alive=on", "keep_alive=off"]

@@ -13,6 +13,7 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex
 
 from loadcurve import plots, publish, tables
+from loadcurve.errors import ValueRuleError
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate
@@ -690,6 +691,11 @@ def test_plot_cpu_by_connections():
     assert strokes(ax, COLOURS["cpu"], "-") == [approx([[1, 0.55], [8, 1.00]])]  # (0.5 + 0.6) / 2; no role, not drawn
     assert strokes(ax, COLOURS["delay"]) == [approx([[1, 0.02]]), approx([[1, 0.01]])]
     assert legend(ax) == ["cpu, generator", "cpu, server", "delay, generator", "delay, server"]
+
+
+def test_a_study_without_lists_of_sockets_is_refused_with_what_to_record():
+    with pytest.raises(ValueRuleError, match="ss_connections in monitors, got 0"):
+        plots.plot_established_by_connections(established().iloc[:0])
 
 
 def test_plot_established_by_connections():

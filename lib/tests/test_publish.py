@@ -112,10 +112,22 @@ def test_a_figure_needs_words(begun):
         publish.figure("curve", draw(), DATA, caption="c", alt="")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "a..b", "peak\n"])
-def test_names_are_plain(begun, name):
-    with pytest.raises(LoadcurveError, match="name must be letters, digits"):
+@pytest.mark.parametrize("name", ["", "peak\n"])
+def test_names_of_values_are_printable(begun, name):
+    with pytest.raises(LoadcurveError, match="name must be printable text"):
         publish.value(name, 1.0)
+
+
+@pytest.mark.parametrize("curve", ["cpu keep_alive=on", "url=/a?b=<c>", 'server={"nginx": 1}', "é"])
+def test_a_value_may_carry_the_name_of_any_curve(begun, curve):
+    """A curve is named by a variant and by levels, which are what a study says."""
+    publish.value(f"scatter.{curve}", 1.0)
+    assert published.read_value("99_test", f"scatter.{curve}")["text"] == "1"
+    assert "<c>" not in macros.value_html("99_test", f"scatter.{curve}")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "a..b", "peak\n"])
+def test_names_of_files_are_plain(begun, name):
     with pytest.raises(LoadcurveError, match="name must be lower case letters"):
         publish.figure(name, draw(), DATA, caption="c", alt="a")
 

@@ -188,7 +188,10 @@ def _state(folder: Path) -> str:
     """Names, sizes and times of a study's files and of the parsers, as one digest."""
     digest = hashlib.sha256()
     for path in (folder, *sorted(folder.rglob("*")), *_PARSERS):
-        facts = path.lstat()
+        try:
+            facts = path.lstat()
+        except FileNotFoundError:  # a draft that a launch has renamed since it was listed
+            continue
         digest.update(os.fsencode(path) + f"\0{facts.st_size} {facts.st_mtime_ns}\0".encode())
     return digest.hexdigest()
 

@@ -5,6 +5,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.factors import UNNAMED, check_points, curves
 from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
 from loadcurve.style import COLOURS, colours
@@ -93,7 +94,14 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
         ``variant``, ``connections`` (asked for), ``established``: one row for each run.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Raises
+    ------
+    ValueRuleError
+        When there is no row: no run of the study was watched by ``ss`` with its list of sockets.
     """
+    if established.empty:
+        raise ValueRuleError("established", "one row or more: record the study with ss_connections in monitors", 0)
     ax = axes_or_new(ax)
     ends = [established["connections"].min(), established["connections"].max()]
     ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)
