@@ -6,7 +6,8 @@ Tables: `runs`, `phases`.  Seen: httperf 0.9.1 of Debian 12 (the sample of the t
 What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 
 - Times are in milliseconds with one decimal, so fast replies read 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
-  where the test was shorter.  The rate taken here is ``Request rate`` times replies / requests.
+  where the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
+  where every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration.
 - ``response`` is the time from the request sent to the first byte of the reply, ``transfer`` the rest; their sum is the
   mean.  ``Connection time`` is the life of a whole connection of ``--num-calls`` requests.
 - ``Errors: total`` counts connections (sessions) that failed; ``fd-unavail``, ``ftab-full`` and ``addrunavail`` are
@@ -96,7 +97,7 @@ def parse_httperf(text: str) -> Parsed:
             command = line
         elif number < len(lines) and _FAILURE.fullmatch(line):
             failure = failure or line
-        elif reports and line and not line.startswith(("httperf: warning", "Maximum connect burst", "Session ")):
+        elif reports and line and not line.startswith(("httperf: warning", "Maximum connect", "Session ", "Session:")):
             strays.add(number, line)
     if not reports and failure:
         return Parsed("httperf", {"runs": [{"generator": 0, "tool": "httperf", "status": "failed", "reason": failure}]})
@@ -132,7 +133,10 @@ def _run(report: dict, strays: Strays) -> dict:
             strays.warnings.append(
                 f"line {report['line']}: {rate:g} per second are not {requests:g} requests in the time"
             )
-        run["throughput_rps"] = rate * replies / requests if requests else 0.0
+        if (replies == requests and rate >= 10) or not duration:
+            run["throughput_rps"] = rate * replies / requests if requests else 0.0
+        else:
+            run["throughput_rps"] = replies / duration
         if "errors_status" in run:
             good = (replies - run["errors_status"]) / replies if replies else 0.0
             run["goodput_rps"] = run["throughput_rps"] * good

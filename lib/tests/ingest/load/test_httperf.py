@@ -38,6 +38,15 @@ def test_reports_that_httperf_can_write_are_read(requests, lost, bad, seconds, r
     assert run.latency_mean_s == pytest.approx(response / 1000, abs=0.000051)
 
 
+@pytest.mark.parametrize(("replies", "requests", "rate"), [(74, 169, "2.8"), (9, 9, "0.1")])
+def test_the_throughput_of_a_slow_run_is_not_taken_from_a_rounded_rate(replies, requests, rate):
+    text = f"Total: connections 10 requests {requests} replies {replies} test-duration 60.984 s\n\n"
+    text += f"Request rate: {rate} req/s (360.9 ms/req)\nSession: avg 1.00 connections/session\n"
+    parsed = parse_httperf(text)
+    assert parsed.warnings == ()
+    assert parsed.tables["runs"].throughput_rps[0] == pytest.approx(replies / 60.984, rel=1e-9)
+
+
 def test_what_was_asked_for_is_told_by_the_command():
     command = "httperf --client=0/1 --server=h --port=80 --uri=/ --rate=1000 --num-conns=2000 --num-calls=5\n"
     assert parse_httperf(command + TEXT).tables["runs"].target_rate_rps[0] == 5000
