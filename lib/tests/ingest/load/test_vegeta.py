@@ -139,3 +139,19 @@ def test_a_cut_last_line_is_left_out():
     parsed = parse_vegeta_jsonl(text[:-40])
     assert len(parsed.tables["requests"]) == 1
     assert "line 2: the text ends inside a line" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("total", "throughput", "doubted"),
+    [("1m0s", "75.24", False), ("1m0s", "70.24", True), ("1h0m0s", "1.254", False), ("1h0m0s", "1.200", True)],
+)
+def test_a_duration_that_vegeta_rounded_does_not_contradict_the_throughput(total, throughput, doubted):
+    text = (
+        f"Requests      [total, rate, throughput]         4547, 76.05, {throughput}\n"
+        f"Duration      [total, attack, wait]             {total}, {total}, 416.529ms\n"
+        "Latencies     [min, mean, 50, 90, 95, 99, max]  9.86ms, 660.113ms, 665.943ms, 931.831ms, 1.036s, 1.5s, 1.9s\n"
+        "Success       [ratio]                           100.00%\n"
+        "Status Codes  [code:count]                      200:4547  \n"
+        "Error Set:\n"
+    )
+    assert any("successes / duration" in warning for warning in parse_vegeta(text).warnings) == doubted
