@@ -13,7 +13,8 @@ import pandas as pd
 from loadcurve.errors import ParseError
 from loadcurve.ingest.plain_lines import Lines
 
-_ROW = re.compile(r"(\S{1,20}):(?:[ \t]+(.*))?")
+# The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
+_ROW = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
 _HARD = re.compile(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
 _SOFT = re.compile(r"[A-Z_]{2,12}")
 _COUNT = re.compile(r"[0-9]{1,18}")
