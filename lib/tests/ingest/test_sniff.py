@@ -4,6 +4,7 @@ import re
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import loadcurve
@@ -32,6 +33,22 @@ def test_what_stands_around_does_not_matter():
         "".join(f"\x1b[32m{line}\x1b[0m\r\n" for line in WRK.rstrip().split("\n")),
     ):
         assert loadcurve.parse(text).tables["runs"].equals(plain.tables["runs"]), text
+
+
+@pytest.mark.parametrize("mark", ["> ", "# ", "* "])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "03:08:32 AM     IFACE   rxpck/s   txpck/s\n03:08:33 AM      eth1      0.00 3461296.00\n",
+        "11:19:24     CPU    intr/s\n11:19:25     all   2097.91\n",
+        "06:14:47  UID    PID   cswch/s nvcswch/s  Command\n06:14:48 1010  31036    554.00    348.00  app\n",
+    ],
+    ids=["sar", "mpstat", "pidstat"],
+)
+def test_quoted_rows_of_sysstat_need_no_heading(mark, rows):
+    quoted = loadcurve.parse("".join(f"{mark}{line}\n" for line in rows.splitlines()))
+    for name, frame in loadcurve.parse(rows).tables.items():
+        pd.testing.assert_frame_equal(quoted.tables[name], frame)
 
 
 def test_a_session_of_several_tools_is_read_whole():
@@ -106,4 +123,4 @@ def test_a_line_of_megabytes_is_refused_at_once(unit):
 def test_a_list_of_markdown_is_read():
     text = "- Transactions:\t\t 10319 hits\n- Elapsed time:\t\t 59.53 secs\n- Transaction rate:\t 173.34 trans/sec\n"
     runs = parse(text).tables["runs"]
-    assert runs[["requests", "duration_s", "throughput_rps"]].values.tolist() == [[10319.0, 59.53, 173.34]]
+    assert runs[["requests", "duration_s", "throughput_rps"]].to_numpy().tolist() == [[10319.0, 59.53, 173.34]]

@@ -60,7 +60,7 @@ FORMS = (
     Form(
         "mpstat", "", "sysstat.mpstat:parse_mpstat",
         (
-            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?\S[^\n]{0,24}?[ \t](?:CPU|NODE)"
+            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?![#>*%;-][ \t])\S[^\n]{0,24}?[ \t](?:CPU|NODE)"
             r"[ \t]+(?:CORE[ \t]+SOCK[ \t]+NODE[ \t]+)?(?:%us(?:er|r)[ \t]+%nice[ \t]+%sys(?:tem)?"
             r"[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])|intr/s[ \t]*$|(?:[0-9]+|HI"
             r"|NMI)/s[ \t])",
@@ -80,8 +80,8 @@ FORMS = (
     Form(
         "pidstat", "", "sysstat.pidstat:parse_pidstat",
         (
-            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|\S[^\n]{0,24}?)[ \t]+(?:UID|USER|PID|TGID)"
-            r"[ \t][^\n]*[ \t]Command[ \t]*$",
+            r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|(?![#>*%;-][ \t])\S[^\n]{0,24}?)"
+            r"[ \t]+(?:UID|USER|PID|TGID)[ \t][^\n]*[ \t]Command[ \t]*$",
         ),
         takes=("timezone",),
     ),
@@ -130,7 +130,8 @@ FORMS = (
         "sar", "", "sysstat.sar:parse_sar",
         (
             r"Linux +\S+ +\([^)\n]*\)[ \t]",
-            r"\S[^\n]{0,30}?[ \t](?:CPU[ \t]+(?:%user[ \t]+%nice[ \t]+%system[ \t]+(?:%idle"
+            # A line quoted with "> " is left to the search without prefixes.
+            r"(?![#>*%;-][ \t])\S[^\n]{0,30}?[ \t](?:CPU[ \t]+(?:%user[ \t]+%nice[ \t]+%system[ \t]+(?:%idle"
             r"|%iowait[ \t]+(?:%steal|%idle[ \t]*$))|%usr[ \t]+%nice[ \t]+%sys(?:tem)?"
             r"[ \t]+%iowait[ \t]+%steal|MHz|wghMHz|i[0-9]{3}/s|total/s[ \t])|(?:IFACE[ \t]+)?rx(?:pck|err)"
             r"/s[ \t]|(?:DEV[ \t]+)?tps[ \t]+(?:rtps|rkB/s|rd_sec/s|sect/s)|INTR[ \t]+(?:intr/s|all)|(?:proc"
