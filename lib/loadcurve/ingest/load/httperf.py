@@ -7,7 +7,8 @@ What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 
 - Times are in milliseconds with one decimal, so fast replies read 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
   where the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
-  where every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration.
+  where every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration,
+  unless the duration is so short that its three decimals are the coarser ones.
 - ``response`` is the time from the request sent to the first byte of the reply, ``transfer`` the rest; their sum is the
   mean.  ``Connection time`` is the life of a whole connection of ``--num-calls`` requests.
 - ``Errors: total`` counts connections (sessions) that failed; ``fd-unavail``, ``ftab-full`` and ``addrunavail`` are
@@ -133,7 +134,8 @@ def _run(report: dict, strays: Strays) -> dict:
             strays.warnings.append(
                 f"line {report['line']}: {rate:g} per second are not {requests:g} requests in the time"
             )
-        if (replies == requests and rate >= 10) or not duration:
+        finer = 0.0005 * rate < 0.05 * duration  # what rounding can add: half of the last decimal of each
+        if not finer or (replies == requests and rate >= 10):
             run["throughput_rps"] = rate * replies / requests if requests else 0.0
         else:
             run["throughput_rps"] = replies / duration
@@ -161,13 +163,14 @@ def _run(report: dict, strays: Strays) -> dict:
 
 def _phases(values: dict[str, list[float]]) -> list[dict]:
     rows = []
-    if "Connection time [ms]: min" in values:
+    replied = values["Total:"][2] > 0  # without a reply, the 0.0 that httperf prints for these times is no measurement
+    if replied and "Connection time [ms]: min" in values:
         least, mean, most, median, deviation = (value / 1000 for value in values["Connection time [ms]: min"])
         times = {"mean_s": mean, "stdev_s": deviation, "min_s": least, "median_s": median, "max_s": most}
         rows.append({"phase": "connection", **times})
     if "Connection time [ms]: connect" in values:
         rows.append({"phase": "connect", "mean_s": values["Connection time [ms]: connect"][0] / 1000})
-    if "Reply time" in values:
+    if replied and "Reply time" in values:
         response, transfer = values["Reply time"]
         rows += [{"phase": "waiting", "mean_s": response / 1000}, {"phase": "read", "mean_s": transfer / 1000}]
     return rows

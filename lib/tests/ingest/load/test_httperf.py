@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -12,6 +12,7 @@ from loadcurve.ingest.load.httperf import parse_httperf
 TEXT = (Path(__file__).parents[2] / "data/httperf/errors.txt").read_text()
 
 
+@example(requests=117, lost=1, bad=0, seconds=1.0625, response=1.0)
 @given(
     requests=st.integers(1, 10**7),
     lost=st.integers(0, 10**5),
@@ -58,7 +59,11 @@ def test_nothing_answered_is_a_failed_run():
     text = "Total: connections 50 requests 0 replies 0 test-duration 0.010 s\n\nRequest rate: 0.0 req/s (0.0 ms/req)\n"
     text += "Reply status: 1xx=0 2xx=0 3xx=0 4xx=0 5xx=0\n"
     text += "Errors: total 50 client-timo 0 socket-timo 0 connrefused 50 connreset 0\n"
-    run = parse_httperf(text).tables["runs"].iloc[0]
+    text += "Connection time [ms]: min 0.0 avg 0.0 max 0.0 median 0.0 stddev 0.0\nConnection time [ms]: connect 500.4\n"
+    text += "Reply time [ms]: response 0.0 transfer 0.0\n"
+    tables = parse_httperf(text).tables
+    assert tables["phases"][["phase", "mean_s"]].values.tolist() == [["connect", 0.5004]]
+    run = tables["runs"].iloc[0]
     assert (run.status, run.throughput_rps, run.errors_connect) == ("failed", 0, 50)
     assert "latency_mean_s" not in run
 
