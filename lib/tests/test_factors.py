@@ -16,6 +16,7 @@ from loadcurve.factors import UNNAMED, check_points, name_curves
 from loadcurve.models import capacity
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, summarise_repeats
+from loadcurve.whole_runs import merge_generators
 
 LEVELS = {
     "threads": [1, 4],
@@ -218,3 +219,18 @@ def test_a_missing_run_does_not_change_the_names_of_the_others():
     named = name_curves(runs, factors)["variant"]
     assert named[:2].to_list() == name_curves(runs[:2], factors)["variant"].to_list()
     assert named[:2].to_list() == ["keep_alive=on", "keep_alive=off"]
+
+
+def test_the_generators_of_a_recorded_run_are_one_row_of_its_curve():
+    """Two clients with 32 connections each are one load of 64; reports of a folder may follow each other in time."""
+    rows = {"study": "s", "run_id": "c64-r1", "status": ["finished", "failed"], "generator": [0, 1], "repeat": 1,
+            "connections": 32, "requests": [100, 300], "errors_read": [1, None], "throughput_rps": [10.0, 30.0],
+            "latency_mean_s": [0.2, 0.4], "latency_max_s": [1.0, 3.0], "host": ["C1", "C2"]}  # fmt: skip
+    recorded = tables.check("runs", pd.DataFrame(rows))
+    (row,) = merge_generators(recorded).to_dict("records")
+    assert (row["connections"], row["requests"], row["throughput_rps"]) == (64, 400, 40.0)
+    assert row["latency_mean_s"] == pytest.approx((100 * 0.2 + 300 * 0.4) / 400)
+    assert (row["latency_max_s"], row["status"]) == (3.0, "failed")
+    assert pd.isna(row["errors_read"]) and pd.isna(row["host"])
+    by_hand = recorded.assign(repeat=pd.NA)
+    assert len(merge_generators(by_hand)) == 2

@@ -10,7 +10,7 @@ LAYERS = [
     {"errors", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
-        "manifest", "record_rules",
+        "whole_runs", "manifest", "record_rules",
     },
     {"ingest", "lab"},
     {"reading", "export"},

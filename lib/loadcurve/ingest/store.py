@@ -25,6 +25,7 @@ from loadcurve.records import read_run, read_study, run_folders
 from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.units import format_quantity, unit_of_column
+from loadcurve.whole_runs import merge_generators
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
@@ -118,7 +119,8 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
 def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame:
     """Read the table ``runs`` with a variant that names each factor which differs between runs of one load.
 
-    What groups by variant and load then averages over repeats only: a study of one to four servers has four curves.
+    What groups by variant and load then averages over repeats only: a study of one to four servers has four curves.  A
+    run with several load generators has one row, with all that they did together.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
     >>> sorted(read_curves("connections_on_loopback")["variant"].unique())
     ['cpu', 'delay']
     """
-    return name_curves(read_table("runs", study), read_table("factors", study), over=over)
+    return name_curves(merge_generators(read_table("runs", study)), read_table("factors", study), over=over)
 
 
 def read_warnings(study: str | Path) -> list[str]:

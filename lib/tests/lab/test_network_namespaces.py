@@ -384,9 +384,11 @@ def test_addresses_that_the_machine_routes_are_refused(up, monkeypatch):
 
 
 def test_without_root_it_says_so(up, monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(LabError, match="network namespaces, and those need root; or use loopback"), up(client_server()):
-        pass
+    said = pytest.raises(LabError, match="network namespaces, and those need root; or use loopback")
+    with monkeypatch.context() as patched, said:
+        patched.setattr(os, "geteuid", lambda: 1000)
+        with up(client_server()):
+            pass
 
 
 def test_every_recipe_builds(up):

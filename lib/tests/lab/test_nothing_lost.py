@@ -345,9 +345,19 @@ def test_interrupted_twice_in_namespaces(wide_study, ledgers, of_others, tmp_pat
 
 
 def victim(folder, tool: str, words: str) -> psutil.Process:
-    """The process itself, below all that guards it, of a command that works in a run's folder."""
-    found = [process for process in psutil.process_iter(["name", "cwd"]) if process.info["name"] == tool]
-    (process,) = (p for p in found if p.info["cwd"] == str(folder) and words in " ".join(p.cmdline()))
+    """The process itself, below all that guards it, of a command that works in a run's folder.
+
+    What guards it starts first, so it may not be there yet.
+    """
+    processes: list[psutil.Process] = []
+
+    def found() -> bool:
+        named = [process for process in psutil.process_iter(["name", "cwd"]) if process.info["name"] == tool]
+        processes[:] = [p for p in named if p.info["cwd"] == str(folder) and words in " ".join(p.cmdline())]
+        return bool(processes)
+
+    wait_until(found)
+    (process,) = processes
     return process
 
 
