@@ -1,0 +1,50 @@
+"""Find what the modules of a package register.
+
+A generator, server, balancer, monitor, fault, raw format or audit rule is registered once: a module-level constant of
+its kind, in the module that implements it.  Everything else (schema, reference page, packages to install,
+completeness tests) asks `registered`.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
+    """Return the module-level constants of a kind in a package, each once.
+
+    Parameters
+    ----------
+    package : module
+        Its modules are imported, those of its subpackages too.
+    kind : type
+        Class of the constants.
+
+    Returns
+    -------
+    tuple
+        In order of the modules' names, and of definition within a module.  A constant that a module imports from
+        another counts once, where it is met first.
+
+    Examples
+    --------
+    >>> import email.policy
+    >>> email.policy.strict in registered(email, email.policy.EmailPolicy)
+    True
+    """
+    found: dict[int, T] = {}
+    for module in _modules(package):
+        for value in vars(module).values():
+            if isinstance(value, kind):
+                found.setdefault(id(value), value)
+    return tuple(found.values())
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    """Every module below a package, by name; a folder added to the package's ``__path__`` counts as well."""
+    for info in sorted(pkgutil.walk_packages(package.__path__, f"{package.__name__}."), key=lambda info: info.name):
+        yield importlib.import_module(info.name)
