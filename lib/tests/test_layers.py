@@ -3,11 +3,9 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"errors", "units"},
+    {"discovery", "errors", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
         "whole_runs", "manifest", "record_rules",
@@ -33,39 +31,44 @@ def unit_of(path: Path) -> str:
 
 
 def imported(path: Path) -> list[str]:
+    """Every module and name that a file imports, in whole names."""
     found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found += [node.module] if node.module != "loadcurve" else [f"loadcurve.{a.name}" for a in node.names]
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_go_down(path):
-    here = unit_of(path)
-    assert here in RANK, f"{here} has no layer"
-    for name in imported(path):
-        if name.startswith("loadcurve."):
-            there = name.split(".")[1]
-            assert RANK[there] <= RANK[here], f"{here} imports {there}, which lies above it"
-            assert {here, there} != {"ingest", "lab"}, "ingest and lab meet only in the run folder"
+IMPORTED = {path: imported(path) for path in MODULES}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_only_the_laboratory_starts_processes(path):
-    if unit_of(path) not in MAY_START_PROCESSES:
-        assert "subprocess" not in imported(path)
-
-
-@pytest.mark.parametrize("unit", ["models", "stats"])
-def test_models_and_stats_know_no_tool_and_no_file(unit):
-    for path in (PACKAGE / unit).rglob("*.py"):
-        units = {name.split(".")[1] for name in imported(path) if name.startswith("loadcurve.")}
-        assert not units & {"ingest", "lab", "study", "records", "paths"}
-        assert "pathlib" not in imported(path)
+def units_imported(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in IMPORTED[path] if name.startswith("loadcurve.")} & set(RANK)
 
 
 def test_every_layer_exists():
     assert {unit_of(p) for p in MODULES} == set(RANK)
+
+
+def test_imports_go_down():
+    upward = [
+        f"{path.relative_to(PACKAGE)} imports {unit}, which is not below it"
+        for path in MODULES
+        for unit in sorted(units_imported(path))
+        if RANK[unit] > RANK[unit_of(path)] or {unit, unit_of(path)} == {"ingest", "lab"}
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_only_the_laboratory_starts_processes():
+    starting = [path for path in MODULES if unit_of(path) not in MAY_START_PROCESSES and "subprocess" in IMPORTED[path]]
+    assert not starting
+
+
+def test_models_and_stats_know_no_tool_and_no_file():
+    for path in MODULES:
+        if unit_of(path) in {"models", "stats"}:
+            assert not units_imported(path) & {"ingest", "lab", "study", "records", "paths"}, path
+            assert "pathlib" not in IMPORTED[path], path
