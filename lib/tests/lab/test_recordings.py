@@ -11,10 +11,9 @@ from loadcurve.ingest.sysstat.sar import parse_sar
 from loadcurve.lab import sadf
 from loadcurve.lab.tools import which
 
-SAMPLES = Path(__file__).parents[3].parent / "shared/samples/sar"
+SAMPLES = Path(__file__).parents[1] / "data/samples/sar"
 RECORDING = SAMPLES / "srv1.sa"
 needs_sadf = pytest.mark.skipif(which("sadf") is None, reason="there is no sadf here")
-needs_recording = pytest.mark.skipif(not RECORDING.is_file(), reason="the samples are not here")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,6 @@ def test_magic_number(raw, expected):
 
 
 @needs_sadf
-@needs_recording
 def test_a_recording_gives_what_sar_prints_of_it():
     assert is_sa(RECORDING.read_bytes())
     found = parse_sadf_json(sadf.text_of(RECORDING)).tables
@@ -45,7 +43,6 @@ def test_a_recording_gives_what_sar_prints_of_it():
 
 
 @needs_sadf
-@needs_recording
 def test_a_cut_recording_keeps_its_intervals(tmp_path):
     raw = RECORDING.read_bytes()
     cut = tmp_path / "cut.sa"

@@ -22,7 +22,6 @@ STATS = (DATA / "ipvsadm/stats.txt").read_text()
 FLAGS = (DATA / "ipvsadm/flags.txt").read_text()
 KERNEL = (DATA / "proc/ip_vs.txt").read_text()
 HEADING = "\n".join(LIST.split("\n")[1:4]) + "\n"
-SAMPLES = Path(__file__).parents[4].parent / "shared/samples/ipvs"
 
 
 def largenum(n):
@@ -249,16 +248,6 @@ def test_a_long_line_takes_no_time(unit, before):
         with contextlib.suppress(ParseError):
             parse_ipvsadm(text + ending)
     assert time.process_time() - started < 60  # a hang, not a speed: quadratic time would be hours
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
-def test_every_sample():
-    found = [path for path in SAMPLES.glob("*.txt") if path.name.startswith(("ipvsadm", "proc"))]
-    assert len(found) > 25
-    for path in found:
-        parsed = parse(path.read_text())
-        assert parsed.tool == path.name.split("-")[0]
-        assert not [warning for warning in parsed.warnings if "ends inside" not in warning]
 
 
 def test_a_heading_whose_blanks_were_lost_is_no_server():

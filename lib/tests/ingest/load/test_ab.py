@@ -23,7 +23,6 @@ from loadcurve.ingest.registry import forms_of
 from loadcurve.ingest.sniff import sniff
 
 DATA = Path(__file__).parents[2] / "data/ab"
-SAMPLES = Path(__file__).parents[4].parent / "shared/samples"
 SLEEP = (DATA / "sleep.txt").read_text()
 FLAKY = (DATA / "flaky.txt").read_text()
 NOCONF = (DATA / "noconf.txt").read_text()
@@ -552,20 +551,6 @@ def test_requests_refused(wrong):
     with pytest.raises(ParseError) as raised:
         parse_ab_requests(HEADER + ROW + ROW.replace("1\t3\t5\t3", wrong) + ROW)
     assert raised.value.line == 3
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
-def test_every_sample():
-    found = [
-        p
-        for p in [*SAMPLES.glob("ab/*"), *SAMPLES.glob("*/ab-*")]
-        if not p.name.startswith("cmd-") and p.stat().st_size
-    ]
-    assert len(found) > 100
-    for path in found:
-        parsed = parse(path.read_text())
-        assert parsed.tool == "ab", path
-        assert not any("not understood" in warning for warning in parsed.warnings), (path, parsed.warnings)
 
 
 def test_headings_that_people_have_changed():

@@ -17,7 +17,7 @@ from loadcurve.ingest.sysstat.sadf_p import parse_sadf_p
 from loadcurve.ingest.sysstat.sadf_xml import parse_sadf_xml
 
 DATA = Path(__file__).parents[2] / "data/sadf"
-SAMPLES = Path(__file__).parents[4].parent / "shared/samples/sar"
+SAMPLES = DATA.parent / "samples/sar"
 SECTIONS, LINES, WIDE, MARKUP, DOCUMENT = (
     (DATA / f"{name}.txt").read_text() for name in ("sections", "lines", "wide", "markup", "document")
 )
@@ -38,16 +38,16 @@ def values_of(parsed):
     return found
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
 @pytest.mark.parametrize(
-    "name",
-    ["sadf-d-u.csv", "sadf-d-DEV.csv", "sadf-d-TCP.csv", "sadf-d-ETCP.csv", "sadf-d-SOCK.csv", "sadf-d-mixed.csv",
-     "sadf-U-d-u.csv", "sadf-T-d-u.csv", "sadf-p.txt", "sadf.xml", "sadf.json"],
+    "path",
+    [*SAMPLES.glob("sadf-d-*.csv"), SAMPLES / "sadf-p.txt",
+     *(DATA / f"{case}.txt" for case in ("sections", "epoch", "local", "markup", "document"))],
+    ids=lambda path: path.name,
 )  # fmt: skip
-def test_the_same_numbers_as_sar_prints(name):
+def test_the_same_numbers_as_sar_prints(path):
     printed = values_of(parse((SAMPLES / "srv1-A-C.txt").read_text()))
-    default = values_of(parse((SAMPLES / "sar-f-24h.txt").read_text()))  # -u, where -A has -u ALL
-    found = values_of(parse((SAMPLES / name).read_text()))
+    default = values_of(parse((DATA.parent / "sar/from-file.txt").read_text()))  # -u, where -A has -u ALL
+    found = values_of(parse(path.read_text()))
     assert found
     for key, value in found.items():
         table = default if key[0] == "cpu" else printed

@@ -19,7 +19,6 @@ from loadcurve.ingest.sysstat import sar_rows
 from loadcurve.ingest.sysstat.sar import parse_sar
 
 DATA = Path(__file__).parents[2] / "data/sar"
-SAMPLES = Path(__file__).parents[4].parent / "shared/samples"
 HEADING = "Linux 6.18.44 (vm) \t11/20/26 \t_x86_64_\t(2 CPU)\n"
 SOCK = "       totsck    tcpsck    udpsck    rawsck   ip-frag    tcp-tw\n"
 SOCK_ROW = "           87        85         0         0         0         0\n"
@@ -671,15 +670,3 @@ def test_a_damaged_text_is_read_or_refused(data):
         return
     for name, frame in parsed.tables.items():
         tables.check(name, frame)
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not here")
-def test_every_sample():
-    found = [p for pattern in ("srv1-*.txt", "sar-*.txt", "*-ns-*.txt") for p in SAMPLES.glob(f"sar/{pattern}")]
-    assert len(found) > 12
-    for path in found:
-        parsed = parse(path.read_text())
-        assert parsed.tool == "sar"
-        assert parsed.warnings == (), path
-        for name, frame in parsed.tables.items():
-            tables.check(name, frame.assign(study="s", run_id="r"))
