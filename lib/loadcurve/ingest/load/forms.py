@@ -141,7 +141,7 @@ FORMS = (
         ending=_HEY_ENDING,
     ),
     Form(
-        "hey", "requests", "load.hey_requests:parse_hey_csv",
+        "hey", "requests", "load.hey:parse_hey_csv",
         (
             r"response-time,DNS\+dialup,DNS,",
         ),

@@ -1,7 +1,8 @@
-"""hey and the tools that print its layout (boom before it, oha, ghz): text reports into tables.
+"""hey and the tools that print its layout (boom before it, oha, ghz): text reports and ``hey -o csv`` into tables.
 
-Tables: `runs`, `latency`, `histogram`, `phases`.  Seen: hey 0.1.4 (samples of the tests: ``hey -n 20000 -c 32 URL``);
-boom, hey 0.0.1 to 0.1.4, oha 0.5 to 1.16 and ghz 0.x in public repositories.
+Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of the CSV.  Seen: hey 0.1.4 (samples of the tests:
+``hey -n 20000 -c 32 URL``, ``hey -n 2000 -c 32 -o csv URL``); boom, hey 0.0.1 to 0.1.4, oha 0.5 to 1.16 and ghz 0.x in
+public repositories.
 
 What the tools themselves do:
 
@@ -12,6 +13,8 @@ What the tools themselves do:
   A percentile p is the first of the sorted times whose index i has ``i * 100 / n >= p``; a percentile it does not
   reach is left out, or printed as ``0% in 0.0000 secs``.
 - hey ``requester/print.go``: beside ``DNS+dialup`` stand the fastest and slowest of whole requests, not of dialling.
+- hey ``requester/print.go``, CSV: seconds with four decimals, of responses only (failed requests are not listed),
+  the first 1,000,000 of them.
 - Class i of the histogram is over mark i - 1 and up to mark i; the first holds the fastest alone.
 - oha ``src/printer.rs``: one unit (ns to h) for all times of a report; sizes in steps of 1024; the percentile p is the
   element ``p / 100 * n`` of the sorted times; ``Success rate`` is of requests with a response, whatever its status;
@@ -23,9 +26,11 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import SECONDS, Strays, error_counts, real, response_counts, whole
+from loadcurve.ingest.report_text import SECONDS, error_counts, real, response_counts, whole
 
 _HEADINGS = (
     ("summary", re.compile(r"Summary:?")),
@@ -48,10 +53,16 @@ _QUANTILE = re.compile(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+(
 _PHASE = re.compile(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
 _CODE = re.compile(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
 _ERROR = re.compile(r"\[([0-9]{1,18})\]\s+(\S.*)")
+_SHAPES = {"histogram": _CLASS, "latency": _QUANTILE, "phases": _PHASE, "codes": _CODE, "errors": _ERROR}
 _PHASES = {
     "dns+dialup": "connect", "dns-lookup": "dns", "req write": "write", "resp wait": "waiting", "resp read": "read",
 }  # fmt: skip
 _SIZE = {u: 1024.0**i for i, u in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))} | {"bytes": 1.0, "Bytes": 1.0}
+# Columns of -o csv; hey 0.0.1 has no status and no offset.
+_CSV = {
+    "response-time": "latency_s", "DNS+dialup": "connect_s", "DNS": "dns_s", "Request-write": "write_s",
+    "Response-delay": "waiting_s", "Response-read": "read_s", "status-code": "status", "offset": "offset_s",
+}  # fmt: skip
 _KEPT = 1_000_000  # hey: maxRes in requester/report.go
 _DEADLINE = "aborted due to deadline"  # oha: the end of -z, not a failure
 _ESTIMATOR = {
@@ -101,97 +112,93 @@ def parse_hey(text: str) -> Parsed:
     >>> parse_hey(report).tables["runs"][["throughput_rps", "goodput_rps", "errors_status"]].values.tolist()
     [[100.0, 75.0, 50.0]]
     """
-    lines = [line.strip() for line in text.split("\n")]
-    strays = Strays("hey's layout")
+    cursor = Cursor(text, "hey")
     reports: list[dict] = []
-    report: dict = {}
-    block = failure = ""
-    for number, line in enumerate(lines, 1):
+    block = ""
+    for line in cursor:
         heading = next((name for name, pattern in _HEADINGS if pattern.fullmatch(line)), "")
         if heading:
-            if heading == "summary" or not report or (heading == "errors" and "errors" in report):
-                report = {"line": number, "fields": {}, "notes": []}
-                reports.append(report)
+            if heading == "summary" or not reports or (heading == "errors" and "errors" in reports[-1]):
+                reports.append({"line": cursor.number, "fields": {}})
             block = heading
-            report.setdefault(heading, [])
-        elif not line:
+            reports[-1].setdefault(heading, [])
+        elif not reports:
+            cursor.take_failure(_FAILURE)
+        elif cursor.is_cut(_is_whole(line, block)):
             continue
-        elif not report:
-            if _FAILURE.fullmatch(line):
-                failure = failure or line
-        elif number == len(lines) and not _whole_by_itself(line, block):
-            report["notes"].append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
-        elif number == len(lines) and block == "errors" and (match := _ERROR.fullmatch(line)):
-            report[block].append(("", int(match[1])))  # its count is whole, its message may not be
-            report["notes"].append(f"line {number}: the text ends here, perhaps inside the message, which is left out")
-        elif not _take(report, block, line, number) and not line.startswith("Note:"):
-            strays.add(number, line)
+        elif cursor.at_end and block == "errors" and (match := cursor.take_if(_ERROR)):
+            reports[-1][block].append(("", int(match[1])))  # its count is whole, its message may not be
+            cursor.warn("the text ends here, perhaps inside the message, which is left out")
+        elif not _take(reports[-1], block, cursor):
+            cursor.pass_over()
     reports = [each for each in reports if each["fields"] or each.get("codes") or each.get("errors")]
     if not reports:
-        if failure:
-            row = {"generator": 0, "tool": "hey", "status": "failed", "reason": failure}
-            return Parsed("hey", {"runs": [row]})
-        at = next((i for i, line in enumerate(lines) if line), 0)
-        raise ParseError(at + 1, "a report of hey, which begins with 'Summary:'", lines[at])
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": [], "phases": []}
-    warnings: list[str] = []
-    for generator, each in enumerate(reports):
-        run, notes = _run(each, generator == len(reports) - 1)
-        corrected = run.get("latency_corrected")
-        tables["runs"].append({"generator": generator, **run})
-        tables["latency"] += [{"generator": generator, **r, "corrected": corrected} for r in each.get("latency", [])]
-        rows = _classes(each, run["tool"])
-        tables["histogram"] += [{"generator": generator, **r, "corrected": corrected} for r in rows]
-        tables["phases"] += [{"generator": generator, **r} for r in _phases(each, run)]
-        warnings += each["notes"] + notes
-    return Parsed(tables["runs"][0]["tool"], tables, tuple(warnings + strays.warnings))
+        return cursor.without_report("a report of hey, which begins with 'Summary:'")
+    runs = []
+    for report in reports:
+        run = _run(report, report is reports[-1], cursor.warnings)
+        corrected = {"corrected": run.get("latency_corrected")}
+        runs.append({
+            "runs": [run],
+            "latency": [row | corrected for row in report.get("latency", [])],
+            "histogram": [row | corrected for row in _classes(report, run["tool"])],
+            "phases": _phases(report, run),
+        })  # fmt: skip
+    tables = number_generators(("runs", "latency", "histogram", "phases"), runs)
+    return Parsed(tables["runs"][0]["tool"], tables, tuple(cursor.warnings))
 
 
-def _whole_by_itself(line: str, block: str) -> bool:
+def parse_hey_csv(text: str) -> Parsed:
+    r"""Table `requests` of ``hey -o csv``: one row for each response.
+
+    Raises
+    ------
+    ParseError
+        Where a row is not of that form; a last line without newline is left out with a warning.
+
+    Examples
+    --------
+    >>> text = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"
+    >>> text += "0.0024,0.0013,0.0000,0.0004,0.0006,0.0000,200,0.0004\n"
+    >>> parse_hey_csv(text).tables["requests"][["latency_s", "connect_s", "offset_s"]].values.tolist()
+    [[0.0024, 0.0013, 0.0004]]
+    """
+    return parse_requests_csv(text, "hey", _CSV)
+
+
+def _is_whole(line: str, block: str) -> bool:
     """Whether a last line without newline ends in its unit, so that no digit of it can be cut off."""
     if block in ("histogram", "codes"):
         return "]" in line and (block == "histogram" or line.endswith("responses"))
     return (block == "errors" and line.startswith("[")) or line.endswith(("secs", "bytes", "sec", "iB", "%"))
 
 
-def _take(report: dict, block: str, line: str, number: int) -> bool:
+def _take(report: dict, block: str, cursor: Cursor) -> bool:
     """Add a line to its block of the report; False where it is not of the report."""
+    line, number = cursor.line, cursor.number
+    if line.startswith("Note:"):
+        return True
     if block == "summary":
-        field = _FIELD.fullmatch(line)
-        name = _SUMMARY.get(field[1].lower()) if field else None
-        if name is None:
-            return False
-        value = _VALUE.fullmatch(field[2])
-        if name in report["fields"]:
-            raise ParseError(number, f"{field[1]!r} once in a report", line)
-        if name and name != "name":
-            if value is None:
-                raise ParseError(number, f"{field[1]!r} and its number", line)
-            report["fields"][name] = (*value.groups(), number)
+        return _take_field(report, cursor)
+    if block not in _SHAPES:  # a breakdown by status: the blocks before hold it all
         return True
-    shape = {"histogram": _CLASS, "latency": _QUANTILE, "phases": _PHASE, "codes": _CODE, "errors": _ERROR}.get(block)
-    if shape is None:  # a breakdown by status: the whole is in the blocks before
-        return True
-    if block in ("codes", "errors") and is_noise(line):
-        return True
-    match = shape.fullmatch(line)
-    if match is None:
-        if block in ("codes", "errors") and not line.startswith("["):
-            return False
-        if line.startswith("Note:"):
+    if block in ("codes", "errors"):
+        if is_noise(line):
             return True
-        raise ParseError(number, f"a line of the block {block!r}", line)
+        if not line.startswith("["):
+            return False
+    match = cursor.expect(_SHAPES[block], f"a line of the block {block!r}")
     if block == "histogram":
         report[block].append((real(match[1], number), match[2], whole(match[3], number), number))
     elif block == "latency":
         quantile, latency = real(match[1], number, "a percentile"), _seconds(match[2], match[3], number)
         if quantile > 100:
-            raise ParseError(number, "a percentile up to 100", match[1])
+            cursor.fail("a percentile up to 100", match[1])
         if quantile > 0:  # 0% stands for a percentile that there were too few requests for
             report[block].append({"quantile": round(quantile / 100, 9), "latency_s": latency})
     elif block == "phases":
         if match[1].lower() not in _PHASES:
-            raise ParseError(number, f"one of {', '.join(_PHASES)}", match[1])
+            cursor.fail(f"one of {', '.join(_PHASES)}", match[1])
         times = [_seconds(match[i], match[i + 1], number) for i in (2, 4, 6)]
         report[block].append((_PHASES[match[1].lower()], times))
     elif block == "codes":
@@ -201,10 +208,26 @@ def _take(report: dict, block: str, line: str, number: int) -> bool:
     return True
 
 
+def _take_field(report: dict, cursor: Cursor) -> bool:
+    field = cursor.take_if(_FIELD)
+    if field is None or (name := _SUMMARY.get(field[1].lower())) is None:
+        return False
+    if name in report["fields"]:
+        cursor.fail(f"{field[1]!r} once in a report")
+    if name and name != "name":
+        value = _VALUE.fullmatch(field[2]) or cursor.fail(f"{field[1]!r} and its number")
+        report["fields"][name] = (*value.groups(), cursor.number)
+    return True
+
+
 def _seconds(token: str, unit: str, number: int) -> float:
-    if unit not in SECONDS:
-        raise ParseError(number, f"a unit of time: {', '.join(SECONDS)}", unit or token)
-    return real(token, number, "a time") * SECONDS[unit]
+    return _unit(SECONDS, "time", unit, token, number) * real(token, number, "a time")
+
+
+def _unit(units: dict[str, float], kind: str, unit: str, token: str, number: int) -> float:
+    if unit not in units:
+        raise ParseError(number, f"a unit of {kind}: {', '.join(units)}", unit or token)
+    return units[unit]
 
 
 def _tool(report: dict) -> str:
@@ -213,46 +236,44 @@ def _tool(report: dict) -> str:
     return "ghz" if words or "count" in fields else "oha" if "success" in fields else "hey"
 
 
-def _run(report: dict, last: bool) -> tuple[dict, list[str]]:
-    """Row of `runs` of a report, and warnings; the last one of a text may be cut."""
-    fields, tool, notes = report["fields"], _tool(report), []
+def _run(report: dict, last: bool, warnings: list[str]) -> dict:
+    """Row of `runs` of a report; the last report of a text may be cut."""
+    fields, tool = report["fields"], _tool(report)
     run: dict = {"tool": tool}
     for name, column in (("total", "duration_s"), ("mean", "latency_mean_s"), ("min", "latency_min_s"),
                          ("max", "latency_max_s")):  # fmt: skip
         if name in fields:
             run[column] = _seconds(*fields[name])
     if not fields:
-        notes.append(f"line {report['line']}: the report has no 'Summary', so no times and no rate")
+        warnings.append(f"line {report['line']}: the report has no 'Summary', so no times and no rate")
     if "total" in fields and "rps" not in fields:
-        notes.append(f"line {report['line']}: the report has no 'Requests/sec'")
+        warnings.append(f"line {report['line']}: the report has no 'Requests/sec'")
     nothing = not run.get("latency_max_s") and "latency_mean_s" not in run
     if nothing or math.isnan(run.get("latency_mean_s", 0.0)):  # no response: what is printed as 0 was not measured
         run |= dict.fromkeys(("latency_min_s", "latency_max_s"), math.nan)
     if "bytes" in fields:
         token, unit, number = fields["bytes"]
-        if unit not in _SIZE:
-            raise ParseError(number, f"a unit of size: {', '.join(_SIZE)}", unit or token)
-        run["received_body_bytes"] = real(token, number, "a size") * _SIZE[unit]
+        run["received_body_bytes"] = _unit(_SIZE, "size", unit, token, number) * real(token, number, "a size")
     if "codes" in report or "errors" in report:
         counts = _counts(report, tool)
         listed = counts.get("requests_started", counts["requests"])
         if last and listed < (expected := _expected(report, run)):
-            notes.append(f"line {report['line']}: cut off, as {listed} requests are listed of some {expected:.0f}")
+            warnings.append(f"line {report['line']}: cut off, as {listed} requests are listed of some {expected:.0f}")
             report.pop("codes", None)
         else:
             run |= {"status": "finished", **counts}
     if run.get("requests") == 0 or math.isnan(run.get("latency_mean_s", 0.0)):
         messages = [message for message, _ in report.get("errors", []) if message]
         run |= {"status": "failed"} | ({"reason": messages[0]} if messages else {})
-    run |= _rates(report, run, notes)
+    run |= _rates(report, run, warnings)
     if tool == "hey" and run.get("requests", 0) > _KEPT:
         run["latency_mean_s"] = math.nan
-        notes.append(
+        warnings.append(
             f"line {fields['mean'][2] if 'mean' in fields else report['line']}: hey divides its averages by {_KEPT} "
             f"where there are more responses, so they are missing; its distributions hold the first {_KEPT}"
         )
     corrected = {} if tool == "oha" else {"latency_corrected": False}  # oha: by an option that it does not print
-    return run | {"percentile_estimator": _ESTIMATOR[tool], **corrected, "latency_origin": "measured"}, notes
+    return run | {"percentile_estimator": _ESTIMATOR[tool], **corrected, "latency_origin": "measured"}
 
 
 def _expected(report: dict, run: dict) -> float:
@@ -291,7 +312,7 @@ def _kinds(failed: list[tuple[str, int]]) -> dict[str, int]:
     return error_counts(failed) if all(message for message, _ in failed) else {}
 
 
-def _rates(report: dict, run: dict, notes: list[str]) -> dict:
+def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
     """Responses per second, and those without an error, of what the tool prints over all requests."""
     fields = report["fields"]
     if "rps" not in fields or "total" not in fields:
@@ -300,7 +321,7 @@ def _rates(report: dict, run: dict, notes: list[str]) -> dict:
     if not run.get("requests") and math.isnan(run.get("latency_mean_s", 0.0)):
         return {"throughput_rps": 0.0, "goodput_rps": 0.0}
     if "codes" not in report:
-        notes.append(f"line {line}: no status codes, so failed requests may be among these {rps:g} per second")
+        warnings.append(f"line {line}: no status codes, so failed requests may be among these {rps:g} per second")
         return {"throughput_rps": rps}
     responses, duration = run["requests"], run["duration_s"]
     started = run.get("requests_started", responses)
@@ -309,14 +330,14 @@ def _rates(report: dict, run: dict, notes: list[str]) -> dict:
     if abs(rps * duration - started) <= slack:
         throughput = rps * responses / started if started else 0.0
         if started > responses:
-            notes.append(f"line {line}: {started - responses} requests without a response are in 'Requests/sec'")
+            warnings.append(f"line {line}: {started - responses} requests without a response are in 'Requests/sec'")
     elif abs(rps * duration - responses) <= slack:  # boom, hey 0.0.1
         throughput = rps
     elif abs(rps * duration - min(responses, _KEPT)) <= slack:
         throughput = responses / duration
-        notes.append(f"line {line}: this hey counts {_KEPT} requests at most; the rate is responses / Total")
+        warnings.append(f"line {line}: this hey counts {_KEPT} requests at most; the rate is responses / Total")
     else:
-        notes.append(f"line {line}: 'Requests/sec' x 'Total' is {rps * duration:.0f}, but {started} are listed")
+        warnings.append(f"line {line}: 'Requests/sec' x 'Total' is {rps * duration:.0f}, but {started} are listed")
         return {}
     good = responses - run["errors_status"] if "errors_status" in run else run["requests_succeeded"]
     return {"throughput_rps": throughput, "goodput_rps": throughput * good / responses if responses else 0.0}

@@ -8,7 +8,7 @@ What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 - Times are in milliseconds with one decimal, so fast replies read 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
   where the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
   where every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration,
-  unless the duration is so short that its three decimals are the coarser ones.
+  unless the duration is so short that its three decimals are coarser.
 - ``response`` is the time from the request sent to the first byte of the reply, ``transfer`` the rest; their sum is the
   mean.  ``Connection time`` is the life of a whole connection of ``--num-calls`` requests.
 - ``Errors: total`` counts connections (sessions) that failed; ``fd-unavail``, ``ftab-full`` and ``addrunavail`` are
@@ -19,39 +19,36 @@ What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 import math
 import re
 
-from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor, number_generators
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import Strays, real, whole
+from loadcurve.ingest.report_text import real, whole
 
-_N = r"(\S{1,24})"
+# How each line begins, and the line with # in place of every number.
 _LINES = {
-    "Total:": re.compile(rf"Total: connections {_N} requests {_N} replies {_N} test-duration {_N} s"),
-    "Connection rate:": re.compile(rf"Connection rate: {_N} conn/s \({_N} ms/conn, <={_N} concurrent connections\)"),
-    "Connection time [ms]: min": re.compile(
-        rf"Connection time \[ms\]: min {_N} avg {_N} max {_N} median {_N} stddev {_N}"
-    ),
-    "Connection time [ms]: connect": re.compile(rf"Connection time \[ms\]: connect {_N}"),
-    "Connection length": re.compile(rf"Connection length \[replies/conn\]: {_N}"),
-    "Request rate:": re.compile(rf"Request rate: {_N} req/s \({_N} ms/req\)"),
-    "Request size": re.compile(rf"Request size \[B\]: {_N}"),
-    "Reply rate": re.compile(
-        rf"Reply rate \[replies/s\]: min {_N} avg {_N} max {_N} stddev {_N} \({_N} samples\)"
-    ),
-    "Reply time": re.compile(rf"Reply time \[ms\]: response {_N} transfer {_N}"),
-    "Reply size": re.compile(rf"Reply size \[B\]: header {_N} content {_N} footer {_N} \(total {_N}\)"),
-    "Reply status:": re.compile(r"Reply status: 1xx=(\S+) 2xx=(\S+) 3xx=(\S+) 4xx=(\S+) 5xx=(\S+)"),
-    "CPU time": re.compile(rf"CPU time \[s\]: user {_N} system {_N} \(user {_N}% system {_N}% total {_N}%\)"),
-    "Net I/O:": re.compile(rf"Net I/O: {_N} KB/s \({_N}\*10\^6 bps\)"),
-    "Errors: total": re.compile(
-        rf"Errors: total {_N} client-timo {_N} socket-timo {_N} connrefused {_N} connreset {_N}"
-    ),
-    "Errors: fd-unavail": re.compile(rf"Errors: fd-unavail {_N} addrunavail {_N} ftab-full {_N} other {_N}"),
-}  # fmt: skip
+    "Total:": "Total: connections # requests # replies # test-duration # s",
+    "Connection rate:": "Connection rate: # conn/s (# ms/conn, <=# concurrent connections)",
+    "Connection time [ms]: min": "Connection time [ms]: min # avg # max # median # stddev #",
+    "Connection time [ms]: connect": "Connection time [ms]: connect #",
+    "Connection length": "Connection length [replies/conn]: #",
+    "Request rate:": "Request rate: # req/s (# ms/req)",
+    "Request size": "Request size [B]: #",
+    "Reply rate": "Reply rate [replies/s]: min # avg # max # stddev # (# samples)",
+    "Reply time": "Reply time [ms]: response # transfer #",
+    "Reply size": "Reply size [B]: header # content # footer # (total #)",
+    "Reply status:": "Reply status: 1xx=# 2xx=# 3xx=# 4xx=# 5xx=#",
+    "CPU time": "CPU time [s]: user # system # (user #% system #% total #%)",
+    "Net I/O:": "Net I/O: # KB/s (#*10^6 bps)",
+    "Errors: total": "Errors: total # client-timo # socket-timo # connrefused # connreset #",
+    "Errors: fd-unavail": "Errors: fd-unavail # addrunavail # ftab-full # other #",
+}
+_PATTERNS = {name: re.compile(re.escape(line).replace(r"\#", r"(\S{1,24})")) for name, line in _LINES.items()}
+_COUNTS = ("Reply status:", "Errors: total", "Errors: fd-unavail")
 _COMMAND = re.compile(r"httperf --(?:.{1,2000})")
 _OPTION = re.compile(r"--(rate|num-calls|num-conns)[= ]([0-9.]{1,18})(?= |$)")
 _FAILURE = re.compile(
     r"httperf(?:\.\S+)?: (?!warning|maximum|\*\*).*|Usage: httperf.*|.*httperf: (?:command )?not found.*"
 )
+_CHATTER = ("httperf: warning", "Maximum connect", "Session ", "Session:")
 
 
 def parse_httperf(text: str) -> Parsed:
@@ -72,48 +69,35 @@ def parse_httperf(text: str) -> Parsed:
     >>> parse_httperf(report).tables["runs"][["throughput_rps", "goodput_rps", "latency_mean_s"]].values.tolist()
     [[20.0, 15.0, 0.0035]]
     """
-    lines = [line.strip() for line in text.split("\n")]
-    strays = Strays("httperf")
+    cursor = Cursor(text, "httperf")
     reports: list[dict] = []
-    command = failure = ""
-    for number, line in enumerate(lines, 1):
-        begin = next((key for key in _LINES if line.startswith(key)), "")
-        if number == len(lines) and begin and not line.endswith((")", " s")):
-            strays.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
-        elif begin:
-            match = _LINES[begin].fullmatch(line)
-            if match is None:
-                raise ParseError(number, f"the line {begin!r} of httperf", line)
-            if begin == "Total:":
-                reports.append({"lines": {}, "command": command, "line": number})
-            elif not reports or begin in reports[-1]["lines"]:
-                raise ParseError(number, "'Total: connections' before it, and each line once", line)
-            count = begin in ("Reply status:", "Errors: total", "Errors: fd-unavail")
-            read = (lambda token, at: float(whole(token, at))) if count else real
-            reports[-1]["lines"][begin] = [read(token, number) for token in match.groups()]
-            if begin == "Total:":
-                for token in match.groups()[:3]:
-                    whole(token, number)
-        elif _COMMAND.fullmatch(line):
+    command = ""
+    for line in cursor:
+        name = next((name for name in _LINES if line.startswith(name)), "")
+        if name and cursor.is_cut(line.endswith((")", " s"))):
+            continue
+        if name:
+            tokens = cursor.expect(_PATTERNS[name], f"a line such as {_LINES[name]!r}").groups()
+            if name == "Total:":
+                reports.append({"lines": {}, "command": command, "line": cursor.number})
+                for token in tokens[:3]:
+                    whole(token, cursor.number)
+            elif not reports or name in reports[-1]["lines"]:
+                cursor.fail("'Total: connections' before it, and each line once")
+            read = whole if name in _COUNTS else real
+            reports[-1]["lines"][name] = [float(read(token, cursor.number)) for token in tokens]
+        elif cursor.take_if(_COMMAND):
             command = line
-        elif number < len(lines) and _FAILURE.fullmatch(line):
-            failure = failure or line
-        elif reports and line and not line.startswith(("httperf: warning", "Maximum connect", "Session ", "Session:")):
-            strays.add(number, line)
-    if not reports and failure:
-        return Parsed("httperf", {"runs": [{"generator": 0, "tool": "httperf", "status": "failed", "reason": failure}]})
+        elif not (not cursor.at_end and cursor.take_failure(_FAILURE)) and reports and not line.startswith(_CHATTER):
+            cursor.pass_over()
     if not reports:
-        at = next((i for i, line in enumerate(lines) if line), 0)
-        raise ParseError(at + 1, "a report of httperf, which begins with 'Total: connections'", lines[at])
-    tables: dict[str, list[dict]] = {"runs": [], "phases": []}
-    for generator, report in enumerate(reports):
-        tables["runs"].append({"generator": generator, **_run(report, strays)})
-        tables["phases"] += [{"generator": generator, **row} for row in _phases(report["lines"])]
-    return Parsed("httperf", tables, tuple(strays.warnings))
+        return cursor.without_report("a report of httperf, which begins with 'Total: connections'")
+    runs = [{"runs": [_run(report, cursor.warnings)], "phases": _phases(report["lines"])} for report in reports]
+    return Parsed("httperf", number_generators(("runs", "phases"), runs), tuple(cursor.warnings))
 
 
-def _run(report: dict, strays: Strays) -> dict:
-    values = report["lines"]
+def _run(report: dict, warnings: list[str]) -> dict:
+    values, line = report["lines"], report["line"]
     _, requests, replies, duration = values["Total:"]
     run: dict = {
         "tool": "httperf", "status": "finished", "duration_s": duration, "requests": int(replies),
@@ -127,13 +111,11 @@ def _run(report: dict, strays: Strays) -> dict:
         run |= {f"responses_{n}xx": count for n, count in enumerate(status, 1)}
         run["errors_status"] = status[3] + status[4]
         if sum(status) != replies:
-            strays.warnings.append(f"line {report['line']}: {replies:g} replies, but {sum(status)} have a status")
+            warnings.append(f"line {line}: {replies:g} replies, but {sum(status)} have a status")
     if "Request rate:" in values:
         rate = values["Request rate:"][0]
         if abs(rate * duration - requests) > 0.051 * duration + 0.0006 * rate + 0.001 * requests + 1:
-            strays.warnings.append(
-                f"line {report['line']}: {rate:g} per second are not {requests:g} requests in the time"
-            )
+            warnings.append(f"line {line}: {rate:g} per second are not {requests:g} requests in the time")
         finer = 0.0005 * rate < 0.05 * duration  # what rounding can add: half of the last decimal of each
         if not finer or (replies == requests and rate >= 10):
             run["throughput_rps"] = rate * replies / requests if requests else 0.0
@@ -145,7 +127,7 @@ def _run(report: dict, strays: Strays) -> dict:
     if "Reply time" in values and replies:
         run["latency_mean_s"] = sum(values["Reply time"]) / 1000 or math.nan
         if not any(values["Reply time"]):
-            strays.warnings.append(f"line {report['line']}: the reply time is below 0.05 ms, so it is missing")
+            warnings.append(f"line {line}: the reply time is below 0.05 ms, so it is missing")
     if "Reply size" in values and replies:
         run["document_bytes"] = values["Reply size"][1]
     if "Errors: total" in values:
@@ -154,7 +136,7 @@ def _run(report: dict, strays: Strays) -> dict:
                 "errors_read": reset}  # fmt: skip
         run["errors_other"] = total - client - socket - refused - reset
         if run["errors_other"] < 0:
-            strays.warnings.append(f"line {report['line']}: fewer errors in total than of their kinds")
+            warnings.append(f"line {line}: fewer errors in total than of their kinds")
             run["errors_other"] = None
     if not replies:
         run |= {"status": "failed", "reason": "no reply"}

@@ -14,16 +14,13 @@ What oha itself does (``src/printer.rs``, ``src/result_data.rs``, ``src/histogra
 - ``--latency-correction`` is not told by the output, so `latency_corrected` is missing.
 """
 
-import csv
-import io
 import math
 import re
 from collections.abc import Mapping
 
-import pandas as pd
-
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import each_json, line_of, member, number
+from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
 
@@ -31,11 +28,10 @@ _ESTIMATOR = "sorted time of index p / 100 * n"
 _DEADLINE = "aborted due to deadline"
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
 _REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
-_CSV = ("request-start", "DNS", "DNS+dialup", "Response-delay", "request-duration", "bytes", "status")
-_COLUMNS = ("offset_s", "dns_s", "connect_s", "waiting_s", "latency_s", "received_bytes", "status")
-
-# Of the times of hey: a last one that has them is whole, also without a newline after it.
-_FOUR_DECIMALS = re.compile(r"\.[0-9]{4}$")
+_CSV = {
+    "request-start": "offset_s", "DNS": "dns_s", "DNS+dialup": "connect_s", "Response-delay": "waiting_s",
+    "request-duration": "latency_s", "bytes": "received_bytes", "status": "status",
+}  # fmt: skip
 
 
 def parse_oha_json(text: str) -> Parsed:
@@ -89,50 +85,7 @@ def parse_oha_csv(text: str) -> Parsed:
     >>> parse_oha_csv(text).tables["requests"][["latency_s", "received_bytes"]].values.tolist()
     [[0.8, 616.0]]
     """
-    return csv_requests(text, "oha", _CSV, dict(zip(_CSV, _COLUMNS, strict=True)))
-
-
-def csv_requests(text: str, tool: str, header: tuple[str, ...], columns: Mapping[str, str]) -> Parsed:
-    """Table `requests` of a CSV whose first columns are those of `header`, all numbers of at least 0."""
-    whole, _, rest = text.rpartition("\n")
-    if rest.count(",") == len(header) - 1 and _FOUR_DECIMALS.search(rest):
-        whole, rest = text, ""
-    lines = text.count("\n") + 1
-    warnings = [f"line {lines}: the text ends inside a line, which is left out: {rest[:60]!r}"] if rest.strip() else []
-    begin = next((i for i, line in enumerate(whole.split("\n")) if line.strip().startswith(header[0] + ",")), None)
-    if begin is None:
-        raise ParseError(1, f"the header {','.join(header)}", whole.split("\n")[0] or rest)
-    rows: dict[str, list[float]] = {}
-    csv.field_size_limit(1 << 20)
-    names: list[str] = []
-    try:
-        for line, record in enumerate(csv.reader(io.StringIO(whole)), 1):
-            if line <= begin or not any(token.strip() for token in record):
-                continue
-            tokens = [token.strip() for token in record]
-            if tokens[0] == header[0]:
-                known = tuple(tokens) == header[: len(tokens)] and len(tokens) >= len(header) - 2
-                if not known or (names and rows[header[0]]):
-                    raise ParseError(line, f"the header {','.join(header)}, once", ",".join(tokens))
-                names = tokens
-                rows = {name: [] for name in names}
-                continue
-            if len(tokens) != len(names):
-                raise ParseError(line, f"{len(names)} values", ",".join(tokens))
-            for name, token in zip(names, tokens, strict=True):
-                if not _REAL.fullmatch(token):
-                    raise ParseError(line, f"a number of at least 0 for {name!r}", token)
-                rows[name].append(float(token))
-    except csv.Error as error:
-        raise ParseError(begin + 1, f"CSV of {tool}", str(error)) from None
-    table = pd.DataFrame({columns[name]: values for name, values in rows.items()})
-    if "status" in table:
-        if not (table["status"] % 1 == 0).all() or not table["status"].between(0, 999).all():
-            raise ParseError(begin + 2, "whole status codes", str(table["status"].max()))
-        table["status"] = table["status"].astype("Int64")
-    table.insert(0, "generator", 0)
-    table.insert(1, "tool", tool)
-    return Parsed(tool, {"requests": table}, tuple(warnings))
+    return parse_requests_csv(text, "oha", _CSV)
 
 
 def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:

@@ -5,42 +5,46 @@ repositories.
 
 What siege itself does (``src/main.c``, ``src/data.c``, ``src/browser.c``):
 
-- Everything has two decimals; megabytes are of 1024 * 1024; ``Response time`` and the longest and shortest transaction
-  are in seconds, in the newest versions in milliseconds, which the text says and the JSON does not.
+- Every number has two decimals; a megabyte is 1024 * 1024 bytes.  ``Response time`` and the longest and shortest
+  transaction are in seconds, in the newest versions in milliseconds, which the text shows and the JSON does not.
 - ``Transaction rate`` is transactions over time; redirects and parsed page elements count as transactions too.
 - ``Successful transactions`` are those with a status below 400; ``Failed transactions`` are failures of the socket and
-  bad statuses, and need not complete the transactions.
-- ``Concurrency`` is the sum of all response times over the time, so the mean is exactly concurrency / rate.  Where the
-  printed mean is rounded to nothing, that is taken: `latency_origin` says so.
+  bad statuses.  The two need not add up to the transactions.
+- ``Concurrency`` is the sum of all response times over the time, so the mean is exactly concurrency / rate.  That
+  replaces a printed mean that is rounded to 0, and `latency_origin` records it.
 """
 
 import math
 import re
 
-from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import Strays, real, whole
+from loadcurve.ingest.report_text import real, whole
 
-_TEXT = {
+# Each line of a summary, and the pattern of its unit.
+_UNITS = {
     "Transactions": "hits", "Availability": "%", "Elapsed time": "secs?", "Data transferred": "MB",
     "Response time": "secs?|ms", "Transaction rate": "trans/sec", "Throughput": "MB/sec", "Concurrency": "",
     "Successful transactions": "", "HTTP OK received": "", "Failed transactions": "",
     "Longest transaction": "secs?|ms|", "Shortest transaction": "secs?|ms|",
 }  # fmt: skip
+_NAMES = {name: name for name in _UNITS} | {name.lower().replace(" ", "_"): name for name in _UNITS}  # text and JSON
+_COUNTS = {
+    "Transactions": "requests", "Successful transactions": "requests_succeeded",
+    "Failed transactions": "requests_failed",
+}  # fmt: skip
+_OPTIONAL = "HTTP OK received"
 _FIELD = re.compile(
     r'[{]?\s*+"?([A-Z][A-Za-z ]{8,22}|[a-z_]{10,24}|HTTP OK received|http_ok_received)"?\s*+'
     r":\s*+([0-9.]{1,24}|-?nan|-?inf)"
     r"(?:\s*+([A-Za-z%/]{1,9}))?\s*+,?\s*+(?:(?://|#|<).{0,200})?"
 )
-_NAMES = {name: name for name in _TEXT} | {name.lower().replace(" ", "_"): name for name in _TEXT}
+_WHOLE = ("hits", "secs", "MB", "sec", "%", "ms")  # endings of a line after which nothing of it is missing
 _USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
 _VERSION = re.compile(r"\*\* SIEGE (\S{1,20})")
 _FAILURE = re.compile(
     r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: (?:command )?not found|Usage: siege|ERROR: ).*", re.IGNORECASE
 )
-_COUNTS = ("Transactions", "Successful transactions", "HTTP OK received", "Failed transactions")
-_NOT_ALWAYS = "HTTP OK received"
-_LAST = "Shortest transaction"
 _MEGABYTE = 1024.0**2
 
 
@@ -64,52 +68,44 @@ def parse_siege(text: str) -> Parsed:
     >>> parse_siege(report).tables["runs"][["requests", "throughput_rps", "latency_mean_s"]].values.tolist()
     [[626.0, 11.97, 6.95]]
     """
-    lines = [line.strip() for line in text.split("\n")]
-    strays = Strays("siege")
+    cursor = Cursor(text, "siege")
     reports: list[dict] = []
-    users, version, failure = 0, "", ""
-    for number, line in enumerate(lines, 1):
-        match = _FIELD.fullmatch(line)
-        name = _NAMES.get(match[1], "") if match else ""
+    users, version = 0, ""
+    for line in cursor:
         like = next((key for key in _NAMES if line.lstrip('{\t "').startswith((f"{key}:", f'{key}"'))), "")
-        if number == len(lines) and like and not line.endswith(("hits", "secs", "MB", "sec", "%", "ms")):
-            strays.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
-        elif like and not name:
-            raise ParseError(number, f"{like!r} and its number", line)
-        elif name:
+        if like and cursor.is_cut(line.endswith(_WHOLE)):
+            continue
+        field = cursor.take_if(_FIELD)
+        if field and (name := _NAMES.get(field[1])):
+            if field[3] and not re.fullmatch(_UNITS[name], field[3]):
+                cursor.fail(f"{name!r} in {_UNITS[name]!r}")
             if not reports or name in reports[-1]["fields"]:
-                reports.append({"fields": {}, "line": number, "users": users})
-            if not re.fullmatch(_TEXT[name], match[3] or "") and match[3]:
-                raise ParseError(number, f"{name!r} in {_TEXT[name]!r}", line)
-            reports[-1]["fields"][name] = (match[2], match[3] or "", number)
-        elif found := _USERS.fullmatch(line):
-            users = int(found[1])
-        elif found := _VERSION.fullmatch(line):
-            version = found[1]
-        elif _FAILURE.fullmatch(line):
-            failure = failure or line
-    if not reports and failure:
-        return Parsed("siege", {"runs": [{"generator": 0, "tool": "siege", "status": "failed", "reason": failure}]})
+                reports.append({"fields": {}, "users": users})
+            reports[-1]["fields"][name] = (field[2], field[3] or "", cursor.number)
+        elif like:
+            cursor.fail(f"{like!r} and its number")
+        elif match := cursor.take_if(_USERS):
+            users = int(match[1])
+        elif match := cursor.take_if(_VERSION):
+            version = match[1]
+        else:
+            cursor.take_failure(_FAILURE)
     if not reports:
-        at = next((i for i, line in enumerate(lines) if line), 0)
-        raise ParseError(at + 1, "a summary of siege, which begins with 'Transactions:'", lines[at])
-    rows = [{"generator": i, **_run(report, failure, strays)} for i, report in enumerate(reports)]
+        return cursor.without_report("a summary of siege, which begins with 'Transactions:'")
+    rows = [{"generator": i, **_run(report, cursor)} for i, report in enumerate(reports)]
     rows = [row | ({"tool_version": version} if version else {}) for row in rows]
-    return Parsed("siege", {"runs": rows}, tuple(strays.warnings), version)
+    return Parsed("siege", {"runs": rows}, tuple(cursor.warnings), version)
 
 
-def _run(report: dict, failure: str, strays: Strays) -> dict:
+def _run(report: dict, cursor: Cursor) -> dict:
     fields = report["fields"]
     values = {
-        name: float(whole(token, line)) if name in _COUNTS else real(token, line)
+        name: float(whole(token, line)) if name in (*_COUNTS, _OPTIONAL) else real(token, line)
         for name, (token, _, line) in fields.items()
     }
     run: dict = {"tool": "siege", "status": "finished", "latency_corrected": False}
-    for name, column in (("Transactions", "requests"), ("Successful transactions", "requests_succeeded"),
-                         ("Failed transactions", "requests_failed")):  # fmt: skip
-        if name in values:
-            run[column] = int(values[name])
-    run |= {"duration_s": values.get("Elapsed time", math.nan)}
+    run |= {column: int(values[name]) for name, column in _COUNTS.items() if name in values}
+    run["duration_s"] = values.get("Elapsed time", math.nan)
     run["throughput_rps"] = rate = values.get("Transaction rate", math.nan)
     run["received_body_bytes"] = values.get("Data transferred", math.nan) * _MEGABYTE
     run["received_bytes_per_s"] = values.get("Throughput", math.nan) * _MEGABYTE
@@ -119,40 +115,38 @@ def _run(report: dict, failure: str, strays: Strays) -> dict:
     if "requests_succeeded" in run:
         run["goodput_rps"] = rate * min(1.0, run["requests_succeeded"] / count) if count else 0.0
     if "Transactions" in values and not count:
-        return run | {"status": "failed", "reason": failure or "no transaction"}
-    if failure:
-        run["reason"] = failure
+        return run | {"status": "failed", "reason": cursor.failure or "no transaction"}
+    if cursor.failure:
+        run["reason"] = cursor.failure
     by_little = concurrency / rate if rate > 0 else math.nan
     scale = _scale(fields, values, by_little)
-    for name, column in (("Response time", "mean"), ("Longest transaction", "max"), (_LAST, "min")):
+    for name, column in (("Response time", "mean"), ("Longest transaction", "max"), ("Shortest transaction", "min")):
         if name in values:
             run[f"latency_{column}_s"] = values[name] * scale
-    if "Response time" in values:
-        mean = run["latency_mean_s"]
-        run |= {"latency_origin": "measured"} if mean > 0 else {"latency_mean_s": by_little}
-        run |= {"latency_origin": "derived (N/X)"} if not mean > 0 and not math.isnan(by_little) else {}
-    _check(run, values, fields, strays)
+    if run.get("latency_mean_s", 0.0) > 0:
+        run["latency_origin"] = "measured"
+    elif "Response time" in values:
+        run["latency_mean_s"] = by_little
+        run |= {} if math.isnan(by_little) else {"latency_origin": "derived (N/X)"}
+    _check(run, fields, cursor.warnings)
     return run
 
 
 def _scale(fields: dict, values: dict, by_little: float) -> float:
     """Seconds in the unit of the times: as the text says; the JSON does not, so as concurrency / rate says."""
-    if "Response time" not in fields or fields["Response time"][1].startswith("sec"):
-        return 1.0
-    if fields["Response time"][1] == "ms":
-        return 1e-3
+    unit = fields["Response time"][1] if "Response time" in fields else "secs"
+    if unit:
+        return 1e-3 if unit == "ms" else 1.0
     printed = values["Response time"]
     return 1e-3 if by_little > 0 and printed > 30 * by_little and printed > 0.05 else 1.0
 
 
-def _check(run: dict, values: dict, fields: dict, strays: Strays) -> None:
-    """Warn where the rate is not transactions / time, within two decimals."""
+def _check(run: dict, fields: dict, warnings: list[str]) -> None:
+    """Warn where a line is missing, or the rate is not transactions / time within two decimals."""
+    if missing := [name for name in _UNITS if name not in fields and name != _OPTIONAL]:
+        first = next(iter(fields.values()))[2]
+        warnings.append(f"line {first}: lines of siege's summary are missing: {', '.join(missing)}")
     duration, rate = run["duration_s"], run["throughput_rps"]
-    if missing := [name for name in _TEXT if name not in fields and name != _NOT_ALWAYS]:
-        said = f"a part of siege's summary is missing: {', '.join(missing)}"
-        strays.warnings.append(f"line {next(iter(fields.values()))[2]}: {said}")
-    if "requests" not in run or math.isnan(duration) or math.isnan(rate):
-        return
-    if abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:
+    if "requests" in run and abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:  # not of NaN
         line = fields["Transaction rate"][2]
-        strays.warnings.append(f"line {line}: {rate:g} per second for {duration:g} s is not {run['requests']} in all")
+        warnings.append(f"line {line}: {rate:g} per second for {duration:g} s is not {run['requests']} in all")

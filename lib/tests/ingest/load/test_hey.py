@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.load.hey import parse_hey
-from loadcurve.ingest.load.hey_requests import parse_hey_csv
+from loadcurve.ingest.load.hey import parse_hey, parse_hey_csv
 
 DATA = Path(__file__).parents[2] / "data"
 PLAIN = (DATA / "hey/plain.txt").read_text()
