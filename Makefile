@@ -32,7 +32,7 @@ state = LC_ALL=C find $(1) -printf '%p %s %T@\0' 2>/dev/null | LC_ALL=C sort -z 
 LIBRARY   := $(call named,lib/loadcurve,-name '*.py' -not -path '*/site/*')
 SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
 HANDBOOK  := $(call named,handbook)
-DESIGNS   := $(call named,data/designs,-name study.yml)
+DESIGNS   := $(call named,lib/loadcurve/designs,-name study.yml)
 NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(call named,notebooks,-maxdepth 1 -name '[0-9]*.ipynb'))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
 LAUNCHER  := build/notebooks/10_run_study.ipynb
@@ -173,7 +173,7 @@ $(filter-out $(LAUNCHER),$(EXECUTED)): | $(LAUNCHER)
 # --- figures → pages -----------------------------------------------------------------------------------------------
 
 # The stamp holds the state of the site and of what it was built from, so a page that was edited or lost is built again.
-PAGES := handbook data/designs build/site
+PAGES := handbook lib/loadcurve/designs build/site
 ifneq ($(shell $(call state,$(PAGES))),$(shell cat build/site.stamp 2>/dev/null))
 $(shell rm -f $(SITE))
 endif

@@ -43,7 +43,7 @@ def launch(
         bool, typer.Option("--public", help="Targets that the study names may be public addresses.")
     ] = False,
 ) -> None:
-    """Launch a study, or go on with one that was interrupted; a design of data/designs is recorded in data/studies."""
+    """Launch a study, or go on with one that was interrupted; the runs of a design go to data/studies."""
     from loadcurve import paths
     from loadcurve.lab import describe, describe_obstacles, read_checked
     from loadcurve.lab.interrupts import signal_of
@@ -55,7 +55,6 @@ def launch(
     changes = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**held.load, "duration_s": seconds}
-    target = paths.studies() / name if name else paths.record_folder(folder)
     if plan:
         planned = replace(held, **changes)
         for line in describe(planned):
@@ -63,6 +62,7 @@ def launch(
         for line in describe_obstacles(planned, public=public):
             typer.echo(line, err=True)
         return
+    target = paths.studies() / name if name else paths.record_folder(folder)
     try:
         launch_study(replace(held, **changes), target, public=public)
     except KeyboardInterrupt as interrupt:

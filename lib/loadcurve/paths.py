@@ -15,15 +15,24 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # the Makefile has the same
 def root() -> Path:
     """Top of the checkout: the folder above the working directory, or above this package, that holds `data/studies`.
 
-    The environment variable LOADCURVE_ROOT overrides both.
+    Outside a checkout of this project, any folder with `data/studies` serves.  The environment variable LOADCURVE_ROOT
+    overrides both.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such folder; the text says how to make one.
     """
+    if (found := _root()) is None:
+        raise LoadcurveError(f"{Path.cwd()}: expected data/studies here or above, got none: mkdir -p data/studies")
+    return found
+
+
+def _root() -> Path | None:
     if named := os.environ.get("LOADCURVE_ROOT"):
         return Path(named)
-    for start in (Path.cwd(), Path(__file__).parent):
-        for folder in (start, *start.parents):
-            if (folder / "data" / "studies").is_dir():
-                return folder
-    raise LoadcurveError(f"{Path.cwd()}: expected a checkout with data/studies here or above, got none")
+    above = (folder for start in (Path.cwd(), Path(__file__).parent) for folder in (start, *start.parents))
+    return next((folder for folder in above if (folder / "data" / "studies").is_dir()), None)
 
 
 def build() -> Path:
@@ -37,22 +46,24 @@ def studies() -> Path:
 
 
 def designs() -> Path:
-    """Studies that are ready to be launched; nothing is recorded here."""
-    return root() / "data" / "designs"
+    """Studies that are ready to be launched, a part of this package; nothing is recorded here."""
+    return Path(__file__).with_name("designs")
 
 
 def study_folder(study: str | Path) -> Path:
     """Folder of a study, from its name or its path.
 
-    A name is looked for among the recorded studies, then among those run under `build/studies`, then among the designs.
+    The search goes through the recorded studies, the studies under `build/studies`, and the designs, in this order.
 
     Raises
     ------
     LoadcurveError
-        When there is no such study; the text names those there are.
+        When there is no such study; the text names the known ones.
     """
-    places = [studies(), build() / "studies", designs()]
-    for candidate in [*(place / study for place in places), root() / study, Path(study)]:
+    top = _root()
+    recorded = [top / "data" / "studies", top / "build" / "studies"] if top else []
+    places = [*recorded, designs()]
+    for candidate in (place / study for place in (*places, top or Path(), Path())):
         folder = candidate.parent if candidate.name == "study.yml" else candidate
         if (folder / "study.yml").is_file():
             return folder.resolve()
@@ -67,12 +78,10 @@ def record_folder(folder: Path) -> Path:
 
 def shown(path: Path) -> str:
     """A path as messages and provenance write it: relative to the checkout where it is inside."""
-    path = path.resolve()
-    try:
-        top = root().resolve()
-    except LoadcurveError:  # raw files are read without a checkout too
-        return str(path)
-    return str(path.relative_to(top)) if path.is_relative_to(top) else str(path)
+    path, top = path.resolve(), _root()
+    if top and path.is_relative_to(top := top.resolve()):
+        return str(path.relative_to(top))
+    return str(path)
 
 
 def is_plain(path: str | Path) -> bool:

@@ -36,7 +36,7 @@ def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "
     shutil.copy(source / "study.yml", study)
     for run in runs:
         shutil.copytree(source / run, study / run)
-    for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "data/designs"):
+    for folder in ("lib/loadcurve/site", "handbook", "notebooks", ".venv/bin", "lib/loadcurve/designs"):
         (tree / folder).mkdir(parents=True)
     for file in ("Makefile", "lib/alone.sh", "lib/products.sh", "lib/system.sh", "lib/requirements.lock"):
         shutil.copy(root / file, tree / file)

@@ -58,7 +58,7 @@ def test_nothing_is_left_to_do(make):
         ("data/published/scaling_curves/curves.csv", OF_CURVES),
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),
-        ("data/designs/scale_out/study.yml", set()),
+        ("lib/loadcurve/designs/scale_out/study.yml", set()),
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),

@@ -26,8 +26,8 @@ def tree(root, report, tmp_path_factory):
     for name in ODD:
         (by_hand / name).write_text(report)
         (tree / "handbook" / name).write_text("text")
-    (tree / "data/designs" / "a;id>PWNED;").mkdir()
-    (tree / "data/designs" / "a;id>PWNED;" / "study.yml").write_text("study: a\n")
+    (tree / "lib/loadcurve/designs" / "a;id>PWNED;").mkdir()
+    (tree / "lib/loadcurve/designs" / "a;id>PWNED;" / "study.yml").write_text("study: a\n")
     (tree / "notebooks" / "3 a;id>PWNED;.ipynb").write_text("")
     done = run_make(tree)
     assert done.returncode == 0, done.stderr

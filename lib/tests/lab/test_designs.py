@@ -1,11 +1,10 @@
-"""The designs of data/designs: right, fit for a machine, described, and each run once for a second."""
+"""The designs of the package: right, fit for a machine, described, and each run once for a second."""
 
 import re
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from loadcurve.records import read_run, write_study
 from loadcurve.study import Study
 from loadcurve.yaml_file import read_yaml
 
-DESIGNS = Path(__file__).resolve().parents[3] / "data" / "designs"
+DESIGNS = paths.designs()
 NAMES = sorted(folder.name for folder in DESIGNS.iterdir())
 
 
@@ -77,10 +76,8 @@ def test_a_point_of_each_is_run(name, tmp_path, network_tools):
 
 
 def test_a_design_is_found_by_its_name_after_what_is_recorded(checkout):
-    design = checkout / "data" / "designs" / "scale_out"
-    shutil.copytree(DESIGNS / "scale_out", design)
-    assert paths.study_folder("scale_out") == design
-    assert paths.record_folder(design) == paths.record_folder(paths.study_folder("data/designs/scale_out"))
+    design = DESIGNS / "scale_out"
+    assert paths.study_folder("scale_out") == design == paths.study_folder(design / "study.yml")
     recorded = checkout / "data" / "studies" / "scale_out"
     assert paths.record_folder(design) == recorded
     shutil.copytree(design, recorded)
@@ -105,11 +102,12 @@ def test_a_launched_design_is_recorded_among_the_studies(checkout):
     study = Study("tiny", "Where do runs go?", load={"duration_s": 1}, repeats=1, monitors={})
     if len(obstacles := find_obstacles(study)):
         pytest.skip("; ".join(obstacles["obstacle"]))
-    design = checkout / "data" / "designs" / "tiny"
+    design = checkout / "designs" / "tiny"
     design.mkdir(parents=True)
     write_study(study, design)
-    for named in ("tiny", "data/designs/tiny/study.yml"):  # the second time nothing is left to do
-        argv = (sys.executable, "-m", "loadcurve", "launch", named)
+    program = "from loadcurve import cli, paths; paths.designs = lambda: paths.root() / 'designs'; cli.main()"
+    for named in ("tiny", "designs/tiny/study.yml"):  # the second time nothing is left to do
+        argv = (sys.executable, "-c", program, "launch", named)
         said = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=True)
         assert said.stdout.startswith("data/studies/tiny: 1 run, 1 finished\n")
     assert [path.name for path in design.iterdir()] == ["study.yml"]

@@ -18,7 +18,7 @@ from markdown import Markdown
 from mkdocs.commands.build import build
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from loadcurve import plots, publish, spreadsheet
+from loadcurve import paths, plots, publish, spreadsheet
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest import store
 from loadcurve.site import safety
@@ -69,7 +69,8 @@ def site(tmp_path_factory):
         patch.setenv("LOADCURVE_PUBLISH", str(root / "build" / "figures" / NOTEBOOK))
         patch.setattr(store, "studies_read", {hostile("study")})
         patch.setattr(publish, "_notebook", "")
-        for folder in ("data/studies", "data/designs/mine", "handbook/notebooks", "notebooks", "build/notebooks"):
+        patch.setattr(paths, "designs", lambda: root / "designs")
+        for folder in ("data/studies", "designs/mine", "handbook/notebooks", "notebooks", "build/notebooks"):
             (root / folder).mkdir(parents=True)
         write_data(root)
         write_pages(root)
@@ -85,7 +86,7 @@ def write_data(root):
         "repeats": 1,
         "seed": 1,
     }
-    (root / "data/designs/mine/study.yml").write_text(json.dumps(design), "utf-8")
+    (root / "designs/mine/study.yml").write_text(json.dumps(design), "utf-8")
     publish.begin(NOTEBOOK)
     runs = pd.DataFrame({"variant": [hostile("variant")[:-2]] * 2, "connections": [1, 2], "throughput_rps": [1.0, 2]})
     ax = plots.plot_throughput_by_connections(runs)

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from loadcurve import paths
 from loadcurve.lab.generators import RULES
 from loadcurve.lab.sections import adaptive, balancers, hosts, servers
 from loadcurve.site.laboratory import RECIPES, designs_markdown, recipes_markdown
@@ -40,7 +41,7 @@ def test_each_name_that_a_study_may_use_is_there_with_a_sentence(kind):
 
 def test_each_design_stands_in_the_guide(root):
     said = html.unescape(designs_markdown(lambda target: f"../{target}"))
-    names = sorted(one.name for one in (root / "data" / "designs").iterdir())
+    names = sorted(one.name for one in paths.designs().iterdir())
     assert re.findall(r"^\| <code>(\w+)</code> \| .+\?<br>.+\s(?:s|min)\. \|$", said, re.MULTILINE) == names
     for page in re.findall(r'href="\.\./(.+?)\.html"', said):
         assert (root / "handbook" / f"{page}.md").is_file()
@@ -50,9 +51,10 @@ def test_each_design_stands_in_the_guide(root):
 @pytest.mark.parametrize(
     "comment", ["", "# handbook/studies/none.md\n", "# handbook/studies/untitled.md\n", "# handbook/x\n"]
 )
-def test_a_design_needs_no_comment_on_a_report(checkout, comment):
-    (checkout / "data/designs/mine").mkdir(parents=True)
-    (checkout / "data/designs/mine/study.yml").write_text(f"{comment}study: mine\nquestion: Does it show?\n")
+def test_a_design_needs_no_comment_on_a_report(checkout, monkeypatch, comment):
+    monkeypatch.setattr(paths, "designs", lambda: checkout / "designs")
+    (checkout / "designs/mine").mkdir(parents=True)
+    (checkout / "designs/mine/study.yml").write_text(f"{comment}study: mine\nquestion: Does it show?\n")
     (checkout / "handbook/studies").mkdir(parents=True)
     (checkout / "handbook/studies/untitled.md").write_text("no heading\n")
     last = designs_markdown(str).splitlines()[-1]
