@@ -5,7 +5,6 @@
 
 import random
 import sys
-from importlib import import_module
 
 import atheris
 
@@ -13,12 +12,10 @@ with atheris.instrument_imports(include=["loadcurve"]):
     from loadcurve import tables
     from loadcurve.errors import ParseError
     from loadcurve.ingest.clean import clean, decode
-    from loadcurve.ingest.registry import FORMS, forms_of
+    from loadcurve.ingest.registry import forms_of
     from loadcurve.ingest.sniff import parse
 
     NAME = sys.argv.pop(1)
-    for form in FORMS if NAME == "any" else forms_of(NAME):
-        import_module(f"loadcurve.ingest.{form.parser.split(':')[0]}")
 
 READ = parse if NAME == "any" else forms_of(NAME)[0].parse
 _CHECKED_OF = 20  # the whole schema is checked on one input of so many: it takes longer than parsing

@@ -145,10 +145,13 @@ def ingest(
 @app.command()
 def doctor() -> None:
     """Say which tools are here, which version, and how to get the others."""
+    from loadcurve.ingest.registry import FORMS
     from loadcurve.lab.tools import TOOLS
 
     for tool in TOOLS.values():
         typer.echo(str(tool))
+    for name in sorted({form.tool for form in FORMS} - TOOLS.keys()):
+        typer.echo(f"{name:<10} {'output is read':<20} the laboratory does not run it")
 
 
 @app.command()

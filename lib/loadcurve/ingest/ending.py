@@ -42,6 +42,8 @@ class Ending:
 NEWLINE = Ending()
 # A document that is cut inside a bracket is refused by its parser.
 JSON = Ending(r".*[}\]]")
+# The tools of sysstat print two decimals; a parser finds a row with too few columns by itself.
+TWO_DECIMALS = Ending(r".*[0-9][.,][0-9]{2}")
 
 
 def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:

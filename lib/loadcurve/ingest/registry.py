@@ -1,23 +1,45 @@
-"""Every form of output that can be read.
+"""Every form of output that can be read, found in the modules that parse them.
 
-To add a tool: one module with a ``parse_*`` function, its line among the forms of its family, one folder of fixtures,
-one page of the handbook.
+To add a form: a module with a ``parse_*`` function and its `Form` constant in one of the packages below, and a fixture.
 """
 
 from functools import cache
 
-from loadcurve.ingest.balancers.forms import FORMS as BALANCERS
+from loadcurve.discovery import registered
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest import balancers, kernel, load, servers, sockets, sysstat
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.kernel.forms import FORMS as KERNEL
-from loadcurve.ingest.load.forms import FORMS as LOAD
-from loadcurve.ingest.servers.forms import FORMS as SERVERS
-from loadcurve.ingest.sockets.forms import FORMS as SOCKETS
-from loadcurve.ingest.sysstat.forms import FORMS as SYSSTAT
 
-# The first form whose signature is found first in the text reads it; at the same place, the one further up.
-FORMS = (*LOAD, *SYSSTAT, *SOCKETS, *BALANCERS, *SERVERS, *KERNEL)
+PACKAGES = (load, sysstat, sockets, balancers, servers, kernel)
 
 
+def ordered(forms: tuple[Form, ...]) -> tuple[Form, ...]:
+    """Return forms in order, each before those that its `before` names.
+
+    Raises
+    ------
+    LoadcurveError
+        Where `before` names an unknown form, or a cycle of forms.
+    """
+    names = {form.name for form in forms}
+    unknown = {name for form in forms for name in form.before} - names
+    left, found = list(forms), []
+    while left and not unknown:
+        first = next((form for form in left if not any(form.name in other.before for other in left)), None)
+        if first is None:
+            break
+        left.remove(first)
+        found.append(first)
+    if unknown or left:
+        cycle = unknown or {form.name for form in left}
+        raise LoadcurveError(f"before must name known forms without a cycle, got {', '.join(sorted(cycle))}")
+    return tuple(found)
+
+
+FORMS = ordered(tuple(form for package in PACKAGES for form in registered(package, Form)))
+
+
+@cache
 def form_of(tool: str, variant: str) -> Form | None:
     """Return the form that `run.json` names; None where its output is not read."""
     return next((form for form in FORMS if (form.tool, form.variant) == (tool, variant)), None)
@@ -25,5 +47,6 @@ def form_of(tool: str, variant: str) -> Form | None:
 
 @cache
 def forms_of(tool: str) -> tuple[Form, ...]:
-    """Return the forms of a tool, or the one form that ``TOOL:VARIANT`` names; none where there is no such tool."""
-    return tuple(form for form in FORMS if tool in (form.tool, form.name))
+    """Return the forms of a tool, its main form first, or the form that ``TOOL:VARIANT`` names; () if unknown."""
+    found = (form for form in FORMS if tool in (form.tool, form.name))
+    return tuple(sorted(found, key=lambda form: form.variant != ""))

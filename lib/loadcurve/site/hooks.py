@@ -9,6 +9,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 from loadcurve.paths import NOTEBOOK_NAME
+from loadcurve.site import formats
 from loadcurve.site.literal import formula
 from loadcurve.site.safety import check_links, clean_notebook, with_policy
 from loadcurve.site.study_file import SCHEMA, schema_text
@@ -19,9 +20,15 @@ _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
 
+def on_config(config):
+    """Add the page of each format to the navigation."""
+    formats.add_to_navigation(config.nav)
+    return config
+
+
 @event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
-    """Add the executed notebooks and the figures' data from `build/` to the site, and the schema of study files."""
+    """Add executed notebooks, figures' data, the schema of study files and generated pages of formats to the site."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make leaves such a notebook out, so it has no executed copy
@@ -31,6 +38,9 @@ def on_files(files, config):
             name = made.relative_to(root / BUILD).as_posix()
             files.append(File(name, str(root / BUILD), config.site_dir, config.use_directory_urls))
     files.append(File.generated(config, SCHEMA, content=schema_text()))
+    for tool in formats.tools() if files.get_file_from_path(f"{formats.FOLDER}/index.md") else ():
+        if not files.get_file_from_path(page := f"{formats.FOLDER}/{tool}.md"):
+            files.append(File.generated(config, page, content=formats.page_markdown(tool)))
     return files
 
 

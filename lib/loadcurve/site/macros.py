@@ -10,8 +10,8 @@ from mkdocs.utils import get_relative_url
 from loadcurve import tables
 from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
-from loadcurve.ingest.registry import FORMS
 from loadcurve.site import published
+from loadcurve.site.formats import formats_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
@@ -44,7 +44,7 @@ def define_env(env) -> None:
     macro("claims", claims_html, link)
     macro("verdicts", verdicts_text)
     macro("columns_of", columns_markdown)
-    macro("forms_table", forms_markdown)
+    macro("forms_table", formats_markdown)
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)
     macro("keys_of", keys_markdown)
@@ -139,15 +139,6 @@ def columns_markdown(table: str) -> str:
     """A table's columns as Markdown: column, type, unit, meaning."""
     rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
     rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
-    return "\n".join(rows)
-
-
-def forms_markdown() -> str:
-    """Every form that ingestion reads, as Markdown: its name, with a link to its page, and what its function says."""
-    rows = ["| form | read as |", "|---|---|"]
-    for form in FORMS:
-        meaning = (form.function.__doc__ or "").strip().split("\n")[0]
-        rows.append(f"| [`{form.name}`]({form.tool}.md) | {re.sub('``?', '`', meaning)} |")
     return "\n".join(rows)
 
 

@@ -1,37 +1,134 @@
-"""Every tool that is read has its fixtures and its page."""
+"""Every form of output is registered once, in the module that parses it; everything else is derived from that."""
 
+import inspect
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from loadcurve.ingest.registry import FORMS
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.clean import clean
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.registry import FORMS, ordered
+from loadcurve.ingest.signatures import beginnings
+from loadcurve.site.formats import add_to_navigation, tools
 
 DATA = Path(__file__).parents[1] / "data"
-TOOLS = sorted({form.tool for form in FORMS})
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_has_a_fixture(form):
-    if form.function.__name__.startswith("refuse_"):
+    if form.parser.__name__.startswith("refuse_"):
         pytest.skip("it is only recognised, to be refused in clear words")
     expected = [json.loads(p.read_text("utf-8")) for p in (DATA / form.tool).glob("*.json")]
     assert any(case.get("variant", "") == form.variant for case in expected), f"no fixture in tests/data/{form.tool}"
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_every_tool_has_a_page(tool, root):
-    assert (root / "handbook" / "reference" / "formats" / f"{tool}.md").exists()
-    assert f"reference/formats/{tool}.md" in (root / "mkdocs.yml").read_text("utf-8")
-
-
 def test_every_page_has_a_tool(root):
+    """A tool without a handwritten page gets one from its docstring."""
     pages = {p.stem for p in (root / "handbook" / "reference" / "formats").glob("*.md")}
-    assert pages - {"index"} == set(TOOLS)
+    assert pages - {"index"} <= set(tools())
+
+
+def test_the_navigation_names_every_tool():
+    nav = [{"Home": "index.md"}, {"Reference": [{"Formats": [{"All": "reference/formats/index.md"}]}]}]
+    add_to_navigation(nav)
+    found = nav[1]["Reference"][0]["Formats"][1:]
+    assert found == [{tool: f"reference/formats/{tool}.md"} for tool in tools()]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_module_says_which_versions_it_has_seen(form):
-    module = __import__(f"loadcurve.ingest.{form.parser.split(':')[0]}", fromlist=["x"])
+    module = inspect.getmodule(form.parser)
     assert re.search(r"\bSeen\b", module.__doc__), "the module's docstring does not say which versions were seen"
+
+
+@pytest.mark.parametrize("case", sorted(DATA.glob("*/*.txt")), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_one_form_only_begins_at_each_place_or_comes_before_the_others(case):
+    """Which form wins does not depend on the order of modules: `before` decides wherever two signatures match."""
+    text = clean(case.read_text("utf-8"))
+    at: dict[int, list[Form]] = {}
+    for form in FORMS:
+        for _, start in beginnings(text, (form,)):
+            at.setdefault(start, []).append(form)
+    for start, (first, *others) in at.items():
+        undecided = [form.name for form in others if form.name not in first.before]
+        assert not undecided, (first.name, undecided, text[start : start + 80])
+
+
+def _form(name, *before):
+    return Form(name, "", lambda text: Parsed(name), (name,), before=before)
+
+
+def test_forms_come_before_those_that_they_name():
+    forms = (_form("a"), _form("b", "a"), _form("c"), _form("d", "b"))
+    assert [form.name for form in ordered(forms)] == ["c", "d", "b", "a"]
+    with pytest.raises(LoadcurveError, match="before must name known forms without a cycle, got a, b"):
+        ordered((_form("a", "b"), _form("b", "a"), _form("c")))
+    with pytest.raises(LoadcurveError, match="before must name known forms without a cycle, got x"):
+        ordered((_form("a", "x"),))
+
+
+TOY = '''"""Toy, which prints its rate.
+
+Seen: toy 1.0.
+"""
+
+import re
+
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.parsed import Parsed
+
+
+def parse_toy(text: str) -> Parsed:
+    """Rate of toy as a row of `runs`."""
+    return Parsed("toy", {"runs": [{"throughput_rps": float(re.search(r"Toy rate: ([0-9.]+)", text)[1])}]})
+
+
+TOY = Form("toy", "", parse_toy, (r"Toy rate: [0-9]",))
+'''
+PLUGIN = """
+import loadcurve.ingest.servers
+from pathlib import Path
+loadcurve.ingest.servers.__path__.append(str(Path(__file__).parent / "added"))
+"""
+USE = """
+import extended, loadcurve
+from loadcurve.site import formats
+parsed = loadcurve.parse("$ toy\\nToy rate: 12.5\\n")
+nav = [{"All": "reference/formats/index.md"}]
+formats.add_to_navigation(nav)
+print(parsed.tool, parsed.tables["runs"]["throughput_rps"].tolist())
+print([row for row in formats.formats_markdown().splitlines() if "toy" in row])
+print({"toy": "reference/formats/toy.md"} in nav, formats.page_markdown("toy").splitlines())
+"""
+
+
+def test_a_module_alone_adds_a_form(tmp_path):
+    """One module in the path of a package: it is recognised, parsed, listed, has a page, and must have a fixture."""
+    (tmp_path / "added").mkdir()
+    (tmp_path / "added" / "toy.py").write_text(TOY, "utf-8")
+    (tmp_path / "extended.py").write_text(PLUGIN, "utf-8")
+    path = [str(tmp_path), str(Path(__file__).parents[2])]
+
+    def run(*argv):
+        code = f"import sys; sys.path[:0] = {path!r}; "
+        return subprocess.run([sys.executable, "-c", code + argv[0], *argv[1:]], capture_output=True, text=True)
+
+    used = run(USE.lstrip())
+    assert used.stdout.splitlines() == [
+        "toy [12.5]",
+        "['| [`toy`](toy.md) | Rate of toy as a row of `runs`. |']",
+        "True ['# toy', '', 'Toy, which prints its rate.', '', 'Seen: toy 1.0.']",
+    ], used.stderr
+    tests = "import extended, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    checked = run(tests, __file__, "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "[toy]", "--no-header", "-rf")
+    failed = re.findall(r"^FAILED .*::(.*?)(?: - .*)?$", checked.stdout, re.MULTILINE)
+    assert failed == ["test_every_form_has_a_fixture[toy]"], checked.stdout + checked.stderr
+    assert (
+        "no fixture in tests/data/toy" in checked.stdout and "1 passed" in checked.stdout
+    )  # its docstring says which versions were seen

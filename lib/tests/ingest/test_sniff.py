@@ -92,7 +92,7 @@ def test_an_unknown_tool_and_an_unknown_text():
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_is_whole(form):
     """Its function is there, its name finds it, its signature compiles and captures nothing."""
-    assert callable(form.function)
+    assert callable(form.parser)
     assert form in forms_of(form.name) and form in forms_of(form.tool)
     assert form_of(form.tool, form.variant) is form
     assert all(re.compile(pattern).groups == 0 for pattern in form.signature)

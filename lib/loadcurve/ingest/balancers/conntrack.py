@@ -19,6 +19,7 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
 
@@ -188,3 +189,20 @@ def _table(flows: list[tuple]) -> pd.DataFrame:
     else:
         del table["time"]
     return pd.DataFrame(table)
+
+
+CONNTRACK = Form(
+    "conntrack",
+    "",
+    parse_conntrack,
+    (
+        r"(?:\[[0-9.]{1,30}[ \t]*\][ \t]*)?(?:\[(?:NEW|UPDATE|DESTROY)\][ \t]*)?"
+        r"(?:ipv[46][ \t]+[0-9]+[ \t]+)?[a-z][a-z0-9-]{0,20}[ \t]+[0-9]{1,3}[ \t]+(?:[0-9]{1,10}[ \t]+)?"
+        r"(?:[A-Z_0-9]{1,20}[ \t]+)?src=[0-9a-f]",
+        r"conntrack v[0-9.]+ \(conntrack-tools\): ",
+        r"cpu=[0-9]+[ \t]+(?:found|searched)=[0-9]",
+        r"entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]",
+        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
+    ),
+    takes=("timezone",),
+)

@@ -21,6 +21,8 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
 _COUNTS = {
@@ -168,3 +170,14 @@ def _place(value: str, kind: str) -> dict:
         address, port = value, None  # a socket of the file system, a name
     ends = ("server_address", "server_port") if kind == "server" else ("virtual_address", "virtual_port")
     return dict(zip(ends, (address.removeprefix("[").removesuffix("]"), port), strict=True))
+
+
+HAPROXY = Form(
+    "haproxy",
+    "",
+    parse_haproxy,
+    (r"(?:#[ \t]*)?pxname,svname,",),
+    commas=True,
+    takes=("timezone",),
+    ending=Ending(r".*,"),
+)

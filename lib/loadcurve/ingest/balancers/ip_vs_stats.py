@@ -11,6 +11,7 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.snapshots import utc
 
@@ -87,3 +88,12 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
         for row, moment in zip(rows, utc([row.get("time") for row in rows]), strict=True):
             row["time"] = moment
     return Parsed("proc", {"counters": rows}, tuple(warnings))
+
+
+PROC_IP_VS_STATS = Form(
+    "proc",
+    "ip_vs_stats",
+    parse_ip_vs_stats,
+    (r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing",),
+    takes=("timezone",),
+)

@@ -18,6 +18,7 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, scaled, time_of
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
 _NUMBER = r"([0-9]{1,18}[KMGT]?)"
@@ -180,3 +181,18 @@ class _Rules:
             "server_address": (target[1] or target[3]).strip("[]"), "server_port": target[2] or target[4],
             "connections": connections, "rounded": rounded, **self.time,
         }  # fmt: skip
+
+
+IPTABLES = Form(
+    "iptables",
+    "",
+    parse_iptables,
+    (
+        r"Chain \S+ \((?:policy [A-Z]|[0-9]+ references?)",
+        r"\*(?:filter|nat|mangle|raw|security)\s*$",
+        r"ip6?tables(?:-save)? v[0-9.]{1,9} ",
+        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
+    ),
+    commas=True,
+    takes=("timezone",),
+)

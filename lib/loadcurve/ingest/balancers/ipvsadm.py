@@ -24,6 +24,7 @@ from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERN
 from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, is_kernels, time_of
 from loadcurve.ingest.balancers.ipvsadm_rules import daemon, local_address, rule, timeouts
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
 _KIND = re.compile(
@@ -312,3 +313,57 @@ class _Reader:
     def _error(self, line: str, number: int, raw: str) -> None:
         self.errors.append((number, line))
         self.empty, self.open = 0, False
+
+
+PROC_IP_VS = Form(
+    "proc",
+    "ip_vs",
+    parse_ipvsadm,
+    (
+        r"IP Virtual Server version [^\n]*\n\s*Prot LocalAddress:Port Scheduler Flags\s*\n\s*-> RemoteAddr"
+        r"ess:Port Forward Weight ActiveConn InActConn[ \t]*\n\s*(?:(?:TCP|UDP|SCTP)\s+(?:[0-9A-F]{8}"
+        r"|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):[0-9A-F]{4}\s|FWM\s+[0-9A-F]{8}\s)",
+    ),
+    takes=("timezone",),
+    # ipvsadm begins with the same line.
+    before=("ipvsadm",),
+)
+
+PROC_IP_VS_CONN = Form(
+    "proc",
+    "ip_vs_conn",
+    parse_ipvsadm,
+    (
+        r"Pro\s+FromIP\s+FPrt\s+ToIP\s",
+        r"(?:TCP|UDP|SCTP)[ \t]+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})[ \t]+[0-9A-F]{4}[ \t]+[0-9A-Fa-f]",
+    ),
+    takes=("timezone",),
+)
+
+IPVSADM = Form(
+    "ipvsadm",
+    "",
+    parse_ipvsadm,
+    (
+        r"IP Virtual Server version ",
+        r"Prot\s+LocalAddress:Port\s",
+        r"-(?:>|&gt;)\s*RemoteAddress:Port\s",
+        r"IPVS connection entries",
+        r"pro\s+expire\s+state\s+source\s",
+        r"VIP:VPORT\s+TOTAL\s",
+        r"(?:TCP|UDP|SCTP|IP)[ \t]+[0-9]{2,9}:[0-9]{2}[ \t]+[A-Z_]{3,12}[ \t]+\S{1,99}:\w{1,40}[ \t]",
+        r"\[[0-9]{1,3}\](?:tcp|udp|icmp|--)[ \t]+[0-9]{1,9}s[ \t]",
+        r"(?:TCP|UDP|SCTP)[ \t]+\S{1,99}:\w{1,40}[ \t]+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos"
+        r"|conhash)\s",
+        r"-(?:>|&gt;)[ \t]*\S{1,99}[ \t]+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)[ \t]+[0-9]",
+        r"-[Aa] (?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service) \S{1,99} (?:-6 )?-[sr] ",
+        r"Timeout \(tcp tcpfin udp\)",
+        r"(?:master|backup) sync daemon \(mcast=",
+        r"Can't initialize ipvs",
+        r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )?ipvsadm: ",
+        r"Illegal '[\w-]+' option with the '",
+        r"cannot open file /proc/net/ip_vs",
+        r"cat: /proc/net/ip_vs",
+    ),
+    takes=("timezone",),
+)

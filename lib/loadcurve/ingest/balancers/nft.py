@@ -15,6 +15,8 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import time_of
+from loadcurve.ingest.ending import JSON, Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import load_json
 from loadcurve.ingest.parsed import Parsed
 
@@ -225,3 +227,22 @@ def _json_service(parts: list[dict], target: dict, group: str, connections: int)
     if isinstance(target.get("port"), int):
         row["server_port"] = str(target["port"])
     return row
+
+
+NFT_JSON = Form(
+    "nft",
+    "json",
+    parse_nft_json,
+    (r'\A\s*\{\s*"nftables"\s*:',),
+    ending=JSON,
+)
+
+NFT = Form(
+    "nft",
+    "",
+    parse_nft,
+    (r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",),
+    commas=True,
+    takes=("timezone",),
+    ending=Ending(r"\}"),
+)

@@ -12,6 +12,7 @@ stands in the text.
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
@@ -87,3 +88,17 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
         number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
         raise ParseError(number, "statistics of ethtool -S", lines.all[number - 1])
     return Parsed("ethtool", {"counters": rows}, lines.warnings)
+
+
+ETHTOOL = Form(
+    "ethtool",
+    "",
+    parse_ethtool,
+    (
+        r"NIC statistics:[ \t]*$",
+        r"Standard stats for \S+:",
+        r"no stats available",
+        r"Cannot get stats strings information: ",
+    ),
+    takes=("timezone",),
+)

@@ -13,6 +13,8 @@ Numbers of a virtual function have ``vf N`` in their item.
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
@@ -141,3 +143,23 @@ def _stats(stats: object, number: int) -> list[tuple[str, float]]:
                 raise ParseError(number, f"a counter for {name!r}", str(value)[:80])
             values.append((f"{direction.upper()} {name}", float(value)))
     return values
+
+
+IP_LINK = Form(
+    "ip",
+    "link",
+    parse_ip_link,
+    (
+        r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:(?![ \t]*[0-9]{1,9}: )[^\n]*\n){1,12}?"
+        r"[ \t]*RX:[ \t]+bytes[ \t]+packets",
+    ),
+    takes=("timezone",),
+)
+
+IP_LINK_JSON = Form(
+    "ip",
+    "link-json",
+    parse_ip_link_json,
+    (r"\[\s*\{(?=[\s\S]{0,400}?\"ifname\")(?=[\s\S]{0,5000}?\"stats(?:64)?\"\s*:)",),
+    ending=JSON,
+)

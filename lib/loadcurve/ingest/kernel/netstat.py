@@ -12,6 +12,7 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
@@ -86,3 +87,22 @@ def _counter(line: str, found: re.Match[str], histogram: str, number: int) -> tu
     value = counter(found[0], number)
     name = f"{before} N {after}" if before and after else before.removesuffix(":") or after
     return (f"{histogram}: {name}" if histogram else name), value
+
+
+NETSTAT = Form(
+    "netstat",
+    "",
+    parse_netstat,
+    (
+        r"(?:Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt):[ \t]*\n(?=[ \t]*(?:[0-9]+ [^\W\d]"
+        r"|[A-Z]\w*: -?[0-9]))",
+        r"[0-9]+ (?:times the listen queue of a socket overflowed|SYNs to LISTEN sockets "
+        r"|segments retrans|active connections? openings|passive connection openings"
+        r"|failed connection attempts|connection resets received|invalid SYN cookies received"
+        r"|SYN cookies |packets? (?:pruned|collapsed|rejects?) |TCP sockets finished time wait"
+        r"|resets received for embryonic|delayed acks sent|packet receive errors|receive buffer errors"
+        r"|fast retransmits|times recovered from packet loss|connections (?:reset|aborted) due to"
+        r"|other TCP timeouts|timeouts after )",
+    ),
+    takes=("timezone",),
+)

@@ -17,6 +17,8 @@ What nstat itself does (iproute2, ``misc/nstat.c``):
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
@@ -120,3 +122,23 @@ def _rows(lines: Lines, name: str, value: float) -> list[dict]:
 
 def _protocol(name: str) -> str:
     return next((protocol for protocol in _PROTOCOLS if name.startswith(protocol)), "")
+
+
+NSTAT = Form(
+    "nstat",
+    "",
+    parse_nstat,
+    (
+        r"#(?:kernel[ \t]*$|[0-9]+\.[0-9]+ sampling_interval=)",
+        r"(?:Ip6?|Icmp6?|Tcp|TcpExt|IpExt|Udp6?)[A-Z]\w+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9][ \t]*$",
+    ),
+    takes=("timezone",),
+)
+
+NSTAT_JSON = Form(
+    "nstat",
+    "json",
+    parse_nstat_json,
+    (r"\{\s*\"(?:kernel|[0-9]+\.[0-9]+ sampling_interval[^\"\n]*)\"\s*:\s*\{",),
+    ending=JSON,
+)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.kernel.proc_interrupts import Interrupts, read_counts, read_counts_without_header
 from loadcurve.ingest.kernel.proc_net import read_devices, read_named, read_pairs, read_sockets, read_softnet
 from loadcurve.ingest.kernel.proc_system import read_load, read_memory, read_stat
@@ -84,3 +85,26 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
         at = next((i for i, line in enumerate(lines.all) if line), 0)
         raise ParseError(at + 1, "a whole file of /proc" if found else "a file of /proc that is read", lines.all[at])
     return Parsed("proc", tables, lines.warnings)
+
+
+PROC = Form(
+    "proc",
+    "",
+    parse_proc,
+    (
+        r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*[ \t]*\n(?=[ \t]*[\w/]{1,12}:[ \t]+[0-9])",
+        r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)",
+        r"sl[ \t]+local_address[ \t]+rem",
+        r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}",
+        r"Inter-\|[ \t]*Receive",
+        r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*"
+        r"[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]",
+        r"Ip6InReceives[ \t]+[0-9]+[ \t]*$",
+        r"sockets:[ \t]+used[ \t]+[0-9]",
+        r"TCP6?:[ \t]+inuse[ \t]+[0-9]",
+        r"MemTotal:[ \t]+[0-9]+[ \t]+kB",
+        r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
+        r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
+    ),
+    takes=("timezone",),
+)

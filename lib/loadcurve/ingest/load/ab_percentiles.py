@@ -14,6 +14,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
@@ -92,3 +94,13 @@ def _leave_out(file: list[tuple[dict, int]], warnings: list[str]) -> None:
             row["latency_s"] = math.nan
         else:
             before = row["latency_s"]
+
+
+AB_PERCENTILES = Form(
+    "ab",
+    "percentiles",
+    parse_ab_percentiles,
+    (r"Percentage served ?, ?Time in ms[ \t]*$",),
+    commas=True,
+    ending=Ending(r"(?:99|100),[0-9]+\.[0-9]{3}"),
+)

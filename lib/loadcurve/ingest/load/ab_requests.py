@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
@@ -167,3 +168,13 @@ def _seconds(pieces: list[np.ndarray], column: str, warnings: list[str]) -> np.n
     if below:
         warnings.append(f"{below} times of {column} are below 0 and left out")
     return values
+
+
+AB_REQUESTS = Form(
+    "ab",
+    "requests",
+    parse_ab_requests,
+    (r"starttime[ \t]+seconds[ \t]+ctime[ \t]+dtime[ \t]+ttime",),
+    commas=True,
+    large=True,
+)

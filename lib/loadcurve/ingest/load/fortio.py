@@ -8,6 +8,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.fortio_json import ESTIMATOR, answers, fortio_rates
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import go_time_s, real, whole
@@ -181,3 +183,16 @@ def _run(report: dict, warnings: list[str]) -> dict:
     if "qps" not in report:
         warnings.append(f"line {report['line']}: no line 'Ended after', so the rate is missing")
     return run
+
+
+FORTIO = Form(
+    "fortio",
+    "",
+    parse_fortio,
+    (
+        r"Fortio \S+ running at ",
+        r"Ended after \S+ : [0-9]+ calls\.",
+        r"Aggregated Function Time : count ",
+    ),
+    ending=Ending(r"All done .* qps", section=r"All done ", after=r"Sockets used:", name="'All done'"),
+)

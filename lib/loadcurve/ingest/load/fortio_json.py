@@ -19,6 +19,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member, number, whole
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import response_counts
@@ -151,3 +153,12 @@ def _instant(said: str, text: str) -> pd.Timestamp:
         return instant.tz_localize("UTC") if instant.tz is None else instant.tz_convert("UTC")
     except (ValueError, OverflowError):
         raise ParseError(line_of("StartTime", text), "an instant such as 2023-07-21T14:00:40Z", said) from None
+
+
+FORTIO_JSON = Form(
+    "fortio",
+    "json",
+    parse_fortio_json,
+    (r'\A(?:[^{\n]*\n){0,20}\s*(?:\[\s*)?\{(?=[\s\S]{0,20000}?"DurationHistogram"\s*:)',),
+    ending=JSON,
+)

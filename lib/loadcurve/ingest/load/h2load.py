@@ -24,6 +24,8 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import SECONDS, real
 
@@ -299,3 +301,31 @@ def _time(token: str, cursor: Cursor) -> float:
 def _size(token: str, cursor: Cursor) -> float:
     match = _SIZE.fullmatch(token) or cursor.fail("a size such as 1.20MB", token)
     return float(match[1]) * _STEPS[match[2]]
+
+
+H2LOAD = Form(
+    "h2load",
+    "",
+    parse_h2load,
+    (
+        r"spawning thread #[0-9]+: [0-9]+ (?:total client\(s\)|concurrent clients)",
+        r"finished in [0-9.]+[mu]?s, \S+ req/s",
+        r"finished in [0-9]+ [^\n]{1,60} req/s, \S+B/s",
+        r"Usage: h2load ",
+        r"(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
+    ),
+    ending=Ending(
+        r"req/s[ \t]+:.*%",
+        section=r"(?:req/s|TTFB)[ \t]+:",
+        after=r"finished in ",
+        name="the rates of the clients",
+    ),
+)
+
+H2LOAD_REQUESTS = Form(
+    "h2load",
+    "requests",
+    parse_h2load_log,
+    (r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n",),
+    commas=True,
+)

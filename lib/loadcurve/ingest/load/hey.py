@@ -27,6 +27,8 @@ import re
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -367,3 +369,54 @@ def _phases(report: dict, run: dict) -> list[dict]:
                 least = most = math.nan
         rows.append({"phase": phase, "mean_s": mean, "min_s": least, "max_s": most})
     return rows
+
+
+_HEY_ENDING = Ending(
+    r"\[\w+\][ \t]+[0-9]+ responses",
+    section=r"(?:Status code|Error) distribution:",
+    after=r"Summary:",
+    name="'Status code distribution:'",
+)
+
+HEY = Form(
+    "hey",
+    "",
+    parse_hey,
+    (
+        r"Summary:?[ \t]*\n\s*Total:",
+        r"(?:Response time histogram|Latency distribution|Status code distribution):[ \t]*$",
+        r"Details \(average, fastest, slowest\)",
+        r"Error distribution:[ \t]*$",
+        r"Usage: hey ",
+        r"(?:[\w./-]{1,40}: ){1,3}hey: (?:command )?not found",
+    ),
+    ending=_HEY_ENDING,
+)
+
+OHA = Form(
+    "oha",
+    "",
+    parse_hey,
+    (
+        r"Summary:[ \t]*\n\s*Success rate:",
+        r"Response time distribution:[ \t]*$",
+    ),
+    ending=_HEY_ENDING,
+)
+
+GHZ = Form(
+    "ghz",
+    "",
+    parse_hey,
+    (r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",),
+    ending=_HEY_ENDING,
+)
+
+HEY_REQUESTS = Form(
+    "hey",
+    "requests",
+    parse_hey_csv,
+    (r"response-time,DNS\+dialup,DNS,",),
+    commas=True,
+    ending=Ending(r".*,[0-9]+\.[0-9]{4}"),
+)

@@ -20,6 +20,8 @@ import math
 import re
 
 from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -156,3 +158,18 @@ def _phases(values: dict[str, list[float]]) -> list[dict]:
         response, transfer = values["Reply time"]
         rows += [{"phase": "waiting", "mean_s": response / 1000}, {"phase": "read", "mean_s": transfer / 1000}]
     return rows
+
+
+HTTPERF = Form(
+    "httperf",
+    "",
+    parse_httperf,
+    (
+        r"httperf --",
+        r"httperf: ",
+        r"Total: connections [0-9]+ requests [0-9]+ replies ",
+        r"Usage: httperf ",
+        r"(?:[\w./-]{1,40}: ){1,3}httperf: (?:command )?not found",
+    ),
+    ending=Ending(section=r"Errors: fd-unavail", after=r"Total: connections ", name="'Errors: fd-unavail'"),
+)

@@ -16,6 +16,7 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.k6_json import PHASES, k6_rows
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -144,3 +145,16 @@ def _failed(text: str, number: int) -> dict[str, float]:
         raise ParseError(number, "a percentage and counts of http_req_failed", text)
     share = {"rate": real(match[1], number, "a percentage") / 100}
     return share | ({"passes": float(match[2]), "fails": float(match[3])} if match[2] else {})
+
+
+K6 = Form(
+    "k6",
+    "",
+    parse_k6,
+    (
+        r"(?:[✓✗][ \t]{1,9})?(?:http_req(?:s|_[a-z_]+)|data_received|data_sent)\.{2,120}:",
+        r"█ TOTAL RESULTS",
+        r"execution: (?:local|cloud)[ \t]*$",
+        r"(?:[\w./-]{1,40}: ){1,3}k6: (?:command )?not found",
+    ),
+)

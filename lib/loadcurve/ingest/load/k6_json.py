@@ -20,6 +20,8 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of
 from loadcurve.ingest.parsed import Parsed
 
@@ -164,3 +166,15 @@ def _number(value: object, path: str, text: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
         raise ParseError(line_of(path, text), f"a number of at least 0 for {path!r}", str(value))
     return float(value)
+
+
+K6_JSON = Form(
+    "k6",
+    "json",
+    parse_k6_json,
+    (
+        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
+        r'|testRunDurationMs"))',
+    ),
+    ending=JSON,
+)

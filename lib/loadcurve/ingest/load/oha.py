@@ -19,6 +19,8 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member, number
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
@@ -162,3 +164,20 @@ def _phases(document: object, text: str) -> list[dict]:
             times = {column: number(document, f"details.{key}.{name}", text, False) for column, name in columns.items()}
             rows.append({"phase": phase, **times})
     return rows
+
+
+OHA_REQUESTS = Form(
+    "oha",
+    "requests",
+    parse_oha_csv,
+    (r"request-start,DNS,DNS\+dialup,",),
+    commas=True,
+)
+
+OHA_JSON = Form(
+    "oha",
+    "json",
+    parse_oha_json,
+    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"(?:latencyPercentiles|responseTimeHistogram)"\s*:)',),
+    ending=JSON,
+)

@@ -18,6 +18,8 @@ import math
 import re
 
 from loadcurve.ingest.cursor import Cursor
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -150,3 +152,22 @@ def _check(run: dict, fields: dict, warnings: list[str]) -> None:
     if "requests" in run and abs(rate * duration - run["requests"]) > 0.006 * (rate + duration) + 0.5:  # not of NaN
         line = fields["Transaction rate"][2]
         warnings.append(f"line {line}: {rate:g} per second for {duration:g} s is not {run['requests']} in all")
+
+
+SIEGE = Form(
+    "siege",
+    "",
+    parse_siege,
+    (
+        r"Transactions:\s+[0-9]+(?:\s+hits)?",
+        r'(?:\{\s*)?"transactions":\s',
+        r"\*\* SIEGE [0-9]",
+        r"(?:[\w./-]{1,40}: ){1,3}siege: (?:command )?not found",
+    ),
+    ending=Ending(
+        r"Shortest transaction:[ \t]+[0-9]+[.,][0-9]{2}|\}",
+        section=r"Shortest transaction:|\}",
+        after=r"Transaction rate:|\"transaction_rate\"",
+        name="'Shortest transaction'",
+    ),
+)

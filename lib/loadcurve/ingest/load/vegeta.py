@@ -20,6 +20,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import Strays, go_time_s, real, response_counts, whole
 
@@ -273,3 +275,25 @@ def _hdr_row(report: dict, line: str, number: int) -> None:
     if quantile < before["quantile"] or row["responses"] < before["responses"]:
         raise ParseError(number, "percentiles and counts that do not fall", line)
     report["hdr"].append(row)
+
+
+VEGETA = Form(
+    "vegeta",
+    "",
+    parse_vegeta,
+    (
+        r"Requests\s+\[total",
+        r"Duration\s+\[total, attack",
+        r"Latencies\s+\[m",
+        r"Bucket\s+#\s+%\s+Histogram",
+        r"Value\(ms\)\s+Percentile\s+TotalCount",
+        r"Usage: vegeta ",
+        r"(?:[\w./-]{1,40}: ){1,3}vegeta: (?:command )?not found",
+    ),
+    ending=Ending(
+        r"\[.*%(?:[ \t]+#+)?|[0-9.]+[ \t]+[01]\.[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9]{6}",
+        section=r"Error Set:",
+        after=r"Requests\s+\[total",
+        name="'Error Set:'",
+    ),
+)

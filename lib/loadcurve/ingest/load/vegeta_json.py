@@ -13,6 +13,8 @@ from itertools import pairwise
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member, number, whole
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
@@ -127,3 +129,12 @@ def _classes(document: object, text: str) -> list[dict]:
     for row, after in pairwise(rows):
         row["upper_s"] = after["lower_s"]
     return rows
+
+
+VEGETA_JSON = Form(
+    "vegeta",
+    "json",
+    parse_vegeta_json,
+    (r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,4000}?"latencies"\s*:\s*\{)',),
+    ending=JSON,
+)

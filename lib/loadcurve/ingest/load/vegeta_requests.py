@@ -13,6 +13,8 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 
@@ -143,3 +145,21 @@ def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:
 
 def _cut(text: str, rest: str) -> str:
     return f"line {text.count(chr(10)) + 1}: the text ends inside a line, which is left out: {rest[:60]!r}"
+
+
+VEGETA_REQUESTS_JSON = Form(
+    "vegeta",
+    "requests-json",
+    parse_vegeta_jsonl,
+    (r'\A\s*\{(?=[^\n]{0,4000}?"timestamp"\s*:)(?=[^\n]{0,4000}?"latency"\s*:\s*[0-9])',),
+    commas=True,
+    ending=JSON,
+)
+
+VEGETA_REQUESTS = Form(
+    "vegeta",
+    "requests",
+    parse_vegeta_csv,
+    (r"\A\s*[0-9]{19},[0-9]{1,3},[0-9]{1,18},[0-9]{1,18},[0-9]{1,18},",),
+    commas=True,
+)

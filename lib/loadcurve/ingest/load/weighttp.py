@@ -17,6 +17,8 @@ What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.weighttp_json import Run, is_silent, take_json
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -224,3 +226,21 @@ def _finish(run: Run, row: dict, kilobytes: int, warnings: list[str]) -> None:
         warnings.append(f"line {run.latest}: not one byte was received; the rate is that of failures")
     elif "latency_origin" not in row and row.get("connections") and row["throughput_rps"]:
         row |= {"latency_mean_s": row["connections"] / row["throughput_rps"], "latency_origin": "derived (N/X)"}
+
+
+WEIGHTTP = Form(
+    "weighttp",
+    "",
+    parse_weighttp,
+    (
+        r"weighttp(?: \S+)? - a? ?(?:lightweight|simple)",
+        r"weighttp <options> ",
+        r"spawning thread #[0-9]+: [0-9]+ concurrent requests",
+        r"finished in [0-9]+ sec,",
+        r"\{\s*\"reqs_per_sec\"",
+        r"error: (?:socket|connect|read|write)\(\) failed: ",
+        r"error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname"
+        r"|no ssl support)",
+    ),
+    ending=Ending(r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"requests: [0-9]", name="'traffic:'"),
+)

@@ -27,6 +27,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_events import Heading, Report, contradiction
 from loadcurve.ingest.load.wrk_pairs import paired
 from loadcurve.ingest.load.wrk_report import Reader
@@ -237,3 +239,42 @@ def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
     if row.get("throughput_rps", 0.0) > target * _OVER_RATE:
         del row["target_rate_rps"]
         warnings.append(f"line {report.line}: more requests than the command before asked for; it is of another run")
+
+
+_WRK = (
+    r"Running \S+ test @",
+    r"Making [0-9]+ requests to ",
+    r"[0-9]+\s+threads and\s+[0-9]+\s+connections\s*$",
+    r"Thread (?:Stats\s+Avg\s+Stdev\s|calibration: mean lat)",
+    r"Test Results @ ",
+    r"Latency Distribution(?: \(HdrHistogram - .*)?$",
+    r"Usage: wrk ",
+    r"invalid URL: ",
+    r"number of connections must be >= threads",
+    r"Throughput MUST be specified",
+    r"unable to (?:connect to|resolve) \S+:\S+ [A-Za-z]",
+    r"unable to create thread [0-9]",
+    r"(?:[\w./-]+: )?(?:line )?(?:[0-9]+: )?(?:[\w./-]*/)?wrk2?: (?:command )?not found",
+    r"zsh: command not found: wrk",
+    r"PANIC: unprotected error in call to Lua API",
+    r"(?<![\s\S])Killed by signal [0-9]+\.\s*\Z",
+)
+
+_WRK_ENDING = Ending(
+    r"Transfer/sec:[ \t]+[0-9.]+[KMGTP]?B",
+    section=r"Transfer/sec:",
+    after=r"[0-9]+ requests in ",
+    name="'Transfer/sec:'",
+)
+
+WRK = Form(
+    "wrk",
+    "",
+    parse_wrk,
+    _WRK,
+    ending=_WRK_ENDING,
+    # wrk2 prints the headings of wrk; `parse_wrk` reads both.
+    before=("wrk2",),
+)
+
+WRK2 = Form("wrk2", "", parse_wrk2, _WRK, ending=_WRK_ENDING)

@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import line_of, load_json, member, number, whole
 from loadcurve.ingest.parsed import Parsed
 
@@ -160,3 +162,12 @@ def _classes(counters: np.ndarray, corrected: bool) -> pd.DataFrame:
     value, count = counters
     ends = {"lower_s": np.maximum(value - 1, 0) * 1e-6, "upper_s": (value + 1) * 1e-6}
     return pd.DataFrame({"generator": 0, **ends, "responses": count, "corrected": corrected})
+
+
+WRK_JSON = Form(
+    "wrk",
+    "json",
+    parse_wrk_json,
+    (r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',),
+    ending=JSON,
+)

@@ -7,6 +7,8 @@ neither goes to `other`.
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.servers.access_columns import Reader
@@ -104,3 +106,16 @@ def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
 
 def _layout(found: dict[str, str]) -> Layout:
     return Layout(tuple(map(field_named, found, found.values())), ("",) * (len(found) + 1))
+
+
+NGINX_ACCESS_JSON = Form(
+    "nginx",
+    "access-json",
+    parse_access_json,
+    (
+        r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent"
+        r"|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]",
+    ),
+    commas=True,
+    ending=JSON,
+)

@@ -11,6 +11,7 @@ import re
 from datetime import datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sar_clock import instant, zone_named
@@ -90,3 +91,25 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
         [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
     )
     return Parsed(tool, {"events": rows}, tuple(warnings))
+
+
+NGINX_ERROR = Form(
+    "nginx",
+    "error",
+    parse_error_log,
+    (r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ",),
+    commas=True,
+    takes=("timezone",),
+)
+
+APACHE_ERROR = Form(
+    "apache",
+    "error",
+    parse_error_log,
+    (
+        r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
+        r"[a-z]+[0-9]?\] ",
+    ),
+    commas=True,
+    takes=("timezone",),
+)

@@ -20,6 +20,7 @@ from datetime import datetime
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.sysstat.sar_clock import zone_named
@@ -178,3 +179,19 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
         )
         return pd.NaT
     return pd.Timestamp(time).tz_convert("UTC")
+
+
+APACHE_SERVER_STATUS = Form(
+    "apache",
+    "server-status",
+    parse_server_status,
+    (
+        r"Total Accesses: [0-9]",
+        r"ServerVersion: \S",
+        r"BusyWorkers: [0-9]",
+        r"BusyServers: [0-9]",
+        r"ServerUptimeSeconds: ",
+    ),
+    commas=True,
+    takes=("timezone",),
+)

@@ -11,6 +11,8 @@ connection (writing) and one request.  Tengine adds the sum of all request times
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 
@@ -123,3 +125,13 @@ def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
     if not rows:
         raise ParseError(filled[-1][0], "the rest of a page of stub_status", filled[-1][1])
     lines.warn(number, "the page from here on is cut by the end of the text, so left out")
+
+
+NGINX_STUB_STATUS = Form(
+    "nginx",
+    "stub_status",
+    parse_stub_status,
+    (r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]",),
+    takes=("timezone",),
+    ending=Ending(r".*Waiting: [0-9]+"),
+)

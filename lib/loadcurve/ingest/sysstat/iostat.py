@@ -17,6 +17,8 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import TWO_DECIMALS
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat_breaks import unwrapped
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
@@ -184,3 +186,20 @@ def _put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: i
     check_ratios(ratios, number, warnings)
     named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
     rows.append({**sample, "tool": "iostat", "cpu": "all", **named})
+
+
+IOSTAT = Form(
+    "iostat",
+    "",
+    parse_iostat,
+    (
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*(?:[^\n]{1,60}\n\s*)?)?(?:[^\W\d][^\s:：]{0,19}[:：][ \t]+%user[ \t]"
+        r"|(?:Device|Filesystem):?[ \t]+(?:tps|r/s|rrqm/s|rsec/s|r(?:Blk|kB|MB)_nor/s)[ \t]"
+        r"|[^\W\d][^\s:：]{0,19}[:：]?[ \t]+(?:tps[ \t]+(?:Blk|kB|MB|sec)[_/]|(?:r/s|rrqm/s|rsec/s)[ \t])"
+        r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
+    ),
+    takes=("timezone",),
+    ending=TWO_DECIMALS,
+    # sar begins with the same line.
+    before=("sar",),
+)

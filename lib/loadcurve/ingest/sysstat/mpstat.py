@@ -11,6 +11,8 @@ row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of th
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import TWO_DECIMALS
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, ends_in_decimals, ratio_of, value_of
 
@@ -132,3 +134,20 @@ def check_ratios(ratios: dict[str, float], number: int, warnings: list[str]) -> 
         if not 0 <= value <= 1:
             warnings.append(f"line {number}: {printed} of {100 * value:.2f} cannot be, so it is missing")
             ratios[printed] = float("nan")
+
+
+MPSTAT = Form(
+    "mpstat",
+    "",
+    parse_mpstat,
+    (
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?![#>*%;-][ \t])\S[^\n]{0,24}?[ \t](?:CPU|NODE)"
+        r"[ \t]+(?:CORE[ \t]+SOCK[ \t]+NODE[ \t]+)?(?:%us(?:er|r)[ \t]+%nice[ \t]+%sys(?:tem)?"
+        r"[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])|intr/s[ \t]*$|(?:[0-9]+|HI"
+        r"|NMI)/s[ \t])",
+    ),
+    takes=("timezone",),
+    ending=TWO_DECIMALS,
+    # sar begins with the same line.
+    before=("sar",),
+)

@@ -7,6 +7,8 @@ There are no averages in it, and a time of day without a date: the date of the w
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, SOFT, check_ratios
 from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
@@ -100,3 +102,16 @@ def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]
         if "name" not in interrupt:
             raise ParseError(number, f"an interrupt with its name in {section}", str(interrupt))
         yield str(interrupt["name"]), rate_in(interrupt.get("value"), str(interrupt["name"]), number)
+
+
+MPSTAT_JSON = Form(
+    "mpstat",
+    "json",
+    parse_mpstat_json,
+    (
+        r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load"
+        r"|node-load|(?:sum|individual|soft)-interrupts)\")",
+    ),
+    takes=("timezone",),
+    ending=JSON,
+)

@@ -18,6 +18,7 @@ import math
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, value_of
 
@@ -223,3 +224,17 @@ def _counters(words: dict, numbers: dict[str, float]) -> list[dict]:
         group = "pidstat -T CHILD" if printed in _CHILDREN else "pidstat"
         rows.append({"tool": "pidstat", "group": group, "item": named, "counter": printed, "value": si, "unit": unit})
     return rows
+
+
+PIDSTAT = Form(
+    "pidstat",
+    "",
+    parse_pidstat,
+    (
+        r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|(?![#>*%;-][ \t])\S[^\n]{0,24}?)"
+        r"[ \t]+(?:UID|USER|PID|TGID)[ \t][^\n]*[ \t]Command[ \t]*$",
+    ),
+    takes=("timezone",),
+    # sar begins with the same line.
+    before=("sar",),
+)

@@ -8,6 +8,7 @@ without ``%`` or ``/s`` or in small letters; the command is ``cmd`` or ``command
 from collections.abc import Iterator
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.pidstat import COLUMNS, PLAIN, WORDS, Tasks
 from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in
@@ -92,3 +93,12 @@ def _printed(key: str, value: object) -> Iterator[str]:
         yield "CPU"
     elif _bare(key) in _NAMES:
         yield _NAMES[_bare(key)]
+
+
+PIDSTAT_JSON = Form(
+    "pidstat",
+    "json",
+    parse_pidstat_json,
+    (r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:PID|pid|TGID|tgid)\"\s*:)",),
+    takes=("timezone",),
+)

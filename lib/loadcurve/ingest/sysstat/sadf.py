@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import TWO_DECIMALS
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sadf_wide import groups_of, in_order, sections_of
@@ -171,3 +173,16 @@ def event_of(text: str) -> Iterator[tuple[str, dict]]:
         yield "restart", {"cpus": int(match[1])} if match[1] else {}
     elif text.startswith("COM "):
         yield "comment", {"text": text[4:].strip()}
+
+
+SADF = Form(
+    "sadf",
+    "",
+    parse_sadf,
+    (
+        r"#? ?hostname;interval;timestamp",
+        r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )",
+    ),
+    takes=("timezone",),
+    ending=TWO_DECIMALS,
+)

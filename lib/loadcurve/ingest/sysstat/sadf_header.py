@@ -7,6 +7,7 @@ to 12.7 in public repositories.
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sar_clock import zone_named
 from loadcurve.ingest.sysstat.zoned import Instants
@@ -69,3 +70,23 @@ def refuse_sadf(text: str) -> Parsed:
     lines = text.split("\n")
     number = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
     raise ParseError(number, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)", lines[number - 1].strip())
+
+
+SADF_HEADER = Form(
+    "sadf",
+    "header",
+    parse_sadf_header,
+    (r"System activity data file: ",),
+    takes=("timezone",),
+)
+
+SADF_RAW = Form(
+    "sadf",
+    "raw",
+    refuse_sadf,
+    (
+        r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; ",
+        r"<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux ",
+    ),
+    commas=True,
+)

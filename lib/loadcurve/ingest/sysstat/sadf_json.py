@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import JSON
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf_rows import Rows
 from loadcurve.ingest.sysstat.sadf_tree import Group, put_event, put_group, put_host, put_interrupt, time_of
@@ -95,3 +97,13 @@ def _events(document: Group, name: str, number: int) -> Iterator[tuple[str, Grou
             if not isinstance(group, dict):
                 raise ParseError(number, f"an object for {event!r}", str(group))
             yield event, group
+
+
+SADF_JSON = Form(
+    "sadf",
+    "json",
+    parse_sadf_json,
+    (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")",),
+    takes=("timezone",),
+    ending=JSON,
+)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import TWO_DECIMALS
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf import event_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
@@ -134,3 +136,18 @@ def _end(rows: Rows, run: _Run) -> None:
         item = item.removeprefix("ttyS")
     rows.put(section, host, time, item, run.values, run.number)
     run.key, run.values = None, {}
+
+
+SADF_P = Form(
+    "sadf",
+    "p",
+    parse_sadf_p,
+    (
+        r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?"
+        r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
+    ),
+    takes=("timezone",),
+    ending=TWO_DECIMALS,
+    # The metric of a row, such as rxpck/s, looks like a heading of sar.
+    before=("sar",),
+)

@@ -11,6 +11,8 @@ from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XMLError
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sadf_names import section_named
 from loadcurve.ingest.sysstat.sadf_rows import Rows
@@ -124,3 +126,14 @@ def _put(rows: Rows, element: Element, host: str, time: datetime, number: int) -
     else:
         for _, part in parts:
             put_group(rows, name, part.attrib, host, time, number)
+
+
+SADF_XML = Form(
+    "sadf",
+    "xml",
+    parse_sadf_xml,
+    (r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",),
+    commas=True,
+    takes=("timezone",),
+    ending=Ending(r"</sysstat>"),
+)

@@ -18,6 +18,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.ending import TWO_DECIMALS
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sar_breaks import mended, unwrapped
 from loadcurve.ingest.sysstat.sar_clock import days, to_utc, zone_named
@@ -282,3 +284,30 @@ def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict]:
 def _stamp(time: np.datetime64) -> object:
     """UTC instant as pandas has it."""
     return time.astype("datetime64[us]").astype(object).replace(tzinfo=UTC)
+
+
+SAR = Form(
+    "sar",
+    "",
+    parse_sar,
+    (
+        r"Linux +\S+ +\([^)\n]*\)[ \t]",
+        # A line quoted with "> " is left to the search without prefixes.
+        r"(?![#>*%;-][ \t])\S[^\n]{0,30}?[ \t](?:CPU[ \t]+(?:%user[ \t]+%nice[ \t]+%system[ \t]+(?:%idle"
+        r"|%iowait[ \t]+(?:%steal|%idle[ \t]*$))|%usr[ \t]+%nice[ \t]+%sys(?:tem)?"
+        r"[ \t]+%iowait[ \t]+%steal|MHz|wghMHz|i[0-9]{3}/s|total/s[ \t])|(?:IFACE[ \t]+)?rx(?:pck|err)"
+        r"/s[ \t]|(?:DEV[ \t]+)?tps[ \t]+(?:rtps|rkB/s|rd_sec/s|sect/s)|INTR[ \t]+(?:intr/s|all)|(?:proc"
+        r"|cswch|frmpg)/s(?:[ \t]|$)|pswpin/s[ \t]|pgpgin/s[ \t]|kbmemfree[ \t]|kbswpfree[ \t]"
+        r"|kbhugfree[ \t]|runq-sz[ \t]|%s(?:cpu|io|mem)-10[ \t]|dentunusd[ \t]|TTY[ \t]+rcvin/s|(?:active"
+        r"|atmptf|irec|ihdrerr|imsg|ierr)/s[ \t]|(?:totsck|tcp6sck)[ \t]|s?call/s[ \t]|idgm6?/s[ \t]"
+        r"|MBfsfree[ \t]|(?:FCHOST[ \t]+)?fch_rxf/s|LINUX RESTART)",
+        r"(?:SunOS|AIX|HP-UX|Darwin) [^\n]{1,100}? [0-9]{2}/[0-9]{2}/[0-9]{2,4}[ \t]*$",
+        r"(?:\S+: )?Cannot open \S*/sa[r0-9]\S*: ",
+        r"Requested activities not available",
+        r"Invalid system activity file",
+        r"Usage: sar ",
+        r"(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
+    ),
+    takes=("timezone",),
+    ending=TWO_DECIMALS,
+)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.sar_clock import zone_named
 from loadcurve.ingest.sysstat.sysstat_text import is_chatter
@@ -256,3 +257,23 @@ def parse_vmstat_statistics(text: str) -> Parsed:
     if not rows:
         raise ParseError(1, "lines of vmstat -s", lines[0].strip())
     return Parsed("vmstat", {"counters": rows}, tuple(warnings))
+
+
+VMSTAT_STATISTICS = Form(
+    "vmstat",
+    "statistics",
+    parse_vmstat_statistics,
+    (r"[0-9]+ [kKmM] total memory[ \t]*$",),
+)
+
+VMSTAT = Form(
+    "vmstat",
+    "",
+    parse_vmstat,
+    (
+        r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]",
+        r"r +b +(?:w +)?swpd +free ",
+        r"disk- -+reads-",
+    ),
+    takes=("timezone",),
+)

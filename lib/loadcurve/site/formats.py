@@ -1,0 +1,43 @@
+"""The formats in the handbook, derived from their registration: a table, the navigation, a page for each tool."""
+
+import inspect
+import re
+
+from loadcurve.ingest.registry import FORMS
+
+FOLDER = "reference/formats"
+
+
+def formats_markdown() -> str:
+    """Every form that ingestion reads, as Markdown: its name, with a link to its page, and what its parser reads."""
+    rows = ["| form | read as |", "|---|---|"]
+    for form in sorted(FORMS, key=lambda form: form.name):
+        meaning = (form.parser.__doc__ or "").strip().split("\n")[0]
+        rows.append(f"| [`{form.name}`]({form.tool}.md) | {_markdown(meaning)} |")
+    return "\n".join(rows)
+
+
+def tools() -> list[str]:
+    """Tools with a page, in alphabetical order."""
+    return sorted({form.tool for form in FORMS})
+
+
+def page_markdown(tool: str) -> str:
+    """Page of a tool without a handwritten page: the docstrings of the modules that parse its output."""
+    modules = dict.fromkeys(inspect.getmodule(form.parser) for form in FORMS if form.tool == tool)
+    return "\n\n".join([f"# {tool}", *(_markdown(inspect.getdoc(module) or "") for module in modules)]) + "\n"
+
+
+def add_to_navigation(nav: list[dict]) -> None:
+    """Add the page of each tool to the section of ``mkdocs.yml`` that holds the index of the formats."""
+    if any(f"{FOLDER}/index.md" in entry.values() for entry in nav):
+        nav += [{tool: f"{FOLDER}/{tool}.md"} for tool in tools()]
+        return
+    for section in nav:
+        for content in section.values():
+            if isinstance(content, list):
+                add_to_navigation(content)
+
+
+def _markdown(docstring: str) -> str:
+    return re.sub("``?", "`", docstring)
