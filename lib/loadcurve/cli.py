@@ -1,34 +1,40 @@
-"""The command line: thin, each command one call."""
+"""Load-test HTTP servers: launch studies, read raw output into tables, execute notebooks."""
 
 import contextlib
+import io
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
 
 from loadcurve.errors import LoadcurveError, in_one_line, printable
+from loadcurve.extras import missing_extra
+
+if TYPE_CHECKING:
+    from loadcurve.reading import Reading
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
 
 class Form(StrEnum):
-    """What `loadcurve ingest` writes."""
+    """Output formats of `loadcurve ingest`."""
 
     json = "json"
     csv = "csv"
     parquet = "parquet"
 
 
-Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, in place of the study's own.")]
-Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, in place of the study's own.")]
+Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, instead of the study's value.")]
+Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, instead of the study's value.")]
 
 
-lab = typer.Typer(no_args_is_help=True, help="Look after the laboratory on this machine.")
+lab = typer.Typer(no_args_is_help=True, help="Print the schema of study.yml; remove what a killed launch left.")
 app.add_typer(lab, name="lab")
 
 
@@ -38,12 +44,14 @@ def launch(
     seconds: Seconds = None,
     repeats: Repeats = None,
     name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Print what would run, argv by argv, and for how long.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print the commands of each run and the total duration; start nothing.")
+    ] = False,
     public: Annotated[
-        bool, typer.Option("--public", help="Targets that the study names may be public addresses.")
+        bool, typer.Option("--public", help="Allow load on public addresses that the study names.")
     ] = False,
 ) -> None:
-    """Launch a study, or go on with one that was interrupted; the runs of a design go to data/studies."""
+    """Launch a study, or resume an interrupted one; the runs of a design go to data/studies."""
     from loadcurve import paths
     from loadcurve.lab import describe, describe_obstacles, read_checked
     from loadcurve.lab.interrupts import signal_of
@@ -52,7 +60,7 @@ def launch(
 
     folder = paths.study_folder(study)
     held = read_checked(folder)
-    changes = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
+    changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
         changes["load"] = {**held.load, "duration_s": seconds}
     if plan:
@@ -73,7 +81,7 @@ def launch(
 
 @lab.command()
 def schema() -> None:
-    """Print the JSON schema of study.yml, by which editors complete and check it."""
+    """Print the JSON schema of study.yml, with which editors complete and check it."""
     import json
 
     from loadcurve.lab.sections import schema as schema_of_studies
@@ -83,31 +91,34 @@ def schema() -> None:
 
 @lab.command()
 def clean() -> None:
-    """Remove namespaces and rules that killed launches have left; touch nothing else."""
+    """Remove the network namespaces, rules and cgroups left by killed launches, and nothing else."""
     from loadcurve.lab.network import clean as clean_networks
 
-    typer.echo("\n".join(clean_networks()) or "nothing was left")
+    typer.echo("\n".join(clean_networks()) or "nothing to remove")
 
 
 @app.command()
 def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")],
-    tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; found from each text when not named.")] = None,
-    form: Annotated[Form, typer.Option("--format", help="json: a line for each file.")] = Form.json,
+    tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; detected from each text by default.")] = None,
+    form: Annotated[Form, typer.Option("--format", help="json prints one line per file.")] = Form.json,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet: a file for each table.")
+        Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet, one file per table.")
     ] = None,
-    timezone: Annotated[str, typer.Option(help="Zone of local times in the texts, such as Europe/Berlin.")] = "UTC",
+    timezone: Annotated[
+        str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")
+    ] = "UTC",
     log_format: Annotated[
         str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
     ] = "",
     max_bytes: Annotated[
-        int, typer.Option(min=1, max=1 << 40, help="Largest text of a file, unpacked; a larger one is refused.")
+        int,
+        typer.Option(min=1, max=1 << 40, help="Maximum size of an unpacked file in bytes; a larger file is refused."),
     ] = 256_000_000,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
-    What could not be read is one line on stderr for each file; the exit code is then 1, and all else is still written.
+    Each file that cannot be read gives one line on stderr and exit code 1; all other files are still written.
     """
     from loadcurve import export, reading
     from loadcurve.ingest.hints import Hints
@@ -116,10 +127,10 @@ def ingest(
     if (output is None) != (form is Form.json):
         raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
     if log_format:
-        layout_of_format(log_format)  # said once, not for every file
+        layout_of_format(log_format)  # one error, not one per file
     refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
 
-    def readings():
+    def readings() -> "Iterator[Reading]":
         nonlocal refused
         for path in paths:
             for found in reading.read_named(path, hints):
@@ -132,7 +143,7 @@ def ingest(
                 else:
                     yield found
 
-    if form is Form.json:
+    if output is None:
         for found in readings():
             sys.stdout.writelines(export.json_lines(found))
     else:
@@ -144,7 +155,7 @@ def ingest(
 
 @app.command()
 def doctor() -> None:
-    """Say which tools are here, which version, and how to get the others."""
+    """List the installed tools with their versions, and how to install the missing ones."""
     from loadcurve.ingest.registry import FORMS
     from loadcurve.lab.tools import TOOLS
 
@@ -156,7 +167,9 @@ def doctor() -> None:
 
 @app.command()
 def tidy(
-    studies: Annotated[list[str] | None, typer.Argument(help="Names or folders; all recorded ones when none.")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Names or folders; by default all recorded studies.")
+    ] = None,
 ) -> None:
     """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
     from loadcurve import paths
@@ -180,16 +193,16 @@ def tidy(
 
 @app.command()
 def run(
-    notebook: Annotated[Path, typer.Argument(help="A notebook of notebooks/.")],
+    notebook: Annotated[Path, typer.Argument(help="Path of the notebook.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The executed copy to write.")] = None,
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, VALUE as YAML.")
     ] = None,
 ) -> None:
-    """Execute a notebook; as it stands, it publishes, and with an output or parameters of its own it makes a draft."""
+    """Execute a notebook and publish its figures; with --output or --parameter write a draft instead."""
     from loadcurve import batch, paths
 
-    given = {}
+    given: dict[str, object] = {}
     for pair in parameters or []:
         key, equals, text = pair.partition("=")
         if not equals:
@@ -210,12 +223,13 @@ def _note(line: str) -> None:
 
 
 def main() -> None:
-    """Run the command line.  What goes wrong for a known reason is one line on stderr, and the exit code is 1."""
+    """Run the command line.  A failure with a known reason prints one line on stderr; the exit code is 1."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would take its number
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # names of files need not be valid text
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files need not be valid text
     try:
         try:
             app()
@@ -224,13 +238,18 @@ def main() -> None:
     except LoadcurveError as error:
         _end(str(error))
     except BrokenPipeError:
-        _end("")  # the reader of our output has left, as `head` does
+        _end("")  # the reader of our output exited, as `head` does
     except (OSError, MemoryError, UnicodeError) as error:
         _end(in_one_line(error))
+    except ModuleNotFoundError as error:
+        found = missing_extra(" ".join(["loadcurve", *sys.argv[1:2]]), error)
+        if found is error:
+            raise
+        _end(str(found))
 
 
 def _end(message: str) -> None:
-    """Print a message on stderr and exit with code 1; what stdout could not take is dropped."""
+    """Print a message on stderr and exit with code 1; drop buffered output that stdout does not accept."""
     try:
         sys.stdout.flush()
     except OSError:

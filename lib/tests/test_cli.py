@@ -94,4 +94,4 @@ def test_doctor_names_every_tool_whose_output_is_read(root):
 def test_lab_clean_says_what_it_removed(root):
     done = loadcurve("lab", "clean", cwd=root)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "nothing was left\n" or all(line.startswith("lc") for line in done.stdout.splitlines())
+    assert done.stdout == "nothing to remove\n" or all(line.startswith("lc") for line in done.stdout.splitlines())

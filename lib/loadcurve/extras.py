@@ -1,0 +1,47 @@
+"""What the optional dependencies of this package are for, and what to install where one is missing."""
+
+from loadcurve.errors import LoadcurveError
+
+EXTRA_OF = {
+    "psutil": "lab",
+    "matplotlib": "notebooks",
+    "nbformat": "notebooks",
+    "papermill": "notebooks",
+    "seaborn": "notebooks",
+    "traitlets": "notebooks",
+    "latex2mathml": "handbook",
+    "mkdocs": "handbook",
+}
+"""Module that the core does without → the extra of this package that installs it."""
+
+
+class MissingExtraError(LoadcurveError, ImportError):
+    """A part of this package needs an extra that is not installed; the text names the command that installs it.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("loadcurve launch", "lab"))
+    loadcurve launch needs the extra [lab]: pip install 'loadcurve[lab]'
+    """
+
+    def __init__(self, part: str, extra: str):
+        super().__init__(f"{part} needs the extra [{extra}]: pip install 'loadcurve[{extra}]'")
+
+
+def missing_extra(part: str, error: ModuleNotFoundError) -> Exception:
+    """Return the error that names the extra to install; `error` itself where its module belongs to no extra.
+
+    Parameters
+    ----------
+    part : str
+        What could not be imported or run, such as ``loadcurve.plots``.
+    error : ModuleNotFoundError
+        As the import raised it.
+
+    Examples
+    --------
+    >>> print(missing_extra("loadcurve.plots", ModuleNotFoundError(name="matplotlib.pyplot")))
+    loadcurve.plots needs the extra [notebooks]: pip install 'loadcurve[notebooks]'
+    """
+    extra = EXTRA_OF.get((error.name or "").partition(".")[0])
+    return MissingExtraError(part, extra) if extra else error
