@@ -4,7 +4,7 @@ from pathlib import Path
 
 from report import say
 
-from loadcurve.models.coverage import (
+from validation.coverage import (
     CLAIMED,
     summarise_bootstrap_coverage,
     summarise_usl_coverage,

@@ -66,7 +66,7 @@ def test_every_quoted_ss_prints_as_closed_what_is_elsewhere():
     assert len(quoted) == 4
     for name in quoted:
         sockets = read_published_raw(SOURCE, name).tables["sockets"]
-        [place] = models.summarise_sockets(sockets).itertuples()
+        [place] = audit.summarise_sockets(sockets).itertuples()
         assert place.elsewhere + place.time_wait == sockets["closed"].item()
 
 

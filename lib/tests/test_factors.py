@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadcurve import models, plots, stats, tables
+from loadcurve import audit, models, plots, stats, tables
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.factors import UNNAMED, check_points, name_curves
 from loadcurve.models import capacity
@@ -81,10 +81,10 @@ AVERAGES = {
     "plot_knees": lambda runs: plots.plot_knees(runs, None, KNEES),
     "plot_throughput_by_block": plots.plot_throughput_by_block,
     "summarise_gain": lambda runs: models.summarise_gain(runs, tables.empty("latency")),
-    "summarise_deviation": lambda runs: models.summarise_deviation(runs, 0.01),
+    "summarise_deviation": lambda runs: audit.summarise_deviation(runs, 0.01),
     "summarise_likeness": lambda runs: models.summarise_likeness(runs, runs),
-    "summarise_busy": lambda runs: models.summarise_busy(processors(runs), runs),
-    "summarise_established": lambda runs: models.summarise_established(SOCKETS, runs),
+    "summarise_busy": lambda runs: audit.summarise_busy(processors(runs), runs),
+    "summarise_established": lambda runs: audit.summarise_established(SOCKETS, runs),
     "summarise_objectives": objectives,
     "find_capacity": lambda runs: capacity.find_capacity(runs, [Objective("latency_mean_s", 1.0)]),
     "summarise_demands": lambda runs: capacity.summarise_demands(
@@ -123,7 +123,7 @@ def test_everything_that_takes_runs_is_looked_at():
     takes = {"runs", "frame", "usage", "deviation", "busy"}
     public = {
         name
-        for package in (plots, models, stats, capacity)
+        for package in (audit, plots, models, stats, capacity)
         for name, function in vars(package).items()
         if inspect.isfunction(function)
         and pd.DataFrame in [function.__annotations__.get(parameter) for parameter in takes]

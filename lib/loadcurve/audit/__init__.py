@@ -2,6 +2,10 @@
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.audit.claims import VERDICTS, Claim, judge_claim, summarise_claims
+from loadcurve.audit.deviation import summarise_deviation
+from loadcurve.audit.identities import summarise_identities
+from loadcurve.audit.late import least_mean_latency_s
+from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
 from loadcurve.audit.registry import RULES, audit
 
 __all__ = [
@@ -12,6 +16,12 @@ __all__ = [
     "answer_of_checks",
     "audit",
     "judge_claim",
+    "least_mean_latency_s",
+    "summarise_busy",
     "summarise_checklist",
     "summarise_claims",
+    "summarise_deviation",
+    "summarise_established",
+    "summarise_identities",
+    "summarise_sockets",
 ]

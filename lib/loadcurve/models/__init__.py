@@ -8,11 +8,8 @@ from loadcurve.models.bounds import (
     saturation_connections,
 )
 from loadcurve.models.demand import find_demand, find_latency_min
-from loadcurve.models.deviation import summarise_deviation
 from loadcurve.models.fit import Fit, fit_table
 from loadcurve.models.gain import summarise_gain
-from loadcurve.models.identities import summarise_identities
-from loadcurve.models.late import least_mean_latency_s
 from loadcurve.models.laws import (
     little_connections,
     little_latency_s,
@@ -26,7 +23,6 @@ from loadcurve.models.network_bounds import (
     geometric_bounds,
     proportional_bounds,
 )
-from loadcurve.models.observed import summarise_busy, summarise_established, summarise_sockets
 from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
 from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
 from loadcurve.models.threads import summarise_threads, threads_needed
@@ -58,7 +54,6 @@ __all__ = [
     "fit_usl",
     "forced_flow_rps",
     "geometric_bounds",
-    "least_mean_latency_s",
     "likeness_verdict",
     "little_connections",
     "little_latency_s",
@@ -69,13 +64,8 @@ __all__ = [
     "saturation_throughput_rps",
     "service_demand_s",
     "single_thread_throughput_rps",
-    "summarise_busy",
-    "summarise_deviation",
-    "summarise_established",
     "summarise_gain",
-    "summarise_identities",
     "summarise_likeness",
-    "summarise_sockets",
     "summarise_threads",
     "threads_needed",
     "threads_to_fill",

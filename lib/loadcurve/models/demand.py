@@ -24,7 +24,7 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 
 # Of 1 − level, what goes to the lower end where the best of several means is taken: its upper end is hardly ever missed
-# then, and in simulation this share gives 93 to 97 % where level is 95 % (models/coverage/resources.py).
+# then, and in simulation this share gives 93 to 97 % where level is 95 % (validation.coverage.resources).
 _LOWER_SHARE = 0.8
 
 

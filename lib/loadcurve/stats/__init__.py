@@ -15,6 +15,7 @@ from loadcurve.stats.fairness import summarise_fairness, summarise_shares
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
 from loadcurve.stats.mean import find_mean, summarise_repeats
+from loadcurve.stats.merged_generators import summarise_merged
 from loadcurve.stats.merging import autocorrelation, find_mean_of_series, merge_samples, summarise_merging
 from loadcurve.stats.modes import dip, summarise_modes
 from loadcurve.stats.multiple import holm, summarise_comparisons
@@ -25,7 +26,6 @@ from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_
 from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
 from loadcurve.stats.steady import find_cool_down, find_warm_up
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
-from loadcurve.stats.together import summarise_merged
 from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
 
 __all__ = [

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import between_0_and_1, series
-from loadcurve.stats._verdict import verdict_row
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 
@@ -62,12 +62,12 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     size = 1 if straight else merge_size(residuals)
     if size == 0:
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, ("residuals stay autocorrelated: too short a run",))
-        return verdict_row("drift", TEST, np.nan, np.nan, nothing, "not tested")
+        return result_row("drift", TEST, np.nan, np.nan, nothing, "not tested")
     size = max(size, -(-known.size // MOST_MERGED))
     merged = merge_samples(known, size)
     centres = size * np.arange(merged.size) + (size - 1) / 2
     if np.ptp(merged) == 0:
-        return verdict_row("drift", TEST, 0.0, 1.0, Estimate(0, 0, 0, level, TEST), "no drift: all samples are equal")
+        return result_row("drift", TEST, 0.0, 1.0, Estimate(0, 0, 0, level, TEST), "no drift: all samples are equal")
     wider = 1.0 if straight else np.sqrt(remaining_inflation(merge_samples(residuals, size), fitted=2))
     kendall = stats.kendalltau(centres, merged)
     p_value = 2 * stats.norm.sf(stats.norm.isf(kendall.pvalue / 2) / wider)
@@ -79,7 +79,7 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     drift = Estimate(change, min(lo, change), max(hi, change), level, TEST, warnings)
     # A part of the median means something for what cannot be negative, such as rates and times.
     verdict = _verdict(drift, p_value, np.median(known) if known.min() >= 0 else 0.0)
-    return verdict_row("drift", TEST, kendall.statistic, p_value, drift, verdict)
+    return result_row("drift", TEST, kendall.statistic, p_value, drift, verdict)
 
 
 def _verdict(drift: Estimate, p_value: float, median: float) -> str:

@@ -22,14 +22,14 @@ from loadcurve.stats.mean import find_mean
 NEGLIGIBLE = 0.1  # Ferrari 1978, by way of Pilot's handbook: |r| <= 0.1 counts as none
 LEAST_MERGED = 5  # fewer merged samples say nothing about their own autocorrelation
 # Below this many merged samples simulated intervals of AR(1) series covered less than 93 % at level 95 %
-# (models/coverage/series.py).
+# (validation.coverage.series).
 SURE_MERGED = 30
 # Below SURE_MERGED, how many of its standard errors 1/√k are added to the autocorrelation that remains.  Without it,
 # intervals of AR(1) series of 60 and 120 samples covered 82 to 95 % in simulation, with it 90 to 97 %.
 CAUTION = 0.75
 # A component that is slow against the whole series hardly shows in it, and yet moves its mean.  With a tenth of the
 # variance in a component of correlation time 20, intervals of shorter series covered 60 to 85 % at level 95 %, those of
-# 1200 samples 90 % and more (models/coverage/series.py).
+# 1200 samples 90 % and more (validation.coverage.series).
 SURE_SAMPLES = 1000
 SLOW = 4  # lowest frequencies of the spectrum that are compared with the others
 SUSPECT = 0.05  # p value below which they count as more than noise
@@ -176,7 +176,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     It ignores up to 0.1 that remains, and so covers a little less than its level.  The factor is the variance
     inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C. Marriott, J. A.
     Pope, Biometrika 41, 1954).  In simulations of AR(1) series of autocorrelation 0.5, 0.7 and 0.9, the interval of
-    level 95 % covers 93 to 97 % from about 60, 120 and 300 samples on; below, less (models/coverage/series.py).  The
+    level 95 % covers 93 to 97 % from about 60, 120 and 300 samples on; below, less (validation.coverage.series).  The
     last samples, which do not fill a group, are left out.
 
     The autocorrelation of neighbours does not show a slow component under white noise.  So the mean of the 4 lowest

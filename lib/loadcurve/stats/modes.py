@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import between_0_and_1, series
-from loadcurve.stats._verdict import verdict_row
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_size
 
@@ -89,7 +89,7 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     if thinned.size < LEAST:
         warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {LEAST}")
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, warnings)
-        return verdict_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
+        return result_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
     tied = 1 - np.unique(thinned).size / thinned.size
     if tied > MOST_TIES:
         warnings.append(f"{100 * tied:.0f} % of the values repeat another one: rounding makes heaps of its own")
@@ -101,7 +101,7 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
         f"{'more than one heap' if p_value < 1 - level else 'one heap is enough'}: dip {statistic:.3g} of "
         f"{thinned.size} values, p = {p_value:.2g}"
     )
-    return verdict_row(
+    return result_row(
         "modes", TEST, statistic, p_value, Estimate(np.nan, np.nan, np.nan, level, TEST, warnings), verdict
     )
 

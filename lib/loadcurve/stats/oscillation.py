@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import signal, special
 
+from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import above_0, between_0_and_1, series
-from loadcurve.stats._verdict import verdict_row
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import autocorrelation
 
@@ -61,7 +61,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     flat = signal.detrend(known)
     if np.abs(flat).max() <= 1e-12 * np.abs(known).max():  # a straight line but for rounding
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST)
-        return verdict_row("oscillation", TEST, np.nan, 1.0, nothing, "no oscillation: a straight line")
+        return result_row("oscillation", TEST, np.nan, 1.0, nothing, "no oscillation: a straight line")
     white = flat[1:] - max(autocorrelation(flat), 0.0) * flat[:-1]
     white = white[(white.size + 1) % 2 :]  # an odd number has no frequency 1/2, whose ordinate is of another kind
     ordinates = np.abs(np.fft.rfft(white - white.mean()))[1:] ** 2
@@ -74,7 +74,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
         f"{'oscillates' if p_value < 1 - level else 'no oscillation seen; the highest peak is'} with a period of "
         f"{period.value:.3g} s ({period.lo:.3g} s to {period.hi:.3g} s), g = {g:.2g}, p = {p_value:.1g}"
     )
-    return verdict_row("oscillation", TEST, g, p_value, period, verdict.replace("is with a period", "is at a period"))
+    return result_row("oscillation", TEST, g, p_value, period, verdict.replace("is with a period", "is at a period"))
 
 
 def fisher_g_p_value(g: float, ordinates: int) -> float:

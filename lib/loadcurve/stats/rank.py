@@ -15,7 +15,7 @@ from loadcurve.stats._runs import two_groups
 from loadcurve.stats.estimate import Estimate
 
 # Where the smaller group scatters more, intervals of level 95 % covered 80 to 90 % in simulation
-# (models/coverage/comparisons.py).  Fewer runs than this beside at least twice as many do not show their scatter.
+# (validation.coverage.comparisons).  Fewer runs than this beside at least twice as many do not show their scatter.
 _SHOWS_SCATTER, _MANY_MORE = 10, 2
 # Ratio of variances, in the smaller group against the larger; and of two groups of one size that show their scatter,
 # where intervals covered 90 to 94 %.

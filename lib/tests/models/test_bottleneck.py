@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from loadcurve.audit.observed import summarise_busy
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest import read_table
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.verdict import bottleneck_verdict
-from loadcurve.models.observed import summarise_busy
 
 X = np.array([100.0, 200, 400, 800, 1200, 1600])
 

@@ -1,4 +1,4 @@
-"""Series and counts that the tests of this folder share; the simulations are `loadcurve.models.coverage`.
+"""Series and counts that the tests of this folder share; the simulations are `validation.coverage`.
 
 Not collected by pytest.  Everything is seeded.
 """
@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.models.coverage import holds, summarise_hits
-from loadcurve.models.coverage.means import TRUE_MEAN, nested, planned_mean, stopped_mean
-from loadcurve.models.coverage.series import ar1, drift_of
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import summarise_merging
+from validation.coverage import holds, summarise_hits
+from validation.coverage.means import TRUE_MEAN, nested, planned_mean, stopped_mean
+from validation.coverage.series import ar1, drift_of
 
 __all__ = ["TRUE_MEAN", "ar1", "coverage", "drift_of", "ferrari_mean", "nested", "planned_mean", "stopped_mean"]
 

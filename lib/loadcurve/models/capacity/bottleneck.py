@@ -4,7 +4,7 @@ The utilisation law says that a resource of m servers is busy for the share U = 
 ways, and this module compares them.  Over runs in which the resource has time left the law is a line, and its slope is
 the demand.  Work that does not come from the requests (a backup, the collectors) gives the line an intercept.  It is
 always fitted: a line through the origin would be biased by an intercept that is too small to be seen, such as 1 %, and
-its interval would hold the demand in half of all studies only (models/coverage/resources.py).
+its interval would hold the demand in half of all studies only (validation.coverage.resources).
 
 Where the resource is saturated, utilisation cannot rise any further while the throughput still scatters, so such runs
 are not on the line; there the demand is the ratio of the means:

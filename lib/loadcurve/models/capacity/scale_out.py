@@ -15,7 +15,7 @@ from scipy import stats
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._values import above_0
 from loadcurve.models.capacity._runs import Runs, known_runs
-from loadcurve.models.scaling.tournament import run_tournament
+from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.ratio import find_ratio
 

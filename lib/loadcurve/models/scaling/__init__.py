@@ -14,12 +14,12 @@ from loadcurve.models.scaling.fits import (
 )
 from loadcurve.models.scaling.forecast import choose_departure, forecast_curves, summarise_forecasts
 from loadcurve.models.scaling.inverse import usl_connections_at, usl_latency_at, usl_throughput_at
-from loadcurve.models.scaling.likelihood import QUANTITIES, find_profile, profile_holds
+from loadcurve.models.scaling.model_selection import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first, usl_through_two
 from loadcurve.models.scaling.outlook import DEPARTURE
+from loadcurve.models.scaling.profile import QUANTITIES, find_profile, profile_holds
 from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.run_intervals import influence_degrees, summarise_bootstrap
-from loadcurve.models.scaling.tournament import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.walk import walk
+from loadcurve.models.scaling.marquardt import minimise
 
 # Below this, Q loses its digits; there a is far above N, and the sum's terms fall fast, as (N/a)^k.
 _SMALL = 1e-200
@@ -66,7 +66,7 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     demand = 1 / observed.max(axis=1)
     least = (number / observed).min(axis=1)
     start = np.column_stack([0.95 * demand, np.maximum(least - demand, 0.05 * demand)])
-    return walk(finite_source_rps, number, observed, weights, start, _ceiling(number, observed))
+    return minimise(finite_source_rps, number, observed, weights, start, _ceiling(number, observed))
 
 
 def _ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:

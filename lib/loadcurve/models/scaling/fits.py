@@ -8,15 +8,14 @@ from scipy import stats
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
+from loadcurve.models.scaling.diagnostics import corrected_aic, fit_warnings
 from loadcurve.models.scaling.finite_source import FINITE_SOURCE
 from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.profile import HELD, Profile, sum_limit
-from loadcurve.models.scaling.residuals import corrected_aic
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.saturating import SATURATING
 from loadcurve.models.scaling.usl import AMDAHL, FREE_USL, LINEAR, USL
-from loadcurve.models.scaling.weakness import weaknesses
 from loadcurve.stats.estimate import Estimate
 
 LAWS = {law.name: law for law in (LINEAR, AMDAHL, USL, FREE_USL, ROOFLINE, SATURATING, FINITE_SOURCE)}
@@ -90,7 +89,7 @@ def fit_law(
     mean = throughput @ weight / weight.sum()
     spread = float((throughput - mean) ** 2 @ weight)
     r_squared = 1 - squares / spread if np.ptp(throughput) else np.nan
-    warnings += weaknesses(number, throughput, fitted, leverage, r_squared, parameters)
+    warnings += fit_warnings(number, throughput, fitted, leverage, r_squared, parameters)
     if law in (AMDAHL, USL) and has_scatter:
         sharp = ROOFLINE.squares(number, throughput[None], weight, ROOFLINE.solve(number, throughput[None], weight))[0]
         if sharp < squares * np.exp(-_NO_SUPPORT / number.size):

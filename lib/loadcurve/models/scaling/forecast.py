@@ -11,8 +11,8 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.baselines import BASELINES
 from loadcurve.models.scaling.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 from loadcurve.models.scaling.fits import LAWS, fit_law
+from loadcurve.models.scaling.model_selection import ENTRANTS, run_tournament
 from loadcurve.models.scaling.outlook import Departure, Outlook, join
-from loadcurve.models.scaling.tournament import ENTRANTS, run_tournament
 
 PLAIN = "usl as people write it"
 TOURNAMENT = "tournament"

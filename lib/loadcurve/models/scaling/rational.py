@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.models.scaling.steps import damped_step
+from loadcurve.models.scaling.marquardt import damped_step
 
 # Rounds; reference data end within 10, the worst of a million random curves within 40.
 _ROUNDS = 80

@@ -10,8 +10,8 @@ general expression for the correlation of rates of transfer and other phenomena"
 import numpy as np
 
 from loadcurve.models.scaling.law import NO_SCATTER, Law
+from loadcurve.models.scaling.marquardt import minimise
 from loadcurve.models.scaling.roofline import ROOFLINE
-from loadcurve.models.scaling.walk import walk
 
 # From here on no measurement tells the curve from the roofline: at the kink it misses it by 1 % (2^(−1/64)).
 _SHARPEST = 64.0
@@ -49,7 +49,7 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     tried = [np.column_stack([slope, np.full_like(slope, np.inf), np.full_like(slope, _STARTS[0])])]
     for sharpness in _STARTS:
         begin = np.column_stack([start[:, 0] / highest, capacity / highest, np.full(len(observed), sharpness)])
-        tried.append(walk(_function, number, observed, weights, begin, upper))
+        tried.append(minimise(_function, number, observed, weights, begin, upper))
     every = np.stack(tried)
     squares = np.stack([SATURATING.squares(number, observed, weights, values) for values in every])
     alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.models.coverage.count import COLUMNS, counted, holds, summarise_hits
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
 from loadcurve.stats.rank import find_rank_ratio, find_shift
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage
+from validation.coverage.count import COLUMNS, counted, holds, summarise_hits
 
 _RATIO = 1.1
 _SCATTER = 0.05

@@ -8,8 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.models.scaling.steps import damped_step
-
 _ROUNDS = 100
 _GAIN = 1e-12
 # Of a logarithm: the cube root of double precision, where rounding and curvature of a central difference are equal.
@@ -20,7 +18,7 @@ _MOST_DAMPING = 1e9
 _LONGEST = 2.0
 
 
-def walk(
+def minimise(
     function: Callable[..., np.ndarray],
     number: np.ndarray,
     observed: np.ndarray,
@@ -28,7 +26,7 @@ def walk(
     start: np.ndarray,
     upper: np.ndarray,
 ) -> np.ndarray:
-    """Walk from a start to the parameters with the least weighted sum of squares, for each data set.
+    """Return the parameters with the least weighted sum of squares that a search from `start` finds, for each data set.
 
     Parameters
     ----------
@@ -48,7 +46,8 @@ def walk(
     Examples
     --------
     >>> number = np.array([1.0, 2.0, 3.0])
-    >>> walk(lambda n, a, b: a * n**b, number, 2 * number[None] ** 0.5, np.ones(3), np.ones((1, 2)), np.full(2, 9.0))
+    >>> observed, start, upper = 2 * number[None] ** 0.5, np.ones((1, 2)), np.full(2, 9.0)
+    >>> minimise(lambda n, a, b: a * n**b, number, observed, np.ones(3), start, upper)
     array([[2. , 0.5]])
     """
     limit = np.broadcast_to(np.log(upper), start.shape)
@@ -92,3 +91,36 @@ def _slope(fitted: Callable[[np.ndarray], np.ndarray], values: np.ndarray, index
     step = np.zeros(values.shape[1])
     step[index] = _DIFFERENCE
     return (fitted(values + step) - fitted(values - step)) / (2 * _DIFFERENCE)
+
+
+def damped_step(normal: np.ndarray, gradient: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Solve (JᵀJ, its diagonal stretched by 1 + damping) · step = gradient for each data set.
+
+    Parameters
+    ----------
+    normal : numpy.ndarray, shape (b, p, p)
+        JᵀJ; a row of zeros belongs to a parameter without influence, whose step is 0.
+    gradient : numpy.ndarray, shape (b, p)
+    damping : numpy.ndarray, shape (b,)
+        >= 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (b, p)
+
+    Examples
+    --------
+    >>> damped_step(np.array([[[2.0, 0.0], [0.0, 0.0]]]), np.array([[4.0, 0.0]]), np.zeros(1))
+    array([[2., 0.]])
+    """
+    # Scaled so that its diagonal is 1: parameters differ by ten orders of magnitude.
+    scale = np.sqrt(np.einsum("bii->bi", normal))
+    scale[scale == 0] = 1.0
+    scaled = normal / (scale[:, :, None] * scale[:, None, :])
+    diagonal = np.arange(gradient.shape[1])
+    scaled[:, diagonal, diagonal] = 1 + damping[:, None]
+    try:
+        solved = np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0]
+    except np.linalg.LinAlgError:  # one of them is singular: the least of its solutions
+        solved = np.einsum("bij,bj->bi", np.linalg.pinv(scaled), gradient / scale)
+    return solved / scale

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from loadcurve.models import find_limit, find_peak, fit_usl
-from loadcurve.models.coverage import (
+from loadcurve.models.scaling import LAWS, summarise_bootstrap
+from validation.coverage import (
     WHERE,
     holds,
     summarise_bootstrap_coverage,
     summarise_usl_coverage,
     summarise_weight_coverage,
 )
-from loadcurve.models.coverage.curves import hits_of_fit, levels_of, simulate_runs, truth_of
-from loadcurve.models.scaling import LAWS, summarise_bootstrap
+from validation.coverage.curves import hits_of_fit, levels_of, simulate_runs, truth_of
 
 SCATTER = [0.05]
 BOTH = list(WHERE)

@@ -5,7 +5,7 @@ import pandas as pd
 from loadcurve.stats.estimate import Estimate
 
 
-def verdict_row(
+def result_row(
     question: str, test: str, statistic: float, p_value: float, estimate: Estimate, verdict: str
 ) -> pd.DataFrame:
     """Return the row; its `value, lo, hi` are those of `estimate`, whose warnings are joined."""

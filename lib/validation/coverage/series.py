@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy import signal
 
-from loadcurve.models.coverage.count import holds, summarise_hits
-from loadcurve.models.coverage.means import SCATTER, TRUE_MEAN
 from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.merging import find_mean_of_series
+from validation.coverage.count import holds, summarise_hits
+from validation.coverage.means import SCATTER, TRUE_MEAN
 
 
 def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:

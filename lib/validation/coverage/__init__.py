@@ -1,12 +1,12 @@
 """How often the intervals of this library hold the true value, in simulations with a known truth."""
 
-from loadcurve.models.coverage.bootstrapped import summarise_bootstrap_coverage
-from loadcurve.models.coverage.comparisons import (
+from validation.coverage.bootstrapped import summarise_bootstrap_coverage
+from validation.coverage.comparisons import (
     summarise_comparison_coverage,
     summarise_ratio_coverage,
     summarise_unequal_coverage,
 )
-from loadcurve.models.coverage.count import (
+from validation.coverage.count import (
     CLAIMED,
     COLUMNS,
     holds,
@@ -15,7 +15,7 @@ from loadcurve.models.coverage.count import (
     summarise_studies,
     verdict,
 )
-from loadcurve.models.coverage.curves import (
+from validation.coverage.curves import (
     LAST,
     SHIPPED,
     TRUTH,
@@ -24,14 +24,14 @@ from loadcurve.models.coverage.curves import (
     summarise_weight_coverage,
     truth_of,
 )
-from loadcurve.models.coverage.means import summarise_mean_coverage, summarise_quantile_coverage
-from loadcurve.models.coverage.resources import (
+from validation.coverage.means import summarise_mean_coverage, summarise_quantile_coverage
+from validation.coverage.resources import (
     summarise_demand_coverage,
     summarise_knee_coverage,
     summarise_plateau_coverage,
     summarise_scale_out_coverage,
 )
-from loadcurve.models.coverage.series import (
+from validation.coverage.series import (
     summarise_drift_coverage,
     summarise_series_coverage,
     summarise_slow_coverage,

@@ -8,11 +8,11 @@ import pandas as pd
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
-from loadcurve.models.coverage.count import holds, summarise_hits
-from loadcurve.models.coverage.curves import TRUE, Hits, levels_of, over_studies
 from loadcurve.models.demand import find_demand
 from loadcurve.models.scaling.usl import USL, usl
 from loadcurve.stats.estimate import Estimate
+from validation.coverage.count import holds, summarise_hits
+from validation.coverage.curves import TRUE, Hits, levels_of, over_studies
 
 _DEMAND_S = 4e-4
 _OFF = 0.01  # of utilisation: how far a run lies off its line

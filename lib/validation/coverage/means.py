@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from loadcurve.models.coverage.count import holds, summarise_hits
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.quantile import find_quantile
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
 from loadcurve.stats.variance import find_mean_of_levels
+from validation.coverage.count import holds, summarise_hits
 
 TRUE_MEAN = 100.0
 SCATTER = 10.0

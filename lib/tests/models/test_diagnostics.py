@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from loadcurve.models.scaling import LAWS, fit_law, fit_linear, fit_roofline, fit_usl
-from loadcurve.models.scaling.residuals import sign_runs
+from loadcurve.models.scaling.diagnostics import sign_runs
 
 SDM91 = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
 

@@ -8,10 +8,9 @@ import pandas as pd
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.plots.coverage import CLAIMED
 from loadcurve.stats.estimate import Estimate
 
-CLAIMED = (0.93, 0.97)
-"""What a 95 % interval has to reach in simulation."""
 COLUMNS = ("method", "quantity", "setting", "n", "repeats", "coverage", "lo", "hi", "refused", "runs", "verdict")
 """What every table of coverage has."""
 
@@ -168,18 +167,18 @@ def verdict(coverage: float, lo: float, hi: float) -> str:
     -------
     str
         ``as claimed`` where 93–97 % were reached; ``too low`` or ``too high`` where the whole interval lies outside of
-        that; ``not told apart`` where only the coverage does; ``no interval`` where there was none.
+        that; ``not distinguished`` where only the coverage does; ``no interval`` where there was none.
 
     Examples
     --------
     >>> verdict(0.95, 0.93, 0.96), verdict(0.90, 0.88, 0.92), verdict(0.925, 0.90, 0.94)
-    ('as claimed', 'too low', 'not told apart')
+    ('as claimed', 'too low', 'not distinguished')
     """
     if np.isnan(coverage):
         return "no interval"
     if CLAIMED[0] <= coverage <= CLAIMED[1]:
         return "as claimed"
-    return "too low" if hi < CLAIMED[0] else "too high" if lo > CLAIMED[1] else "not told apart"
+    return "too low" if hi < CLAIMED[0] else "too high" if lo > CLAIMED[1] else "not distinguished"
 
 
 def _unopposed(group: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.models import summarise_identities
+from loadcurve.audit import summarise_identities
 from loadcurve.reading import read_published_raw
 
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from loadcurve import tables
+from loadcurve.audit import summarise_deviation
 from loadcurve.errors import ValueRuleError
-from loadcurve.models import summarise_deviation
 
 
 def table_of_runs(*rows):

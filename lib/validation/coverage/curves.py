@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from loadcurve.models.coverage.count import holds, summarise_hits
 from loadcurve.models.peak import find_limit, find_peak
 from loadcurve.models.scaling.bootstrap import level_weights
 from loadcurve.models.scaling.fits import fit_usl, free_inverse
 from loadcurve.models.scaling.profile import Profile, sum_limit
 from loadcurve.models.scaling.usl import USL, usl, usl_limit_rps, usl_peak_connections
+from validation.coverage.count import holds, summarise_hits
 
 Hits = Mapping[tuple[str, str], float]
 

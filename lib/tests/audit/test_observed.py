@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import tables
-from loadcurve.models import summarise_busy, summarise_established, summarise_sockets
+from loadcurve.audit import summarise_busy, summarise_established, summarise_sockets
 
 RUN = {"study": "s", "status": "finished", "variant": "cpu", "duration_s": 5.0, "server_cpu": 0, "generator_cpu": 1}
 START = pd.Timestamp("2026-11-20T23:40:00Z")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from loadcurve.audit import least_mean_latency_s
 from loadcurve.errors import ValueRuleError
-from loadcurve.models import least_mean_latency_s
 
 
 @example([3.602445019202894] * 3, 3.602445019202894)  # their mean is a unit in the last place above them

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.models.coverage.count import holds
-from loadcurve.models.coverage.curves import WHERE, Hits, over_studies, truth_of
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.models.scaling.usl import USL
+from validation.coverage.count import holds
+from validation.coverage.curves import WHERE, Hits, over_studies, truth_of
 
 
 def summarise_bootstrap_coverage(
