@@ -6,6 +6,7 @@ A text and the tables made of it need up to some twenty times its size in memory
 from io import BufferedReader
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.sniff import sniff
 
 MAX_BYTES = 256_000_000
 """Largest text of a file by default, unpacked: a day of sar at one second has 100 MB, a report a few kilobytes."""
@@ -13,8 +14,6 @@ LARGE = 8
 """How many times as large a text may be whose rows become numbers by the column, in about twice its size (ab -g)."""
 _HEAD = 1 << 16  # bytes in which a form is told by its heading
 _STEP = 1 << 28  # bytes that are read at a time where nothing tells how many there are
-_MANY_LINES = 1_000_000
-_SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
 
 
 def read_stream(stream: BufferedReader, max_bytes: int, size: int = 0) -> bytes:
@@ -57,21 +56,5 @@ def too_large(max_bytes: int, got: str) -> ParseError:
 
 def is_large(raw: bytes) -> bool:
     """Whether the first lines of a text are of a form that may be `LARGE` times as large as others."""
-    from loadcurve.ingest.sniff import sniff
-
     form = sniff(raw[:_HEAD].decode("latin-1"))
     return form is not None and form.large
-
-
-def check_lines(text: str) -> None:
-    """See that a text is not made of empty lines, of which a parser could only say millions of times that they are.
-
-    Raises
-    ------
-    ParseError
-        Where more than a million lines have fewer than eight characters on average.
-    """
-    lines = text.count("\n")
-    if lines > _MANY_LINES and len(text) < _SHORTEST_MEAN * lines:
-        expected = f"lines of at least {_SHORTEST_MEAN} characters on average"
-        raise ParseError(0, expected, f"{lines:,} lines in {len(text):,} characters")

@@ -13,8 +13,9 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
 from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
-from loadcurve.ingest.size import check_lines
 
+_MANY_LINES = 1_000_000
+_SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
 _HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
 _HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
 
@@ -53,7 +54,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
     """
     text = clean(text)
-    check_lines(text)
+    _check_lines(text)
     named = forms_of(tool) if tool else FORMS
     if not named:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
@@ -80,6 +81,14 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in
             _parts(text, found) if form not in named]  # fmt: skip
     return Parsed(parsed.tool, parsed.tables, (*parsed.warnings, *left), parsed.version)
+
+
+def _check_lines(text: str) -> None:
+    """Refuse more than a million lines with fewer than eight characters on average: parsers would warn of each."""
+    lines = text.count("\n")
+    if lines > _MANY_LINES and len(text) < _SHORTEST_MEAN * lines:
+        expected = f"lines of at least {_SHORTEST_MEAN} characters on average"
+        raise ParseError(0, expected, f"{lines:,} lines in {len(text):,} characters")
 
 
 def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: str) -> Form | None:

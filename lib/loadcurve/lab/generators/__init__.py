@@ -9,7 +9,7 @@ from loadcurve.lab.generators import others, wrk
 from loadcurve.lab.generators.generator import Generator, check_stem, limit_s
 from loadcurve.lab.generators.load import Load, split
 from loadcurve.lab.generators.rules import RULES, Rules
-from loadcurve.lab.generators.together import begun_late_s, common_instant_ns, skew_s, start_at
+from loadcurve.lab.generators.together import begun_late_s, common_instant_ns, start_at
 
 __all__ = [
     "RULES",
@@ -19,7 +19,6 @@ __all__ = [
     "begun_late_s",
     "common_instant_ns",
     "generator",
-    "skew_s",
     "split",
     "start_at",
 ]

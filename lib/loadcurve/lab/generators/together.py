@@ -3,7 +3,6 @@
 import json
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,19 +59,3 @@ def begun_late_s(report: str) -> float:
     """
     noted = json.loads(report)
     return (noted["begun_ns"] - noted["instant_ns"]) / 1e9
-
-
-def skew_s(reports: Iterable[str]) -> float:
-    """Time in s from the first to the last start of generators that had one instant, from their ``STEM.at.json``.
-
-    Raises
-    ------
-    ValueRuleError
-        When their instants were not one.
-    """
-    noted = [json.loads(report) for report in reports]
-    instants = {each["instant_ns"] for each in noted}
-    if len(instants) != 1:
-        raise ValueRuleError("reports", "of one common instant", sorted(instants))
-    begun = [each["begun_ns"] for each in noted]
-    return (max(begun) - min(begun)) / 1e9
