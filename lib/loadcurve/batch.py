@@ -1,6 +1,7 @@
 """Run notebooks without a person: checked parameters, published figures, and a record of what each one read."""
 
 import contextlib
+import io
 import os
 import shutil
 import sys
@@ -18,7 +19,7 @@ from loadcurve.atomic import alone, write_sums, write_text
 from loadcurve.errors import LoadcurveError, ParseError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
-_TYPES = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+_TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
 
 
 def run_notebook(
@@ -152,4 +153,5 @@ def dependencies(output: Path, read: Iterable[str]) -> str:
 def quiet() -> None:
     """Keep kernels from waiting for a debugger that nobody attaches, which prints a warning for each one."""
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    sys.stdout.reconfigure(line_buffering=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)

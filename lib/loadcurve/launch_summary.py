@@ -80,7 +80,7 @@ def _failed(rows: pd.DataFrame) -> str:
     requests = int(rows["requests"].fillna(0).sum())
     if not some:
         return f"  failed requests: none of {requests:,}"
-    most = max(some, key=some.get)
+    most = max(some, key=lambda name: some[name])
     return (
         f"  failed requests: {failed_ratio(rows):.2%} of all, in {len(some)} of {len(of)} runs; "
         f"most in {most}: {some[most]:.2%}"

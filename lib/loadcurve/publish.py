@@ -25,10 +25,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
 
-from loadcurve import paths, style
+from loadcurve import paths
 from loadcurve.atomic import alone, write_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest import store
+from loadcurve.plots import style
 from loadcurve.spreadsheet import csv_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity

@@ -39,9 +39,10 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
     """
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
     study, faults = built(kind, document)
-    if study is not None and study.study != document.path.parent.name:
-        faults = [ParseError(document.line(("study",)), f"the folder's name {document.path.parent.name}", study.study)]
     refuse(faults, document.path)
+    if study.study != document.path.parent.name:
+        expected = f"the folder's name {document.path.parent.name}"
+        raise ParseError(document.line(("study",)), expected, study.study, str(document.path))
     return study
 
 

@@ -15,7 +15,7 @@ LAYERS = [
     {"stats"},
     {"models"},
     {"audit"},
-    {"plots", "style"},
+    {"plots"},
     {"publish"},
     {"batch", "site", "launching", "launch_summary"},
     {"cli", "__main__"},

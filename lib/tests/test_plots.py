@@ -16,8 +16,8 @@ from loadcurve import plots, publish, tables
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
+from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
 from loadcurve.stats import Estimate
-from loadcurve.style import COLOURS, INK, PALETTE, colours
 
 matplotlib.use("Agg")
 

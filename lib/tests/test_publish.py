@@ -8,8 +8,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from loadcurve import publish, style
+from loadcurve import publish
 from loadcurve.errors import LoadcurveError
+from loadcurve.plots import style
 from loadcurve.site import macros, published
 from loadcurve.stats import Estimate
 from loadcurve.study import Study

@@ -34,6 +34,7 @@ from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_
 from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
 from loadcurve.plots.sockets import plot_counts, plot_sockets
+from loadcurve.plots.style import use
 from loadcurve.plots.threads import plot_busy_by_threads
 from loadcurve.plots.throughput import (
     plot_asymptotic_bounds,
@@ -49,7 +50,6 @@ from loadcurve.plots.wire import (
     plot_port_limit,
     plot_requests_limit_by_size,
 )
-from loadcurve.style import use
 
 use()
 

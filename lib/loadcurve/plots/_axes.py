@@ -7,7 +7,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points, curves
-from loadcurve.style import colours
+from loadcurve.plots.style import colours
 from loadcurve.tables import axis_label
 
 # Where neither an early plateau nor a late rise runs.

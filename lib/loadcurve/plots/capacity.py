@@ -17,8 +17,8 @@ from loadcurve.plots._axes import (
     points_and_mean,
     seconds,
 )
+from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
-from loadcurve.style import COLOURS, PALETTE, colours
 from loadcurve.tables import axis_label
 
 # Shape and colour both tell them apart.

@@ -1,15 +1,16 @@
 """Reports against a checklist: one mark for each answer."""
 
 from textwrap import fill
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from loadcurve.plots._axes import axes_or_new
-from loadcurve.style import COLOURS, PALETTE
+from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
 # Told apart by how full they are, not by colour.
-_MARKS = {
+_MARKS: dict[str, dict[str, Any]] = {
     "yes": {"marker": "o", "fillstyle": "full"},
     "partly": {"marker": "o", "fillstyle": "left"},
     "no": {"marker": "o", "fillstyle": "none"},
@@ -50,6 +51,6 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
     ax.grid(visible=False, axis="x")
-    ax.figure.set_figheight(1.1 + 0.3 * len(items))
+    figure_of(ax).set_figheight(1.1 + 0.3 * len(items))
     ax.legend(ncols=len(_MARKS), loc="upper center", bbox_to_anchor=(0.4, -0.02), fontsize="small", columnspacing=1.0)
     return ax

@@ -8,7 +8,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, Null
 
 from loadcurve.factors import check_points
 from loadcurve.plots._axes import axes_or_new, label_end, palette_of
-from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.tables import axis_label
 
 
@@ -59,7 +59,7 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             label_end(ax, row.ratio, place, "no interval", PALETTE[0])
     ax.set_yticks(list(places), ratios["method"])
     ax.set_ylim(0.4, len(ratios) + 0.6)
-    ax.figure.set_figheight(1.1 + 0.4 * len(ratios))
+    figure_of(ax).set_figheight(1.1 + 0.4 * len(ratios))
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Ratio of A to B")
     return ax

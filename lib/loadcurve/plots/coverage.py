@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new
-from loadcurve.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, colours
 
 CLAIMED = (0.93, 0.97)
 """Coverage that a simulated 95 % interval has to reach."""

@@ -7,8 +7,8 @@ from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from loadcurve.models import Fit
 from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
-from loadcurve.style import COLOURS, PALETTE, colours
 from loadcurve.tables import axis_label
 
 # An interval that reaches further than this many times its value is drawn as open.

@@ -8,7 +8,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter
 from loadcurve.models.scaling.baselines import LAST_VALUE
 from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
 from loadcurve.plots._axes import axes_or_new, connections_axis
-from loadcurve.style import COLOURS, PALETTE
+from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
 # A forecast that is off by a factor of three and more is wrong, whatever the factor.

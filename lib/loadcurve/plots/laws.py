@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
 from loadcurve.plots._axes import axes_or_new, connections_axis
-from loadcurve.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
 # Of the height of the axes: what two names at the ends of lines must be apart at least to be read, and where the names

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds
-from loadcurve.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
 

@@ -1,11 +1,13 @@
 """How many runs a verdict takes, before they are made."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from loadcurve.plots._axes import axes_or_new
-from loadcurve.style import PALETTE
+from loadcurve.plots.style import PALETTE
 
 
 def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -26,7 +28,7 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
     for row in marked.itertuples():
         ax.plot(row.variation_ratio, row.repeats, "o", color=PALETTE[1], markersize=7)
         # On the free side of a rising line, towards the middle of the axes.
-        side = {"xytext": (7, -3), "ha": "left", "va": "top"}
+        side: dict[str, Any] = {"xytext": (7, -3), "ha": "left", "va": "top"}
         if row.variation_ratio > middle:
             side = {"xytext": (-8, 3), "ha": "right", "va": "bottom"}
         at = (row.variation_ratio, row.repeats)

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
 from loadcurve.plots._axes import axes_or_new, connections_axis, label_end
-from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.tables import axis_label
 from loadcurve.units import format_quantity
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, label_end
-from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours
 
 
 def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, label_end
-from loadcurve.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 
 
 def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -32,7 +32,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(servers)), servers)
     ax.set_ylim(len(servers) - 0.5, -0.5)
     ax.set_xlim(0, 1.16 * counts.groupby("server")["count"].sum().max())
-    ax.figure.set_figheight(0.9 + 0.7 * len(servers))
+    figure_of(ax).set_figheight(0.9 + 0.7 * len(servers))
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
@@ -61,7 +61,7 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(used)), used["limit"])
     ax.set_ylim(len(used) - 0.4, -0.6)
     ax.set_xlim(0, 1.02 * max(1.0, used["used_ratio"].max()))
-    ax.figure.set_figheight(1.2 + 0.36 * len(used))
+    figure_of(ax).set_figheight(1.2 + 0.36 * len(used))
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("Part of the limit")

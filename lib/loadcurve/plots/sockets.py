@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new
-from loadcurve.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, colours, figure_of
 
 # Narrower parts of a bar have no room for their number.
 _ROOM = 0.08
@@ -50,7 +50,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Connections, requests or sockets")
-    ax.figure.set_figheight(0.8 + 0.3 * -y)
+    figure_of(ax).set_figheight(0.8 + 0.3 * -y)
     return ax
 
 

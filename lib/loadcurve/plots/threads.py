@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, connections_axis
-from loadcurve.style import colours
+from loadcurve.plots.style import colours
 
 # A number of threads that rounding has put below a whole one is that whole one.
 _ROUNDING = 1 + 1e-9

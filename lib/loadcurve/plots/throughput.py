@@ -19,8 +19,8 @@ from loadcurve.plots._axes import (
     points_and_mean,
     seconds,
 )
+from loadcurve.plots.style import COLOURS
 from loadcurve.stats import Estimate, summarise_repeats
-from loadcurve.style import COLOURS
 from loadcurve.tables import axis_label
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
 from loadcurve.plots._axes import axes_or_new
-from loadcurve.style import COLOURS, PALETTE
+from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
 _ROLES = {"C": PALETTE[1], "LB": PALETTE[3], "S": PALETTE[0]}
 # Half a box, where columns and rows are 1 apart.
@@ -55,7 +55,7 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
             )  # fmt: skip
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(-most / 2, most / 2)
-    ax.figure.set_figheight(0.5 + 1.15 * most)
+    figure_of(ax).set_figheight(0.5 + 1.15 * most)
     ax.set_axis_off()
     return ax
 

@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from loadcurve.plots._axes import axes_or_new, label_end
-from loadcurve.style import COLOURS, colours
+from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
 # A verdict of `summarise_consistency`: what is no sustained rate must not look like one.

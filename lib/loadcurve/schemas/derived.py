@@ -26,7 +26,9 @@ def little_ratio(runs: pd.DataFrame) -> np.ndarray:
     names = ("throughput_rps", "latency_mean_s", "connections")
     throughput, latency, connections = (runs[name].to_numpy(float, na_value=np.nan) for name in names)
     measured = (latency > 0) & (connections > 0)
-    return np.divide(throughput * latency, connections, out=np.full(len(runs), np.nan), where=measured)
+    ratio = np.full(len(runs), np.nan)
+    np.divide(throughput * latency, connections, out=ratio, where=measured)
+    return ratio
 
 
 def latency_usable(runs: pd.DataFrame) -> pd.Series:

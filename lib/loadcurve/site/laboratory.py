@@ -67,8 +67,9 @@ def designs_markdown(link: Callable[[str], str]) -> str:
 def _followed(design: str, link: Callable[[str], str]) -> str:
     """The page of the report that a design follows, where its comment names one."""
     named = re.search(r"handbook/(studies/\w+)\.md", design)
-    page = paths.root() / "handbook" / f"{named[1]}.md" if named else None
-    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE) if page and page.is_file() else None
+    if named is None or not (page := paths.root() / "handbook" / f"{named[1]}.md").is_file():
+        return ""
+    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return f'After <a href="{link(f"{named[1]}.html")}">{literal(title[1])}</a>; ' if title else ""
 
 

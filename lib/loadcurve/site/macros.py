@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 from mkdocs.utils import get_relative_url
@@ -24,10 +25,10 @@ def define_env(env) -> None:
     def link(target: str) -> str:
         return get_relative_url(target, env.page.url)
 
-    def macro(name: str, function: Callable[..., str], *extra: object) -> None:
+    def macro(name: str, function: Callable[..., str | bool], *extra: object) -> None:
         """Register `function` as a macro; what is wrong is told with its page, as one line."""
 
-        def show(*names: str) -> str:
+        def show(*names: str) -> str | bool:
             try:
                 return function(*names, *extra)
             except LoadcurveError as error:
@@ -148,7 +149,7 @@ def _without_idle_ids(drawing: str) -> str:
     return re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", drawing)
 
 
-def _cell(value: object, column: str) -> str:
+def _cell(value: Any, column: str) -> str:
     if isinstance(value, str):
         return value
     return "" if pd.isna(value) else format_quantity(float(value), unit_of_column(column))

@@ -2,8 +2,12 @@
 
 import itertools
 from collections.abc import Iterable
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 # The text colour of a figure; published drawings replace it by the page's own, so it occurs nowhere else.
 INK = "#1c1e21"
@@ -15,7 +19,7 @@ PALETTE = ("#2f7fc1", "#d2690e", "#2a9270", "#b0609f", "#8a7a1f", "#6f7a86")
 # The same entity has the same colour everywhere.
 COLOURS = {"cpu": PALETTE[0], "delay": PALETTE[1], "law": PALETTE[3], "limit": PALETTE[5]}
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "figure.figsize": (5.4, 3.5),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "white",
@@ -39,13 +43,26 @@ STYLE = {
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "legend.frameon": False,
-    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "axes.prop_cycle": cycler(color=PALETTE),
 }
 
 
 def use() -> None:
     """Make this the style of every figure drawn from now on."""
     mpl.rcParams.update(STYLE)
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the whole figure that holds an Axes, also where a part of the figure holds it.
+
+    Raises
+    ------
+    ValueError
+        When the Axes was removed from its figure.
+    """
+    if (figure := ax.get_figure(root=True)) is None:
+        raise ValueError("ax must be of a figure, got removed Axes")
+    return figure
 
 
 def colours(entities: Iterable[str]) -> dict[str, str]:
