@@ -1,19 +1,26 @@
-"""fortio: what ``fortio load`` prints into tables.
+"""fortio: what ``fortio load`` prints into tables; its JSON is read by `fortio_json`.
 
 Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not at hand): fortio 0.6 to 1.75.
-What the numbers mean is in `fortio_json`; the text holds five significant digits of the rate.
+
+What fortio itself does (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/httprunner.go``):
+
+- Times are in seconds; histograms count all calls, failed ones too.  The text has five significant digits of the rate.
+- A percentile is interpolated linearly inside its class of the histogram.
+- Code -1 is a call without a response.  gRPC has words for codes.
+- fortio times a call from when it sends it; a thread that is late catches up (unless ``-nocatchup``), but no time holds
+  the wait before: not corrected for coordinated omission.
 """
 
 import math
 import re
 
-from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor, number_generators
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.load.fortio_json import ESTIMATOR, answers, fortio_rates
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import go_time_s, real, whole
+from loadcurve.ingest.report_text import go_time_s, real, response_counts, whole
 
+ESTIMATOR = "linear interpolation inside the class of the histogram"
 _HEADING = re.compile(
     r"Fortio (\S{1,40}) running at (-?[0-9.]{1,20}) queries per second, .{1,40} procs, for (?:([0-9]{1,18}) calls|\S+)"
     r"(?:: (\S.*))?"
@@ -28,6 +35,8 @@ _TARGET = re.compile(r"# target (\S{1,20})% (\S{1,30})")
 _CODE = re.compile(r"(?:Code|(?:tcp|udp)|Health|Ping)\s+(-?[0-9]{1,3}|[A-Za-z_]{2,30}) : (\S{1,20}) \(\S+ %\)")
 _CODE_LIKE = re.compile(r"Code\s+\S+ :|(?:tcp|udp) OK :|Health ")
 _BYTES = re.compile(r"Total Bytes sent: (\S{1,20}), received: (\S{1,20})")
+_GOOD_WORDS = ("OK", "SERVING")
+_KNOWN = ("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes")
 _DONE = re.compile(r"All done (\S{1,20}) calls .*")
 _OTHER_TIMES = re.compile(r"(?:Sleep times|Error cases|Response |Header|Body|Connection|# Socket|\[[0-9]+\]).*")
 _FAILURE = re.compile(
@@ -55,67 +64,62 @@ def parse_fortio(text: str) -> Parsed:
     >>> parse_fortio(report).tables["runs"][["throughput_rps", "goodput_rps"]].values.tolist()
     [[50.0, 45.0]]
     """
-    lines = [line.strip() for line in text.split("\n")]
-    warnings: list[str] = []
-    runs: list[dict] = []
-    report: dict = {}
-    failure = ""
-    for number, line in enumerate(lines, 1):
-        known = line.startswith(("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes"))
-        if number == len(lines) and not line.endswith(" qps") and (known or _CODE_LIKE.match(line)):
-            warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
-        elif match := _HEADING.fullmatch(line):
-            report = _new(runs, number)
-            _head(report, match, number)
-        elif line.startswith("Starting at ") and report:
-            if match := _THREADS.fullmatch(line):
-                report["run"] |= {"threads": int(match[1]), "connections": int(match[1])}
-            else:
-                warnings.append(f"line {number}: the number of threads is not understood: {line[:60]!r}")
-        elif line.startswith("Ended after") or line.startswith("Aggregated Function"):
-            report = _times(report if report and "done" not in report else _new(runs, number), line, number)
-        elif line.startswith((">", "# target")) and report.get("block") == "times":
-            _row(report, line, number)
-        elif _CODE_LIKE.match(line) and report:
-            match = _CODE.fullmatch(line)
-            if match is None:
-                raise ParseError(number, "a code such as 'Code 200 : 14 (70.0 %)'", line)
-            report["codes"][match[1]] = whole(match[2], number)
-        elif line.startswith("Total Bytes sent") and report and (match := _BYTES.fullmatch(line)):
-            for name, token in zip(("sent_bytes", "received_bytes"), match.groups(), strict=True):
-                report["run"][name] = float(whole(token, number))
-        elif line.startswith("All done") and report:
-            match = _DONE.fullmatch(line)
-            report["done"] = whole(match[1], number) if match else -1
-            if report["done"] != report["run"].get("requests_started", report["done"]):
-                raise ParseError(number, f"{report['run']['requests_started']} calls", line)
-        elif _OTHER_TIMES.fullmatch(line) and report:
-            report["block"] = "others"
-        elif known and report and report.get("block") != "others":
-            raise ParseError(number, "a line of fortio's report", line)
-        elif _FAILURE.fullmatch(line):
-            failure = failure or line
-    done = [each for each in runs if "requests_started" in each["run"]]
-    if not done and failure:
-        return Parsed("fortio", {"runs": [{"generator": 0, "tool": "fortio", "status": "failed", "reason": failure}]})
-    if not done:
-        at = next((i for i, line in enumerate(lines) if line), 0)
-        raise ParseError(at + 1, "a report of fortio with 'Aggregated Function Time'", lines[at])
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": []}
-    for generator, each in enumerate(done):
-        tables["runs"].append({"generator": generator, **_run(each, warnings)})
-        tables["latency"] += [{"generator": generator, **row, "corrected": False} for row in each["latency"]]
-        tables["histogram"] += [{"generator": generator, **row, "corrected": False} for row in each["histogram"]]
-    return Parsed("fortio", tables, tuple(warnings), done[0]["run"].get("tool_version", ""))
+    cursor = Cursor(text, "fortio")
+    reports: list[dict] = []
+    for line in cursor:
+        _take(reports, cursor, line.startswith(_KNOWN))
+    reports = [report for report in reports if "requests_started" in report["run"]]
+    if not reports:
+        return cursor.without_report("a report of fortio with 'Aggregated Function Time'")
+    runs = [report | {"runs": [_run(report, cursor.warnings)]} for report in reports]
+    tables = number_generators(("runs", "latency", "histogram"), runs)
+    return Parsed("fortio", tables, tuple(cursor.warnings), reports[0]["run"].get("tool_version", ""))
 
 
-def _new(runs: list[dict], number: int) -> dict:
-    runs.append({"run": {}, "codes": {}, "latency": [], "histogram": [], "line": number, "block": ""})
-    return runs[-1]
+def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
+    """Add a line to the last report, or to a new one."""
+    line, report = cursor.line, reports[-1] if reports else None
+    if (known or _CODE_LIKE.match(line)) and cursor.is_cut(line.endswith(" qps")):
+        return
+    if match := cursor.take_if(_HEADING):
+        _take_heading(_new(reports, cursor), match, cursor)
+    elif line.startswith(("Ended after", "Aggregated Function")):
+        _take_times(report if report and "done" not in report else _new(reports, cursor), cursor)
+    elif report is None:
+        cursor.take_failure(_FAILURE)
+    elif line.startswith("Starting at "):
+        if match := cursor.take_if(_THREADS):
+            report["run"] |= {"threads": int(match[1]), "connections": int(match[1])}
+        else:
+            cursor.warn(f"the number of threads is not understood: {line[:60]!r}")
+    elif line.startswith((">", "# target")) and report["block"] == "times":
+        _take_row(report, cursor)
+    elif _CODE_LIKE.match(line):
+        match = cursor.expect(_CODE, "a code such as 'Code 200 : 14 (70.0 %)'")
+        report["codes"][match[1]] = whole(match[2], cursor.number)
+    elif match := cursor.take_if(_BYTES):
+        for name, token in zip(("sent_bytes", "received_bytes"), match.groups(), strict=True):
+            report["run"][name] = float(whole(token, cursor.number))
+    elif line.startswith("All done"):
+        match = cursor.take_if(_DONE)
+        report["done"] = whole(match[1], cursor.number) if match else -1
+        if report["done"] != report["run"].get("requests_started", report["done"]):
+            cursor.fail(f"{report['run']['requests_started']} calls")
+    elif cursor.take_if(_OTHER_TIMES):
+        report["block"] = "others"
+    elif known and report["block"] != "others":
+        cursor.fail("a line of fortio's report")
+    else:
+        cursor.take_failure(_FAILURE)
 
 
-def _head(report: dict, match: re.Match[str], number: int) -> None:
-    rate = real(match[2].removeprefix("-"), number, "a rate")
+def _new(reports: list[dict], cursor: Cursor) -> dict:
+    reports.append({"run": {}, "codes": {}, "latency": [], "histogram": [], "line": cursor.number, "block": ""})
+    return reports[-1]
+
+
+def _take_heading(report: dict, match: re.Match[str], cursor: Cursor) -> None:
+    rate = real(match[2].removeprefix("-"), cursor.number, "a rate")
     report["run"]["tool_version"] = match[1]
     if not match[2].startswith("-") and rate > 0:
         report["run"]["target_rate_rps"] = rate
@@ -125,49 +129,46 @@ def _head(report: dict, match: re.Match[str], number: int) -> None:
         report["run"]["url"] = match[4]
 
 
-def _times(report: dict, line: str, number: int) -> dict:
-    run = report["run"]
-    if match := _ENDED.fullmatch(line):
+def _take_times(report: dict, cursor: Cursor) -> None:
+    run, number = report["run"], cursor.number
+    if match := cursor.take_if(_ENDED):
         run["duration_s"], report["calls"] = go_time_s(match[1], number), int(match[2])
         report["qps"] = real(match[3], number, "a rate")
         # Five significant digits, cut or rounded.
         if abs(report["qps"] * run["duration_s"] - report["calls"]) > 2e-3 * report["calls"] + 1e-6:
-            raise ParseError(number, f"a rate of {report['calls']} calls / {run['duration_s']:g} s", match[3])
-        return report
-    match = _TIMES.fullmatch(line)
-    if match is None:
-        raise ParseError(number, "'Ended after' or 'Aggregated Function Time' of fortio", line)
+            cursor.fail(f"a rate of {report['calls']} calls / {run['duration_s']:g} s", match[3])
+        return
+    match = cursor.expect(_TIMES, "'Ended after' or 'Aggregated Function Time' of fortio")
     count = whole(match[1], number)
     mean, deviation, least, most, total = (real(token, number) for token in match.groups()[1:])
     if count and abs(mean * count - total) > 1e-6 * total + 1e-9:
-        raise ParseError(number, f"a mean of {total:g} s / {count}", match[2])
-    if "calls" in report and report["calls"] != count:
-        raise ParseError(number, f"{report['calls']} calls", match[1])
+        cursor.fail(f"a mean of {total:g} s / {count}", match[2])
+    if report.get("calls", count) != count:
+        cursor.fail(f"{report['calls']} calls", match[1])
     times = {"mean": mean, "stdev": deviation, "min": least, "max": most}
     run |= {f"latency_{name}_s": value if count else math.nan for name, value in times.items()}
     run["requests_started"] = count
     report["block"] = "times"
-    return report
 
 
-def _row(report: dict, line: str, number: int) -> None:
-    if match := _TARGET.fullmatch(line):
+def _take_row(report: dict, cursor: Cursor) -> None:
+    number = cursor.number
+    if match := cursor.take_if(_TARGET):
         quantile = round(real(match[1], number, "a percentile") / 100, 9)
         if quantile > 1:
-            raise ParseError(number, "a percentile up to 100", match[1])
-        report["latency"].append({"quantile": quantile, "latency_s": real(match[2], number)})
-    elif match := _CLASS.fullmatch(line):
-        lower, upper, middle, share = (real(match[i], number) for i in (1, 2, 3, 4))
-        count = whole(match[5], number)
-        if abs((lower + upper) / 2 - middle) > 1e-4 * upper + 1e-9:
-            raise ParseError(number, f"a mid point of {(lower + upper) / 2:g}", match[3])
-        report["histogram"].append({"lower_s": lower, "upper_s": upper, "responses": count})
-        every = report["run"]["requests_started"]
-        so_far = 100 * sum(row["responses"] for row in report["histogram"]) / every if every else 0.0
-        if abs(so_far - share) > 0.011:
-            raise ParseError(number, f"a percentile of {so_far:.2f}", match[4])
-    else:
-        raise ParseError(number, "a class or a target of fortio's histogram", line)
+            cursor.fail("a percentile up to 100", match[1])
+        report["latency"].append({"quantile": quantile, "latency_s": real(match[2], number), "corrected": False})
+        return
+    match = cursor.expect(_CLASS, "a class or a target of fortio's histogram")
+    lower, upper, middle, share = (real(match[i], number) for i in (1, 2, 3, 4))
+    count = whole(match[5], number)
+    if abs((lower + upper) / 2 - middle) > 1e-4 * upper + 1e-9:
+        cursor.fail(f"a mid point of {(lower + upper) / 2:g}", match[3])
+    report["histogram"].append({"lower_s": lower, "upper_s": upper, "responses": count, "corrected": False})
+    every = report["run"]["requests_started"]
+    so_far = 100 * sum(row["responses"] for row in report["histogram"]) / every if every else 0.0
+    if abs(so_far - share) > 0.011:
+        cursor.fail(f"a percentile of {so_far:.2f}", match[4])
 
 
 def _run(report: dict, warnings: list[str]) -> dict:
@@ -175,14 +176,37 @@ def _run(report: dict, warnings: list[str]) -> dict:
     run |= {"percentile_estimator": ESTIMATOR, "latency_corrected": False, "latency_origin": "measured"}
     count = run["requests_started"]
     if sum(report["codes"].values()) == count:
-        run |= answers(report["codes"], count)
+        run |= response_columns(report["codes"], count)
         if "qps" in report:
-            run |= fortio_rates(run, report["qps"])
+            run |= rates(run, report["qps"])
     else:
-        warnings.append(f"line {report['line']}: no codes of all {count} calls, so what was answered is not known")
+        warnings.append(f"line {report['line']}: no codes of all {count} calls, so the responses are not known")
     if "qps" not in report:
         warnings.append(f"line {report['line']}: no line 'Ended after', so the rate is missing")
     return run
+
+
+def response_columns(codes: dict[str, int], count: int) -> dict:
+    """Counts of requests and responses by the codes of the calls; -1 and words other than OK are failed calls."""
+    numbers = {int(code): n for code, n in codes.items() if re.fullmatch(r"-?[0-9]{1,3}", code)}
+    words = {code: n for code, n in codes.items() if not re.fullmatch(r"-?[0-9]{1,3}", code)}
+    good = sum(n for code, n in numbers.items() if 200 <= code < 400)
+    good += sum(n for code, n in words.items() if code in _GOOD_WORDS or code.endswith(" OK"))
+    unanswered = sum(n for code, n in numbers.items() if code <= 0)
+    row = {
+        "requests": count - unanswered, "requests_started": count, "requests_succeeded": good,
+        "requests_failed": count - good, "errors_other": unanswered,
+    }  # fmt: skip
+    return row | ({} if words else response_counts(numbers))
+
+
+def rates(run: dict, qps: float) -> dict:
+    """Responses and good responses per second, of all calls per second."""
+    count = run["requests_started"]
+    rates = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
+    if "requests_succeeded" in run:
+        rates["goodput_rps"] = qps * run["requests_succeeded"] / count if count else 0.0
+    return rates | ({"status": "failed", "reason": "no call was answered"} if not run["requests"] else {})
 
 
 FORTIO = Form(

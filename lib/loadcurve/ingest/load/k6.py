@@ -1,27 +1,38 @@
-"""k6: the summary that it prints at the end of a test into tables.
+"""k6: the summary that it prints at the end of a test into tables; the same as JSON is read by `k6_json`.
 
-Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not at hand): k6 0.2x to 1.x.  What its
-numbers mean is in `k6_json`, which reads the same summary as JSON.
+Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not at hand): k6 0.2x to 1.x.
 
-What k6 itself does (``internal/js/summary.js``, before 1.0 ``js/summary.js``):
+What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/summary.js``):
 
-- A name, dots, ``:`` and values.  Times are cut (not rounded) to two decimals of ns, µs, ms or s; from a minute on
-  to whole seconds (``1m1s``).  Sizes are in steps of 1000 (``kB``, ``MB``) with two digits or so.
-- ``http_req_failed`` before 1.0: ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; then ``12 out of 2100``.
-- From 1.0 on the whole stands under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
+- A line is a name, dots, ``:`` and values.  Times are cut (not rounded) to two decimals of ns, µs, ms or s; from a
+  minute on to whole seconds (``1m1s``).  Sizes are in steps of 1000 (``kB``, ``MB``) with about two digits.  The
+  ``rate`` of a counter is its count over the duration of the test.
+- A percentile interpolates linearly between the two nearest ranks, index ``p * (n - 1)``; ``med`` likewise.
+- ``http_req_duration`` is sending + waiting + receiving: without DNS, connecting and TLS.  It includes failed requests.
+- ``http_req_failed`` counts requests without a response, or with a status outside 200-399 (unless the script says
+  otherwise); its ``passes`` are the failed ones.  k6 does not count the statuses, so `requests` includes requests
+  without a response.  Before 1.0 it prints ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; then
+  ``12 out of 2100``.
+- From 1.0 on the whole test is listed under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
   passed over, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
+- Nothing is corrected for coordinated omission; the arrival-rate executors send by schedule.
 """
 
 import math
 import re
 
-from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor, number_generators
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.load.k6_json import PHASES, k6_rows
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import Strays, go_time_s, real, whole
+from loadcurve.ingest.report_text import go_time_s, real, whole
 
+TABLES = ("runs", "latency", "phases")
+PHASES = {
+    "http_req_blocked": "blocked", "http_req_connecting": "connect", "http_req_tls_handshaking": "tls",
+    "http_req_sending": "write", "http_req_waiting": "waiting", "http_req_receiving": "read",
+}  # fmt: skip
+_STATISTICS = {"avg": "mean_s", "min": "min_s", "med": "median_s", "max": "max_s"}
 _METRIC = re.compile(r"(?:[✓✗] )?\s*([a-z][a-z0-9_]{1,60})\.{0,120}:\s+(\S.{0,2000})")
 _METRIC_LIKE = re.compile(
     r"(?:[✓✗] )?\s*"
@@ -38,8 +49,12 @@ _USERS = re.compile(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) ma
 _FAILURE = re.compile(
     r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"
 )
+_SHAPES = {
+    "data_received": _DATA, "data_sent": _DATA, "vus": _GAUGE, "vus_max": _GAUGE, "http_reqs": _COUNTER,
+    "iterations": _COUNTER,
+}  # fmt: skip
 _SIZE = {"B": 1.0} | {f"{unit}B": 1000.0**power for power, unit in enumerate("kMGTP", 1)}
-_TRENDS = {*PHASES, "http_req_duration"}
+_TRENDS = {*PHASES, "http_req_duration", "iteration_duration"}
 
 
 def parse_k6(text: str) -> Parsed:
@@ -59,72 +74,58 @@ def parse_k6(text: str) -> Parsed:
     >>> parse_k6(report).tables["runs"][["requests", "goodput_rps", "latency_max_s"]].values.tolist()
     [[300.0, 9.0, 60.0]]
     """
-    lines = [line.strip() for line in text.split("\n")]
-    strays = Strays("k6")
+    cursor = Cursor(text, "k6")
     summaries: list[dict] = []
     users = math.nan
     block = "TOTAL RESULTS"
-    failure = ""
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
+    for line in cursor:
         like = _METRIC_LIKE.match(line)
-        if number == len(lines) and like:
-            strays.warnings.append(f"line {number}: the text ends inside a line, which is left out: {line[:60]!r}")
-        elif like:
-            match = _METRIC.fullmatch(line)
+        if like and cursor.is_cut(False):  # any value can be longer
+            continue
+        if like:
+            match = cursor.take_if(_METRIC)
             if match is None or not like[2]:
-                raise ParseError(number, f"{like[1]!r} and its numbers", line)
+                cursor.fail(f"{like[1]!r} and its numbers")
             if block != "TOTAL RESULTS":
                 continue
             if not summaries or match[1] in summaries[-1]["metrics"]:
-                summaries.append({"metrics": {}, "line": number, "users": users})
-            summaries[-1]["metrics"][match[1]] = _numbers(match[1], match[2], number, strays)
+                summaries.append({"metrics": {}, "line": cursor.number, "users": users})
+            summaries[-1]["metrics"][match[1]] = _numbers(match[1], match[2].strip(), cursor)
         elif match := _BLOCK.fullmatch(line):
             block = match[1].strip()
         elif match := _USERS.fullmatch(line):
             users, block = float(match[1]), "TOTAL RESULTS"
-        elif not is_noise(line) and _FAILURE.fullmatch(line):
-            failure = failure or line
-    summaries = [each for each in summaries if "http_reqs" in each["metrics"] or "http_req_duration" in each["metrics"]]
-    if not summaries and failure:
-        return Parsed("k6", {"runs": [{"generator": 0, "tool": "k6", "status": "failed", "reason": failure}]})
+        elif not is_noise(line):
+            cursor.take_failure(_FAILURE)
+    summaries = [each for each in summaries if {"http_reqs", "http_req_duration"} & each["metrics"].keys()]
     if not summaries:
-        at = next((i for i, line in enumerate(lines) if line), 0)
-        raise ParseError(at + 1, "a summary of k6 with http_reqs or http_req_duration", lines[at])
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "phases": []}
-    for generator, each in enumerate(summaries):
-        metrics = each["metrics"]
-        run, quantiles, phases = k6_rows(metrics, math.nan, each["line"], strays.warnings)
-        if "connections" not in run and not math.isnan(each["users"]):
-            run["connections"] = int(each["users"])
-        tables["runs"].append({"generator": generator, **run})
-        tables["latency"] += [{"generator": generator, **row} for row in quantiles]
-        tables["phases"] += [{"generator": generator, **row} for row in phases]
-    return Parsed("k6", tables, tuple(strays.warnings))
+        return cursor.without_report("a summary of k6 with http_reqs or http_req_duration")
+    runs = [rows_of(each["metrics"], math.nan, each["line"], cursor.warnings) for each in summaries]
+    for run, each in zip(runs, summaries, strict=True):
+        if "connections" not in run["runs"][0] and not math.isnan(each["users"]):
+            run["runs"][0]["connections"] = int(each["users"])
+    return Parsed("k6", number_generators(TABLES, runs), tuple(cursor.warnings))
 
 
-def _numbers(name: str, text: str, number: int, strays: Strays) -> dict[str, float]:
+def _numbers(name: str, text: str, cursor: Cursor) -> dict[str, float]:
     """Numbers of a metric by their names in JSON, trends in milliseconds."""
-    text = text.strip()
-    if name in _TRENDS or name == "iteration_duration":
+    number = cursor.number
+    if name in _TRENDS:
         found = _TREND.findall(text)
         if not found or _TREND.sub("", text).strip():
-            raise ParseError(number, "avg=… min=… and so on", text)
+            cursor.fail("avg=… min=… and so on", text)
         if len(found) > 1 and found[-1][1].replace(".", "", 1).isdigit() and found[-1][0] != "count":
-            strays.warnings.append(f"line {number}: cut at its right end, so {'='.join(found.pop())!r} is left out")
+            cursor.warn(f"cut at its right end, so {'='.join(found.pop())!r} is left out")
         return {
             key: float(whole(value, number)) if key == "count" else go_time_s(value, number) * 1000
             for key, value in found
         }
     if name == "http_req_failed":
-        return _failed(text, number)
-    shape = {"data_received": _DATA, "data_sent": _DATA, "vus": _GAUGE, "vus_max": _GAUGE}.get(name)
-    if shape is None and name not in ("http_reqs", "iterations"):
+        return _failed(text, cursor)
+    shape = _SHAPES.get(name)
+    if shape is None:
         return {}
-    match = (shape or _COUNTER).fullmatch(text)
-    if match is None:
-        raise ParseError(number, f"the numbers of {name}", text)
+    match = shape.fullmatch(text) or cursor.fail(f"the numbers of {name}", text)
     if shape is _DATA:
         total, rate = (real(match[i].removeprefix("-"), number) * _SIZE[match[i + 1]] for i in (1, 3))
         return {"count": total, "rate": rate}
@@ -133,18 +134,83 @@ def _numbers(name: str, text: str, number: int, strays: Strays) -> dict[str, flo
     return {"count": float(match[1]), "rate": real(match[2], number, "a rate")}
 
 
-def _failed(text: str, number: int) -> dict[str, float]:
+def _failed(text: str, cursor: Cursor) -> dict[str, float]:
     if match := _NEW_RATE.fullmatch(text):
-        passes, every = int(match[2]), int(match[3])
-        if passes > every:
-            raise ParseError(number, "at most all requests", text)
-        share = real(match[1], number, "a percentage") / 100
-        return {"rate": share, "passes": float(passes), "fails": float(every - passes)}
-    match = _OLD_RATE.fullmatch(text)
-    if match is None:
-        raise ParseError(number, "a percentage and counts of http_req_failed", text)
-    share = {"rate": real(match[1], number, "a percentage") / 100}
-    return share | ({"passes": float(match[2]), "fails": float(match[3])} if match[2] else {})
+        failed, every = int(match[2]), int(match[3])
+        if failed > every:
+            cursor.fail("at most all requests", text)
+        counts = {"passes": float(failed), "fails": float(every - failed)}
+    else:
+        match = _OLD_RATE.fullmatch(text) or cursor.fail("a percentage and counts of http_req_failed", text)
+        counts = {"passes": float(match[2]), "fails": float(match[3])} if match[2] else {}
+    return {"rate": real(match[1], cursor.number, "a percentage") / 100} | counts
+
+
+def rows_of(
+    metrics: dict[str, dict[str, float]], duration: float, line: int, warnings: list[str]
+) -> dict[str, list[dict]]:
+    """Rows of each table of one summary.
+
+    Parameters
+    ----------
+    metrics : dict
+        Numbers of each metric by their names in JSON; trends in milliseconds.
+    duration : float
+        Duration of the test in s; NaN where it is not known.
+    line : int
+        Line of the summary.
+    warnings : list of str
+        Where contradictions are noted.
+    """
+    run: dict = {"tool": "k6", "status": "finished"}
+    requests = metrics.get("http_reqs", {})
+    count, rate = requests.get("count", math.nan), requests.get("rate", math.nan)
+    if math.isnan(duration) and rate > 0:
+        duration = count / rate
+    run |= {"duration_s": duration, "throughput_rps": rate}
+    if not math.isnan(count):
+        run |= {"requests": int(count), "requests_started": int(count)}
+    else:
+        warnings.append(f"line {line}: no metric http_reqs, so k6 sent no HTTP request or the metric was cut")
+    if rate > 0 and duration > 0 and abs(rate * duration - count) > 0.01 * count + 2:
+        warnings.append(f"line {line}: {rate:g} requests per second over {duration:g} s is not {count:g} requests")
+    failed = metrics.get("http_req_failed", {})
+    share = failed.get("rate", failed.get("value", math.nan))
+    if "passes" in failed and "fails" in failed:
+        every = failed["passes"] + failed["fails"]
+        if every and not math.isnan(share) and abs(share - failed["passes"] / every) > 1.1e-4:
+            counted = failed["passes"] / every
+            warnings.append(f"line {line}: http_req_failed is {share:g}, but its counts say {counted:g}")
+            share = math.nan
+        else:
+            share = failed["passes"] / every if every else math.nan
+            run |= {"requests_failed": int(failed["passes"]), "requests_succeeded": int(failed["fails"])}
+    run["goodput_rps"] = rate * (1 - share)
+    for name, column in (("data_received", "received_bytes"), ("data_sent", "sent_bytes")):
+        data = metrics.get(name, {})
+        run |= {column: data.get("count", math.nan), f"{column}_per_s": data.get("rate", math.nan)}
+    users = metrics.get("vus_max", {})
+    most = users.get("max", users.get("value", math.nan))
+    if not math.isnan(most):
+        run["connections"] = int(most)
+    times = metrics.get("http_req_duration", {})
+    for statistic, column in (("avg", "mean"), ("min", "min"), ("max", "max")):
+        run[f"latency_{column}_s"] = times.get(statistic, math.nan) / 1000
+    quantiles = []
+    for name, value in times.items():
+        quantile = 0.5 if name == "med" else round(float(name[2:-1]) / 100, 9) if name.startswith("p(") else math.nan
+        if not math.isnan(quantile):
+            quantiles.append({"quantile": quantile, "latency_s": value / 1000, "corrected": False})
+    quantiles.sort(key=lambda row: row["quantile"])
+    phases = [
+        {"phase": PHASES[metric]}
+        | {_STATISTICS[name]: value / 1000 for name, value in values.items() if name in _STATISTICS}
+        for metric, values in metrics.items()
+        if metric in PHASES
+    ]
+    run |= {"percentile_estimator": "linear interpolation at p * (n - 1)"}
+    run |= {"latency_corrected": False, "latency_origin": "measured"}
+    return {"runs": [run], "latency": quantiles, "phases": phases}
 
 
 K6 = Form(

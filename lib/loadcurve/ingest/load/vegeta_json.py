@@ -10,12 +10,10 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-import pandas as pd
-
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import each_json, line_of, member, number, whole
+from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
 
@@ -100,17 +98,9 @@ def _run(document: object, text: str) -> dict:
     }  # fmt: skip
     earliest = member(document, "earliest", text, required=False)
     if isinstance(earliest, str) and not earliest.startswith("0001-"):
-        run["started_at"] = _instant(earliest, text)
+        run["started_at"] = instant(earliest, "earliest", text)
     run |= counts(requests, codes, [m for m in messages if isinstance(m, str)])
     return run | rates(requests, codes, number(document, "rate", text, required=False), throughput, duration)
-
-
-def _instant(said: str, text: str) -> pd.Timestamp:
-    try:
-        instant = pd.Timestamp(said)
-        return instant.tz_localize("UTC") if instant.tz is None else instant.tz_convert("UTC")
-    except (ValueError, OverflowError):
-        raise ParseError(line_of("earliest", text), "an instant such as 2015-09-19T14:45:50.6+01:00", said) from None
 
 
 def _classes(document: object, text: str) -> list[dict]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.json_text import Decoder, member, number, whole
+from loadcurve.ingest.json_text import Decoder, member, number, whole, whole_if_any
 
 _PHASES = {
     "connect_times": "connect", "time_to_first_byte": "first_byte", "response_times": "processing",
@@ -81,14 +81,14 @@ def _take_document(run: Run, document: object, part: str, warnings: list[str], a
         warnings.append(f"line {at}: keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
     counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
     run.duration = number(document, "secs_elapsed", part)
-    asked = whole(document, "request_counts.total", part, required=False)
+    asked = whole_if_any(document, "request_counts.total", part)
     run.result = {
         "finished": (whole(document, "reqs_per_sec", part), whole(document, "kBps_per_sec", part)),
         "requests": (-1 if asked is None else asked, *counts["request_counts"], *counts["response_counts"]),
         "status": counts["status_codes"],
         "traffic": counts["traffic"],
     }
-    alive = whole(document, "request_counts.keep-alive", part, required=False)
+    alive = whole_if_any(document, "request_counts.keep-alive", part)
     run.columns = {} if alive is None else {"requests_keepalive": alive}
     for name, phase in _PHASES.items():
         if isinstance(times := member(document, name, part, required=False), Mapping) and times.get("num"):
