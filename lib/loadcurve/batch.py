@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 from loadcurve import paths
 from loadcurve.atomic import alone, write_sums, write_text
+from loadcurve.captions import NOTEBOOK_VARIABLE
 from loadcurve.errors import LoadcurveError, ParseError
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
@@ -63,6 +64,7 @@ def run_notebook(
         ledger.touch()
         figures.mkdir()
         os.environ |= {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
+        os.environ[NOTEBOOK_VARIABLE] = str(notebook.absolute())
         _execute(notebook, draft, given)
         if publish:
             _publish(notebook.stem, output, work)

@@ -6,7 +6,7 @@ another kernel tries::
 
     <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
     <slug>.table.csv + .json     table(): the same for a table
-    values.json                  value(): every number that a page quotes
+    values.json                  values(): every number that a page quotes
 """
 
 import io
@@ -16,6 +16,7 @@ import math
 import os
 import re
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,17 @@ from matplotlib.collections import Collection, LineCollection, PolyCollection
 
 from loadcurve import paths
 from loadcurve.atomic import alone, write_text
+from loadcurve.captions import find_caption
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest import store
 from loadcurve.plots import style
 from loadcurve.spreadsheet import csv_text
 from loadcurve.stats import Estimate
-from loadcurve.units import format_quantity
+from loadcurve.units import format_quantity, unit_of_column
+from loadcurve.wording import fill_text
+
+Quantity = Estimate | float | str
+"""A number in SI units with its interval or without, or a short text."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _notebook = ""
@@ -44,7 +50,7 @@ def begin(notebook: str) -> None:
     _notebook = _checked(notebook)
 
 
-def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -> Path:
+def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: str = "", **quantities: Any) -> Path:
     """Publish the figure of `ax` with the numbers it draws.
 
     Parameters
@@ -54,9 +60,12 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     ax : matplotlib.axes.Axes
         Any Axes of the figure.
     data : pandas.DataFrame
-        What is drawn, for the CSV beside it.
+        The numbers drawn, for the CSV file.
     caption, alt : str
-        What the reader should see, naming the band if there is one; and what it shows, for those who cannot see it.
+        What the figure shows to be true, and a description for readers who cannot see it.  By default both come from
+        a Markdown cell of the notebook (`loadcurve.captions`).
+    **quantities : float or str
+        For the placeholders of the caption (`loadcurve.wording.fill_text`), in SI units.
 
     Returns
     -------
@@ -66,17 +75,26 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
     Raises
     ------
     LoadcurveError
-        When words are missing, or nothing is drawn: an empty figure says nothing and looks like a result.
+        When the caption or the alt text is missing, or nothing is drawn.
     """
+    if not (caption or alt):
+        written = find_caption(_notebook, "Figure", slug)
+        caption, alt = fill_text(written.caption, quantities), written.alt
     if not caption or not alt:
-        raise LoadcurveError(f"figure {slug!r} must have a caption and an alt text, got {caption!r} and {alt!r}")
+        raise LoadcurveError(
+            f"figure {slug!r} must have a caption and an alt text in a Markdown cell, got {caption!r} and {alt!r}: "
+            f"write '**Figure `{slug}`.** CAPTION' and, in the next line, '<!-- alt: ALT TEXT -->'"
+        )
     if not any(map(_shows_something, ax.figure.axes)):
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
     # A salt makes the ids inside the drawing the same every time, and different between figures on one page.
     with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
         drawing = io.StringIO()
-        ax.figure.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        whole = ax.get_figure(root=True)
+        if whole is None:
+            raise LoadcurveError(f"figure {slug!r} must be drawn on Axes of a figure, got removed Axes")
+        whole.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     # The ink follows the page's text colour, in the light scheme and in the dark one.
     inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
     write_text(target, inked)
@@ -87,9 +105,10 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str, alt: str) -
 def _shows_something(ax: Axes) -> bool:
     """Whether an Axes holds a point, a line, an area or a bar in units of its data; limits across it do not count."""
     lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
-    points = (np.ma.filled(c.get_offsets().astype(float), np.nan) for c in ax.collections if not _is_area(c))
+    offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _is_area(c))
+    points: Iterator[Any] = (np.ma.filled(np.ma.asarray(xy, float), np.nan) for xy in offsets)
     areas = (path.vertices for c in ax.collections if _is_area(c) for path in c.get_paths())
-    drawn = any(len(xy) and np.isfinite(xy).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
+    drawn = any(np.isfinite(np.asarray(xy, float)).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
     return drawn or bool(ax.images) or any(patch.get_data_transform() is ax.transData for patch in ax.patches)
 
 
@@ -97,39 +116,79 @@ def _is_area(collection: Collection) -> bool:
     return isinstance(collection, PolyCollection | LineCollection)
 
 
-def table(slug: str, frame: pd.DataFrame, *, caption: str) -> Path:
-    """Publish a table as CSV; a page shows it with ``{{ table(notebook, slug) }}``."""
+def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:
+    """Publish a table as CSV; a page shows it with ``{{ table(notebook, slug) }}``.
+
+    The caption and its quantities are those of `figure`; in the notebook it begins with ``**Table `SLUG`.**``.
+    """
+    caption = caption or fill_text(find_caption(_notebook, "Table", slug).caption, quantities)
+    if not caption:
+        raise LoadcurveError(
+            f"table {slug!r} must have a caption in a Markdown cell, got none: write '**Table `{slug}`.** CAPTION'"
+        )
     target = _folder() / f"{_checked(slug)}.table.csv"
     _describe(target, frame, caption=caption)
     return target
 
 
-def value(name: str, quantity: Estimate | float | str, unit: str = "", digits: int = 3) -> Path:
-    """Publish a number, or a short text, that a page quotes with ``{{ value(notebook, name) }}``.
+def values(
+    quantities: Mapping[str, Quantity] | pd.Series | None = None,
+    /,
+    *,
+    prefix: str = "",
+    unit: str | None = None,
+    digits: int = 3,
+    **named: Quantity,
+) -> pd.Series:
+    """Publish numbers, or short texts, that a page quotes with ``{{ value(notebook, name) }}``.
 
     Parameters
     ----------
-    name : str
-        Name within the notebook, dotted: ``usl.peak``.  It may carry the name of a curve, such as
-        ``scatter.cpu keep_alive=on``, which holds any level of a study.
-    quantity : Estimate, float or str
-        In the SI unit named by `unit`; an Estimate brings its interval along.
-    unit : str
-        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""``: decides how the number is shown.
+    quantities : mapping or pandas.Series, optional
+        Numbers, texts or Estimates by name; an Estimate brings its interval along.  Numbers are in SI units.  A name
+        may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.
+    prefix : str
+        Text that comes before each name: ``usl.`` for ``usl.peak``.
+    unit : str, optional
+        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""`` for all: decides how the numbers are shown.  By default each
+        name ends in its unit, as a column's does (``usl.peak_rps``); a name that ends in none is a plain number.
     digits : int
-        Significant digits shown.
+        Significant digits shown, for all.
+    **named
+        More of them.
+
+    Returns
+    -------
+    pandas.Series
+        The texts of all values published under `prefix` so far, by name, as a page shows them.
+
+    Raises
+    ------
+    LoadcurveError
+        When a name is empty or contains a character that is not printable.
+
+    Examples
+    --------
+    >>> publish.values(prefix="usl.", peak=96.5, peak_rps=41_418.0)  # doctest: +SKIP
+    usl.peak            96.5
+    usl.peak_rps    41.4 k/s
     """
+    given = {} if quantities is None else dict(quantities.items())
+    found = {f"{prefix}{name}": quantity for name, quantity in (given | named).items()}
+    for name in found:
+        if not name or not name.isprintable():
+            raise LoadcurveError(f"name must be printable text, got {name!r}")
+    shown = {name: _shown(q, unit_of_column(name) if unit is None else unit, digits) for name, q in found.items()}
     target = _folder() / "values.json"
-    if not name or not name.isprintable():
-        raise LoadcurveError(f"name must be printable text, got {name!r}")
     with alone(str(target)):  # by hand, two kernels may have the same notebook open
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
-        known[name] = _shown(quantity, unit, digits)
+        known |= shown
         write_text(target, json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
-    return target
+    texts = {name: one["text"] for name, one in known.items() if name.startswith(prefix)}
+    return pd.Series(texts, name="value", dtype="object")
 
 
-def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
+def _shown(quantity: Quantity, unit: str, digits: int) -> dict[str, Any]:
     if isinstance(quantity, str):
         return {"text": quantity}
     if isinstance(quantity, Estimate):

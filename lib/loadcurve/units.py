@@ -14,6 +14,9 @@ _SHOWN["bytes_per_s"] = [(scale, f"{unit}/s") for scale, unit in _SHOWN["bytes"]
 # Longest first: `_bytes_per_s` ends in `_per_s` and `_s` too.
 _SUFFIXES = ("bytes_per_s", "per_s", "rps", "pps", "bps", "bytes", "ratio", "s")
 
+UNITS = frozenset(_SUFFIXES)
+"""Units that a column's name may end in."""
+
 
 def unit_of_column(name: str) -> str:
     """Unit that a column's name ends in; empty for a count or a name.

@@ -63,7 +63,7 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, mon
     read = checkout / "data" / "studies" / "s" / "study.yml"
     code = (
         "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import store\n"
-        "publish.begin('99_test')\npublish.value('n', float(repeats))\n"
+        "publish.begin('99_test')\npublish.values(n=repeats)\n"
         f"store.record_reads([Path({str(read)!r})])"
     )
     stale = checkout / "build" / "figures" / "99_test" / "old.svg"
@@ -117,7 +117,7 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout, monkeyp
 def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, monkeypatch):
     monkeypatch.setenv("LOADCURVE_READS", "")
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
-    code = "from loadcurve import publish\npublish.begin('99_test')\npublish.value('n', float(repeats))"
+    code = "from loadcurve import publish\npublish.begin('99_test')\npublish.values(n=repeats)"
     batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
     assert (checkout / "out.figures" / "values.json").exists()
     assert not (checkout / "build" / "figures").exists()

@@ -3,7 +3,7 @@
 import pytest
 
 from loadcurve import models
-from loadcurve.audit import audit
+from loadcurve.audit import audit, summarise_sockets
 from loadcurve.ingest import read_published
 from loadcurve.reading import read_published_raw
 
@@ -66,7 +66,7 @@ def test_every_quoted_ss_prints_as_closed_what_is_elsewhere():
     assert len(quoted) == 4
     for name in quoted:
         sockets = read_published_raw(SOURCE, name).tables["sockets"]
-        [place] = audit.summarise_sockets(sockets).itertuples()
+        [place] = summarise_sockets(sockets).itertuples()
         assert place.elsewhere + place.time_wait == sockets["closed"].item()
 
 

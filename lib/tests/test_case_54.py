@@ -110,6 +110,4 @@ def test_packets_are_far_from_the_rate_of_least_frames(said, traffic):
 
 def test_claims_and_points_of_the_plan_belong_together():
     claims, points = (read_published("lvs_acceptance", name) for name in ("claims", "acceptance_plan"))
-    assert claims["claim"].is_unique
-    assert set(points["claim"]) - {""} <= set(claims["claim"])
-    assert (claims.loc[claims["missing"] != "", "settles"] != "").all()
+    assert set(points["claim"]) - {""} <= set(claims["name"])

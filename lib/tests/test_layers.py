@@ -8,7 +8,7 @@ LAYERS = [
     {"discovery", "errors", "extras", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
-        "whole_runs", "manifest", "record_rules",
+        "whole_runs", "manifest", "record_rules", "wording", "captions",
     },
     {"ingest", "lab"},
     {"reading", "export"},

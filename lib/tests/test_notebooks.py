@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 
 from loadcurve import batch
+from loadcurve.captions import read_captions
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -66,9 +67,28 @@ def test_sections_stand_in_order(path):
 def test_size(path):
     notebook = nbformat.read(path, as_version=4)
     lengths = [len(c.source.split("\n")) for c in cells(path)]
-    assert len(notebook.cells) <= 45
+    only_captions = [c for c in notebook.cells if c.source.startswith(("**Figure `", "**Table `"))]
+    assert len(notebook.cells) - len(only_captions) <= 50
     assert statistics.median(lengths) <= 3
     assert max(lengths) <= 12
+
+
+def test_every_figure_and_table_has_one_caption(path):
+    """By kind and name; a table that a loop publishes has its name in an f-string, which stands for any text."""
+    published = []
+    for cell in cells(path):
+        for kind, slug in re.findall(r"publish\.(figure|table)\(\s*(f?\"[^\"]+\")", cell.source):
+            pattern = re.sub(r"\\{\w+\\}", r"\\w+", re.escape(slug.removeprefix("f").strip('"')))
+            published.append((kind.capitalize(), pattern))
+    captions = list(read_captions(path))
+    text = "\n".join(c.source for c in cells(path, "markdown"))
+    assert len(captions) == len(re.findall(r"^\*\*(?:Figure|Table) `", text, re.MULTILINE)), (
+        "each caption once, well formed"
+    )
+    for kind, slug in captions:
+        assert any(kind == k and re.fullmatch(pattern, slug) for k, pattern in published), f"{slug} is not published"
+    for kind, pattern in published:
+        assert any(kind == k and re.fullmatch(pattern, slug) for k, slug in captions), f"{pattern} has no caption"
 
 
 def test_one_figure_a_cell(path):

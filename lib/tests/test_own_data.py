@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 
 import loadcurve
-from loadcurve import batch, publish
+from loadcurve import batch, paths, publish
 from loadcurve.audit import audit
 from loadcurve.factors import UNNAMED
 from loadcurve.ingest import read_curves
@@ -82,8 +82,9 @@ def test_a_study_is_read_without_a_checkout(study, tmp_path):
 def _publish(number):
     publish.begin("99_test")
     for place in range(20):
-        publish.value(f"n{place}", float(number))
-    return str(publish.value("who", str(number)))
+        publish.values({f"n{place}": float(number)})
+    publish.values(who=str(number))
+    return str(paths.build() / "draft" / "99_test" / str(os.getpid()) / "values.json")
 
 
 def test_notebooks_side_by_side_do_not_mix_their_values(checkout, monkeypatch):

@@ -5,6 +5,7 @@ import math
 import os
 
 import matplotlib.pyplot as plt
+import nbformat
 import pandas as pd
 import pytest
 
@@ -55,26 +56,24 @@ def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):
 def test_by_hand_nothing_is_published(checkout, monkeypatch):
     monkeypatch.delenv("LOADCURVE_PUBLISH", raising=False)
     publish.begin("99_test")
-    made = publish.value("x", 1.0)
-    assert made == checkout / "build" / "draft" / "99_test" / str(os.getpid()) / "values.json"
+    publish.values(x=1.0)
+    assert (checkout / "build" / "draft" / "99_test" / str(os.getpid()) / "values.json").exists()
     assert not (checkout / "build" / "figures").exists()
     publish._notebook = ""
 
 
 def test_a_value_brings_its_interval_along(begun):
-    publish.value("peak", Estimate(96.5, 71.5, 121.5, 0.95, "delta method"))
-    publish.value("share", 0.0213, "ratio")
-    publish.value("why", "none")
+    publish.values(peak=Estimate(96.5, 71.5, 121.5, 0.95, "delta method"), share_ratio=0.0213, why="none")
     assert published.read_value("99_test", "peak")["interval"] == "71.5 to 122"
     assert "95% interval 71.5 to 122" in macros.value_html("99_test", "peak")
-    assert ">2.13\u00a0%<" in macros.value_html("99_test", "share")
-    assert "no\u00a0interval" in macros.interval_html("99_test", "share")
-    publish.value("open", Estimate(96.5, 71.5, math.inf, 0.95, "profile"))
+    assert ">2.13\u00a0%<" in macros.value_html("99_test", "share_ratio")
+    assert "no\u00a0interval" in macros.interval_html("99_test", "share_ratio")
+    publish.values(open=Estimate(96.5, 71.5, math.inf, 0.95, "profile"))
     assert published.read_value("99_test", "open")["interval"] == "71.5 or more, without an upper end"
 
 
 def test_a_number_nobody_published_stops_the_page(begun):
-    publish.value("peak", 1.0)
+    publish.values(peak=1.0)
     with pytest.raises(LoadcurveError, match="value 'knee' must be one that 99_test publishes"):
         macros.value_html("99_test", "knee")
     with pytest.raises(LoadcurveError, match="curve.json:0: expected what a notebook publishes, got no file"):
@@ -108,21 +107,78 @@ def test_an_empty_figure_is_no_result(begun, left):
     assert not (begun / "curve.svg").exists()
 
 
+def test_values_share_prefix_unit_and_digits(begun):
+    """One call replaces one line for each value: numbers, a row of a table, and what was published before it."""
+    row = pd.DataFrame({"few": [10.0], "most": [512.0]}).iloc[0]
+    publish.values(row, prefix="gain.", unit="rps", digits=2)
+    publish.values(prefix="usl.", peak=96.0)
+    shown = publish.values(prefix="gain.", latency_s=0.0123, enough="yes")
+    assert shown.to_dict() == {
+        "gain.few": "10/s", "gain.most": "512/s", "gain.latency_s": "12.3 ms", "gain.enough": "yes",
+    }  # fmt: skip
+    assert sorted(json.loads((begun / "values.json").read_text())) == [*sorted(shown.index), "usl.peak"]
+    assert publish.values(prefix="usl.", unit="", latency_s=0.5)["usl.latency_s"] == "0.500", (
+        "a unit that is given wins"
+    )
+
+
 def test_a_figure_needs_words(begun):
     with pytest.raises(LoadcurveError, match="must have a caption and an alt text"):
         publish.figure("curve", draw(), DATA, caption="c", alt="")
 
 
+CAPTIONS = """\
+**Figure `curve`.** {gain:ratio 2} more above {rate_rps}.
+<!-- alt: A line. -->
+
+**Table `curve`.** Rows.
+"""
+
+
+@pytest.fixture
+def written(begun, tmp_path, monkeypatch):
+    """A notebook whose Markdown cell has the captions."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(CAPTIONS)])
+    nbformat.write(book, tmp_path / "my.ipynb")
+    monkeypatch.setenv("LOADCURVE_NOTEBOOK", str(tmp_path / "my.ipynb"))
+    return begun
+
+
+def test_captions_are_in_markdown_cells(written):
+    publish.figure("curve", draw(), DATA, gain=0.0213, rate_rps=41418)
+    publish.table("curve", DATA)
+    facts = json.loads((written / "curve.json").read_text())
+    assert (facts["caption"], facts["alt"]) == ("2.1 % more above 41.4 k/s.", "A line.")
+    assert json.loads((written / "curve.table.json").read_text())["caption"] == "Rows."
+
+
+def test_a_caption_that_is_missing_says_how_to_write_it(written):
+    with pytest.raises(LoadcurveError, match="gain.* must be given"):
+        publish.figure("curve", draw(), DATA)
+    with pytest.raises(
+        LoadcurveError, match=r"write '\*\*Figure `other`.\*\* CAPTION' and, in the next line, '<!-- alt"
+    ):
+        publish.figure("other", draw(), DATA)
+    with pytest.raises(LoadcurveError, match=r"write '\*\*Table `other`"):
+        publish.table("other", DATA)
+
+
+def test_captions_of_an_unsaved_notebook(begun, checkout, monkeypatch):
+    monkeypatch.delenv("LOADCURVE_NOTEBOOK", raising=False)
+    with pytest.raises(LoadcurveError, match="captions must be in the notebook's file, got no file 99_test.ipynb or"):
+        publish.table("curve", DATA)
+
+
 @pytest.mark.parametrize("name", ["", "peak\n"])
 def test_names_of_values_are_printable(begun, name):
     with pytest.raises(LoadcurveError, match="name must be printable text"):
-        publish.value(name, 1.0)
+        publish.values({name: 1.0})
 
 
 @pytest.mark.parametrize("curve", ["cpu keep_alive=on", "url=/a?b=<c>", 'server={"nginx": 1}', "é"])
 def test_a_value_may_carry_the_name_of_any_curve(begun, curve):
     """A curve is named by a variant and by levels, which are what a study says."""
-    publish.value(f"scatter.{curve}", 1.0)
+    publish.values({curve: 1.0}, prefix="scatter.")
     assert published.read_value("99_test", f"scatter.{curve}")["text"] == "1"
     assert "<c>" not in macros.value_html("99_test", f"scatter.{curve}")
 
@@ -136,10 +192,10 @@ def test_names_of_files_are_plain(begun, name):
 @pytest.mark.parametrize("variant", ["A", "php-fpm", "keep_alive", "E2"])
 def test_a_value_can_be_of_any_variant(begun, variant):
     Study("s", "?", variants={variant: {}})
-    publish.value(f"checked.{variant}", 1.0)
+    publish.values({f"checked.{variant}": 1.0})
 
 
 def test_nothing_is_published_without_a_notebook(checkout):
     publish._notebook = ""
     with pytest.raises(LoadcurveError, match="publish.begin"):
-        publish.value("x", 1.0)
+        publish.values(x=1.0)

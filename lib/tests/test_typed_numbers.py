@@ -52,13 +52,16 @@ OF_PAGE = {
     "queueing": {"42 ms", "8 servers", "4 s", "10 s", "At 70", "at 80", "400 requests", "300 servers", "0.444 s"},
     "steady_state": {"0.1"},
     "throughput_and_connections": {"3 %"},
-    "30_throughput_by_connections": {"616 bytes", "10 ms", "512 connections"},
+    "30_throughput_by_connections": {"±3 %", "616 bytes", "10 ms", "512 connections"},
+    "20_data_quality": {"±10 %"},
+    "48_interval_coverage": {"93 to 97 %"},
+    "50_nginx_10gbe": {"ITR 15000", "ITR 1500", "15k"},
     "41_queueing_network": {"42)/2", "22 threads", "42 ms", "0.1", "0.09", "0.08", "8 servers", "4 s", "10 s"},
     "42_wire_and_packets": {"66 bytes", "24 more", "those 24", "10 KB", "10,000 bytes"},
     "43_capacity_under_an_objective": {"3/n"},
     "44_compare_two_servers": {"1.1 times", "holds 1.1"},
     "45_published_curves": {"100 KB"},
-    "47_scale_out_of_processors": {"100 KB"},
+    "47_scale_out_of_processors": {"10 KB", "100 KB"},
     "53_scale_out_lvs": {"腾云S2500", "S2500 with", "X710", "cx4"},
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Can the measurement be believed?  One small function for each rule; each rule has a page in the handbook."""
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
-from loadcurve.audit.claims import VERDICTS, Claim, judge_claim, summarise_claims
+from loadcurve.audit.claims import VERDICTS, Claim, judge_claim, judge_claims, summarise_claims
 from loadcurve.audit.deviation import summarise_deviation
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
@@ -16,6 +16,7 @@ __all__ = [
     "answer_of_checks",
     "audit",
     "judge_claim",
+    "judge_claims",
     "least_mean_latency_s",
     "summarise_busy",
     "summarise_checklist",

@@ -1,12 +1,14 @@
 """What a report claims, and what its own numbers say of it: one verdict for each claim, from a check that ran."""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.wording import fill_text
 
 VERDICTS = {
     "confirmed": "a check of the published numbers agrees with the claim",
@@ -76,3 +78,59 @@ def judge_claim(
 def summarise_claims(claims: Sequence[Claim]) -> pd.DataFrame:
     """Return the claims as a table, in their order: ``claim section verdict evidence settles``."""
     return pd.DataFrame(claims, columns=list(Claim._fields)).astype("str")
+
+
+def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.DataFrame:
+    """Judge all claims of a report by their checks, and write the numbers into their evidence.
+
+    Parameters
+    ----------
+    stated : pandas.DataFrame
+        One row for each claim, as ``claims.csv`` of a published source has them, all text: ``name section claim check
+        evidence because settles``.  `check` is a comparison of quantities, such as ``abs(counted / stated - 1) <
+        0.05 and failed == 0``; it is empty where the published numbers allow no check.  `evidence` and `because` have
+        placeholders for quantities (`loadcurve.wording.fill_text`).
+    quantities : mapping of str to float or str
+        By name, in SI units: numbers of the report, and what models make of them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``claim section verdict evidence settles``, in the order of `stated`.
+
+    Raises
+    ------
+    LoadcurveError
+        When a check or a sentence cannot be evaluated; the text names the claim.
+    ValueRuleError
+        As for `judge_claim`.
+
+    Examples
+    --------
+    >>> stated = pd.DataFrame({"name": ["rate"], "section": ["Test 1"], "claim": ["One connection makes 1/R."],
+    ...     "check": ["abs(counted_rps * response_s - 1) < 0.01"],
+    ...     "evidence": ["1 / {response_s} against {counted_rps}."], "because": [""], "settles": [""]})
+    >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc[0].tolist()
+    ['confirmed', '1 / 45.0 ms against 22.2/s.']
+    """
+    row = pd.DataFrame([dict(quantities)])
+    claims = []
+    for one in stated.itertuples(index=False):
+        try:
+            holds = _holds(row, one.check) if one.check else None
+            evidence, because = (fill_text(text, quantities) for text in (one.evidence, one.because))
+        except LoadcurveError as error:
+            raise LoadcurveError(f"claim {one.name!r}: {error}") from None
+        claims.append(judge_claim(one.claim, one.section, holds, evidence, because=because, settles=one.settles))
+    return summarise_claims(claims)
+
+
+def _holds(row: pd.DataFrame, check: str) -> bool:
+    """Outcome of a comparison of the columns of a one-row table."""
+    try:
+        outcome = np.asarray(row.eval(check, engine="python")).item()
+    except (ValueError, SyntaxError, NameError, TypeError, NotImplementedError) as error:
+        raise LoadcurveError(f"check must be a comparison of quantities, got {check!r}: {error}") from None
+    if not isinstance(outcome, bool):
+        raise LoadcurveError(f"check must be a comparison of quantities, got {check!r}, which is {outcome!r}")
+    return outcome

@@ -1,9 +1,10 @@
 """A verdict comes only from a check that ran, and what is open names the experiment that would close it."""
 
+import pandas as pd
 import pytest
 
-from loadcurve.audit import VERDICTS, judge_claim, summarise_claims
-from loadcurve.errors import ValueRuleError
+from loadcurve.audit import VERDICTS, judge_claim, judge_claims, summarise_claims
+from loadcurve.errors import LoadcurveError, ValueRuleError
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,44 @@ def test_table():
         ["b", "2", "not checkable", "nothing printed", "measure"],
     ]
     assert summarise_claims([]).columns.tolist() == ["claim", "section", "verdict", "evidence", "settles"]
+
+
+def stated(check, evidence="{x} of {y}.", settles=""):
+    texts = {"name": "a", "section": "1", "claim": "It is so.", "because": "", "settles": settles}
+    return pd.DataFrame([{**texts, "check": check, "evidence": evidence}])
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict"),
+    [
+        ("x < y", "confirmed"),
+        ("x > y", "contradicted"),
+        ("0 < x < y and abs(x / y - 1) > 0.5", "confirmed"),
+        ("x < y and not (kind == 'even')", "contradicted"),
+        ("x == 1 or y == 1", "confirmed"),
+    ],
+)
+def test_a_check_is_a_comparison_of_quantities(check, verdict):
+    found = judge_claims(stated(check), {"x": 1, "y": 4.0, "kind": "even"})
+    assert found[["verdict", "evidence"]].loc[0].tolist() == [verdict, "1 of 4."]
+
+
+def test_without_a_check_nothing_is_decided():
+    found = judge_claims(stated("", "No number is printed.", "Three repeats."), {"x": 1})
+    assert found["verdict"].tolist() == ["not checkable"]
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence", "says"),
+    [
+        ("x < z", "1", "claim 'a': check must be a comparison of quantities, got 'x < z'"),
+        ("x + y", "1", "claim 'a': check must be a comparison of quantities, got 'x . y', which is 5.0"),
+        ("x <", "1", "claim 'a': check must be a comparison of quantities, got 'x <'"),
+        ("x < y", "{z}", "claim 'a': quantity 'z' must be given"),
+        ("x < y", "{x:q}", "claim 'a': placeholders of '{x:q}' must be"),
+        ("x < y", "so it is", "evidence must be the numbers of the check"),
+    ],
+)
+def test_a_claim_that_cannot_be_judged_is_named(check, evidence, says):
+    with pytest.raises(LoadcurveError, match=says):
+        judge_claims(stated(check, evidence), {"x": 1, "y": 4.0})

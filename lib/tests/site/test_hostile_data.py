@@ -93,9 +93,9 @@ def write_data(root):
     publish.figure("curve", ax, runs, caption=hostile("caption"), alt=hostile("alt"))
     facts = pd.DataFrame({hostile("heading"): [hostile("cell")], "value": [hostile("fact")]})
     publish.table("facts", facts, caption="Facts.")
-    publish.value("text", hostile("value"))
-    publish.value("reason", Estimate(1.0, float("nan"), float("nan"), 0.95, "t", (hostile("reason"),)))
-    publish.value("ends", Estimate(1.0, 0.5, 2.0, 0.95, "t"), hostile("unit"))
+    publish.values(text=hostile("value"))
+    publish.values(reason=Estimate(1.0, float("nan"), float("nan"), 0.95, "t", (hostile("reason"),)))
+    publish.values(ends=Estimate(1.0, 0.5, 2.0, 0.95, "t"), unit=hostile("unit"))
     claim = {name: [hostile(name)] for name in ("verdict", "claim", "section", "evidence", "settles")}
     publish.table("claims", pd.DataFrame(claim), caption="Claims.")
 

@@ -1,0 +1,65 @@
+"""Captions of a notebook's figures and tables, written in its Markdown cells where its readers see them.
+
+A caption is a paragraph of its own; the alt text of a figure is an HTML comment below the caption::
+
+    **Figure `throughput`.** Throughput stops rising at four connections.
+    <!-- alt: One line that rises to four connections and is level from there on. -->
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from loadcurve import paths
+from loadcurve.errors import LoadcurveError
+
+NOTEBOOK_VARIABLE = "LOADCURVE_NOTEBOOK"
+"""Environment variable that holds the path of the notebook which a batch run executes."""
+
+_CAPTION = re.compile(
+    r"^\*\*(?P<kind>Figure|Table) `(?P<slug>[^`\n]+)`\.\*\* (?P<caption>.+)(?:\n<!-- alt: (?P<alt>.+) -->)?$",
+    re.MULTILINE,
+)
+
+
+class Caption(NamedTuple):
+    """What a figure or table shows, in words; `alt` is empty for a table."""
+
+    caption: str
+    alt: str
+
+
+def find_caption(notebook: str, kind: str, slug: str) -> Caption:
+    """Return the caption that a notebook gives to one of its figures or tables; empty texts when it gives none.
+
+    Parameters
+    ----------
+    notebook : str
+        Stem of the notebook's file.  The file is the one that a batch run executes, or lies in the working folder, or
+        in `notebooks/` of the checkout.  Jupyter must have saved it.
+    kind : str
+        ``Figure`` or ``Table``.
+    slug : str
+        Name of the figure or table within the notebook.
+    """
+    return read_captions(_file(notebook)).get((kind, slug), Caption("", ""))
+
+
+def read_captions(notebook: Path) -> dict[tuple[str, str], Caption]:
+    """Read all captions of a notebook, by kind and slug."""
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return {(m["kind"], m["slug"]): Caption(m["caption"], m["alt"] or "") for m in _CAPTION.finditer(text)}
+
+
+def _file(notebook: str) -> Path:
+    executed = os.environ.get(NOTEBOOK_VARIABLE)
+    candidates = (
+        [Path(executed)] if executed else [Path(f"{notebook}.ipynb"), paths.root() / "notebooks" / f"{notebook}.ipynb"]
+    )
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise LoadcurveError(f"captions must be in the notebook's file, got no file {' or '.join(map(str, candidates))}")

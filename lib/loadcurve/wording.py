@@ -1,0 +1,48 @@
+"""Sentences with placeholders for quantities: captions of figures, and the evidence of claims."""
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.units import UNITS, format_quantity, unit_of_column
+
+
+def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
+    """Replace each ``{name}`` of a sentence by its quantity, shown with its unit.
+
+    Parameters
+    ----------
+    text : str
+        Three forms are replaced: ``{rate_rps}`` takes the unit from the end of the name; ``{rate:rps 2}`` names the
+        unit and, optionally, the number of significant digits; ``{share:.1%}`` is a format of Python's `format`.
+    quantities : mapping of str to float or str
+        In SI units; a string is inserted as it is.
+
+    Raises
+    ------
+    LoadcurveError
+        When the text names a quantity that is not given, or a format that its quantity cannot take.
+
+    Examples
+    --------
+    >>> fill_text("{rate:rps 2} in {wait_s}: {gain:+.1%}", {"rate": 41418.4, "wait_s": 0.0123, "gain": -0.052})
+    '41 k/s in 12.3 ms: −5.2 %'
+    """
+    try:
+        parts = [(before, name, form) for before, name, form, _ in Formatter().parse(text)]
+        return "".join(before + ("" if name is None else _shown(name, quantities[name], form or ""))
+                       for before, name, form in parts)  # fmt: skip
+    except KeyError as missing:
+        raise LoadcurveError(f"quantity {missing} must be given for the text {text!r}, got none") from None
+    except ValueError as error:
+        raise LoadcurveError(f"placeholders of {text!r} must be {{name}} or {{name:format}}, got: {error}") from None
+
+
+def _shown(name: str, quantity: Any, form: str) -> str:
+    if isinstance(quantity, str):
+        return quantity
+    unit, _, digits = form.partition(" ")
+    if not form or unit in UNITS:
+        return format_quantity(float(quantity), unit or unit_of_column(f"_{name}"), int(digits or 3))
+    return format(quantity, form).replace("%", " %").replace("-", "−")
