@@ -91,12 +91,12 @@ def _processor_ticks() -> tuple[int, int]:
 def _bare(folder: Path, response: dict) -> float:
     """Throughput of wrk by itself against the same nginx, requests per second."""
     from loadcurve.ingest import parse
-    from loadcurve.lab import programs
+    from loadcurve.lab.deployment.host_slot import free_port
+    from loadcurve.lab.hosts import capabilities
+    from loadcurve.lab.hosts.tools import SEARCH_PATH
     from loadcurve.lab.servers import Delay, Endpoint, Nginx, Process, Text, nginx_service
-    from loadcurve.lab.stage import free_port
-    from loadcurve.lab.tools import SEARCH_PATH
 
-    here, listen, cpus = programs.here(), Endpoint("127.0.0.1", free_port()), sorted(os.sched_getaffinity(0))
+    here, listen, cpus = capabilities.here(), Endpoint("127.0.0.1", free_port()), sorted(os.sched_getaffinity(0))
     answer = Delay(**response["delay"]) if "delay" in response else Text()
     modules = (here.module(here.ECHO),) if "delay" in response else ()
     service = nginx_service(Nginx("bare", (listen,), answer, Process(modules=modules, connections=_CONNECTIONS)))
@@ -118,7 +118,7 @@ def _bare(folder: Path, response: dict) -> float:
 
 def hosts(folder: Path) -> None:
     """Five hosts in two networks, made and removed; the longest of some times, as somebody waits for each."""
-    from loadcurve.lab.network import TOPOLOGIES, Ledger, LinkConditions, build, find_block
+    from loadcurve.lab.hosts.network import TOPOLOGIES, Ledger, LinkConditions, build, find_block
 
     if os.geteuid() != 0:
         say("hosts: five up", "not measured: network namespaces need root", "≤ 1 s", False)

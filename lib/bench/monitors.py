@@ -96,8 +96,8 @@ def _cpu_s(process: psutil.Process) -> float:
 
 @contextlib.contextmanager
 def _started(folder: Path, argv: tuple, env: dict, out: str, limit_s: float, stop: str) -> Iterator[None]:
-    from loadcurve.lab.process import guarded
-    from loadcurve.lab.tools import SEARCH_PATH
+    from loadcurve.lab.hosts.process import guarded
+    from loadcurve.lab.hosts.tools import SEARCH_PATH
 
     with (folder / out).open("wb") as stream:
         process = subprocess.Popen(guarded(argv, limit_s), cwd=folder, stdin=subprocess.DEVNULL, stdout=stream,

@@ -17,7 +17,7 @@ _SEARCHES, _NOISE = 400, 0.003
 
 def search(_: Path) -> None:
     """Seconds of load of `Capacity`, and of the study's way: every level, three times, six seconds."""
-    from loadcurve.lab.search import Capacity
+    from loadcurve.lab.schedule.search import Capacity
 
     goal = Capacity(lowest=_LEVELS[0], highest=_LEVELS[1], final_s=_SECONDS, width_ratio=0.05)
     draw = np.random.default_rng(20261121)
@@ -50,7 +50,7 @@ def _grid_s(goal, low: float, high: float) -> float:
 
 def _capacity(goal, ceiling_rps: float, draw: np.random.Generator):
     """The true capacity, and a search for it: the highest load with at most a quarter more than the bare delay."""
-    from loadcurve.lab.search import Observation, Trial, begin, step
+    from loadcurve.lab.schedule.search import Observation, Trial, begin, step
 
     most_s = 1.25 * _RESPONSE_S
     state, following = begin(goal)

@@ -54,7 +54,7 @@ def launch(
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies."""
     from loadcurve import paths
     from loadcurve.lab import describe, describe_obstacles, read_checked
-    from loadcurve.lab.interrupts import signal_of
+    from loadcurve.lab.hosts.signals import signal_of
     from loadcurve.launching import interruption
     from loadcurve.launching import launch as launch_study
 
@@ -84,7 +84,7 @@ def schema() -> None:
     """Print the JSON schema of study.yml, with which editors complete and check it."""
     import json
 
-    from loadcurve.lab.sections import schema as schema_of_studies
+    from loadcurve.lab.study_file import schema as schema_of_studies
 
     typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
 
@@ -92,7 +92,7 @@ def schema() -> None:
 @lab.command()
 def clean() -> None:
     """Remove the network namespaces, rules and cgroups left by killed launches, and nothing else."""
-    from loadcurve.lab.network import clean as clean_networks
+    from loadcurve.lab.hosts.network import clean as clean_networks
 
     typer.echo("\n".join(clean_networks()) or "nothing to remove")
 
@@ -157,7 +157,7 @@ def ingest(
 def doctor() -> None:
     """List the installed tools with their versions, and how to install the missing ones."""
     from loadcurve.ingest.registry import FORMS
-    from loadcurve.lab.tools import TOOLS
+    from loadcurve.lab.hosts.tools import TOOLS
 
     for tool in TOOLS.values():
         typer.echo(str(tool))

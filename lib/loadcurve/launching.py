@@ -16,9 +16,9 @@ from loadcurve import lab
 from loadcurve.errors import LabError, ParseError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio, succeeded
-from loadcurve.lab import Eyes, Measured
-from loadcurve.lab.interrupts import signal_of
-from loadcurve.lab.network import clean
+from loadcurve.lab import Feedback, Measured
+from loadcurve.lab.hosts.network import clean
+from loadcurve.lab.hosts.signals import signal_of
 from loadcurve.launch_summary import summarise_launch
 from loadcurve.paths import shown
 from loadcurve.records import read_run, run_folders
@@ -66,7 +66,7 @@ def launch(
         tell(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, eyes=eyes(tell))
+        runs = lab.launch(study, folder, public=public, feedback=feedback(tell))
     except LabError:
         if _records(folder) != before:
             _report(folder, report)
@@ -94,9 +94,9 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
     )
 
 
-def eyes(tell: Callable[[str], None] = tqdm.write) -> Eyes:
+def feedback(tell: Callable[[str], None] = tqdm.write) -> Feedback:
     """What a study that searches or stops sees its runs with; `tell` as of `launch`."""
-    return Eyes(measure, summarise_stopping, tell, judge)
+    return Feedback(measure, summarise_stopping, tell, judge)
 
 
 def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:

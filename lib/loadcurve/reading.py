@@ -248,7 +248,7 @@ def read_file(path: Path, hints: Hints) -> Parsed:
 
 
 def _recording_text(raw: bytes) -> str:
-    from loadcurve.lab.sadf import text_of
+    from loadcurve.lab.monitors.sadf import text_of
 
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
         recording = Path(folder) / "recording"  # sadf wants a file, and the one that was named may be packed

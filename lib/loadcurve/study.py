@@ -51,7 +51,7 @@ Mapping = dict[str, Any]
 class Study:
     """A question and what answers it.
 
-    The sections are plain mappings here; `loadcurve.lab.sections` knows what may stand in them.
+    The sections are plain mappings here; `loadcurve.lab.study_file` knows what may stand in them.
 
     Attributes
     ----------

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from loadcurve.lab import neighbours
-from loadcurve.lab.network import Ledger, clean
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.network import Ledger, clean
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.schedule import background_warnings
 from loadcurve.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ def root() -> Path:
 @pytest.fixture(autouse=True)
 def a_busy_machine_is_not_warned_of(monkeypatch):
     """What others take of the processors is no fault of what is tested."""
-    monkeypatch.setattr(neighbours, "BUSY_RATIO", 1.0)
+    monkeypatch.setattr(background_warnings, "BUSY_RATIO", 1.0)
 
 
 @pytest.fixture

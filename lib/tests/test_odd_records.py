@@ -9,7 +9,7 @@ import pytest
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.ingest.store import ingest, read_machine
-from loadcurve.lab.resume import check_same_machine
+from loadcurve.lab.run.resume import check_same_machine
 from loadcurve.records import _seal, read_run
 
 STUDY, RUN = "connections_on_loopback", "cpu-c0008-r1"

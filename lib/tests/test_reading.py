@@ -23,7 +23,7 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
-from loadcurve.lab.tools import SEARCH_PATH
+from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.reading import read_each
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it

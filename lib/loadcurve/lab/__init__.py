@@ -1,22 +1,31 @@
-"""The only place that starts processes: hosts, servers, balancers, generators, monitors, and what keeps them in step.
+"""The only place that starts processes: it runs a study and leaves run folders.
 
-`launch` runs a study and leaves run folders; `find_obstacles` says beforehand what this machine lacks.  Load goes
-only to loopback and to networks of the laboratory's own, unless the study names a target under ``allow_targets``;
-every tool runs under an outer time limit.  A study becomes runs in four steps, each a package or module of its own::
+`launch` runs a study; `find_obstacles` lists beforehand what this machine lacks.  Load goes only to loopback and to
+networks of the laboratory's own, unless the study names a target under ``allow_targets``; every tool runs under an
+outer time limit.  Each folder imports only from those above it in this list::
 
-    sections      study.yml, checked          plan, order    which point comes next
-    arrangement   what runs where, as data    run_point      hosts made, all started, stopped, recorded
+    hosts         where a command runs: executor, host, process, facts; network/, ssh/, limits/
+    servers       web servers and databases: settings, configuration, command
+    balancers     proxies and kernel rules: settings, configuration, command
+    generators    load generators: settings, command, what each can do
+    monitors      what is sampled on each host while the load runs
+    faults        what is broken on purpose, and how it is undone
+    schedule      which point comes next: random order, adaptive search, stop rules
+    study_file    the sections of study.yml, their checks and the JSON schema
+    deployment    what runs where, as data
+    preflight     obstacles, allowed targets, dry run
+    run           launch, run, session, environment, record
 """
 
-from loadcurve.lab.describe import describe, describe_obstacles
-from loadcurve.lab.here import Measurement, measure_here
-from loadcurve.lab.obstacles import find_obstacles
-from loadcurve.lab.order import Eyes, Measured
-from loadcurve.lab.runner import launch
-from loadcurve.lab.sections import read_checked
+from loadcurve.lab.preflight.dry_run import describe, describe_obstacles
+from loadcurve.lab.preflight.obstacles import find_obstacles
+from loadcurve.lab.run.launch import launch
+from loadcurve.lab.run.measure_here import Measurement, measure_here
+from loadcurve.lab.schedule.order import Feedback, Measured
+from loadcurve.lab.study_file import read_checked
 
 __all__ = [
-    "Eyes",
+    "Feedback",
     "Measured",
     "Measurement",
     "describe",

@@ -10,11 +10,11 @@ from loadcurve import paths
 from loadcurve.lab import describe, monitors, read_checked
 from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import RULES, others, wrk
-from loadcurve.lab.network.topology import TOPOLOGIES
-from loadcurve.lab.search import Capacity, NarrowMean, SaturatingSize
-from loadcurve.lab.sections import balancers, servers
-from loadcurve.lab.sections.servers import MonitorsSection, ServerSection
+from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
+from loadcurve.lab.schedule.search import Capacity, NarrowMean, SaturatingSize
 from loadcurve.lab.servers import Burn, Delay, Files, Status, Text, apache, caddy, lighttpd
+from loadcurve.lab.study_file import balancers, servers
+from loadcurve.lab.study_file.servers import MonitorsSection, ServerSection
 from loadcurve.site.literal import literal
 
 RECIPES: dict[str, dict[str, object]] = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from loadcurve.lab.network.conditions import SYSCTLS
-from loadcurve.lab.sections import StudyFile, schema
-from loadcurve.lab.sections.schema import Key, keys, meaning
+from loadcurve.lab.hosts.network.conditions import SYSCTLS
+from loadcurve.lab.study_file import StudyFile, schema
+from loadcurve.lab.study_file.json_schema import Key, keys, meaning
 
 SCHEMA = "reference/study.schema.json"
 """Where the site has the schema."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.tools import which
 
 # The dynamic linker puts the machine's own folder of libraries in the place of $LIB (ld.so(8)).
 LIBRARY = "/usr/$LIB/faketime/libfaketimeMT.so.1"

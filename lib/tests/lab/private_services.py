@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from events import wait_until
 
-from loadcurve.lab.hosts import LOCAL, Host
-from loadcurve.lab.process import guarded
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.lab.servers import Endpoint
-from loadcurve.lab.service import Service
-from loadcurve.lab.tools import SEARCH_PATH, which
+from loadcurve.lab.servers.service import Service
 
 LIMIT_S = 30.0
 

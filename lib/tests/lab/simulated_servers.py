@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadcurve.lab.search import Capacity, Goal, Observation, Result, Search, Trial, begin, step
+from loadcurve.lab.schedule.search import Capacity, Goal, Observation, Result, Search, Trial, begin, step
 
 Curve = Callable[[float], float]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from events import wait_until
 
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.process import guarded
-from loadcurve.lab.tools import SEARCH_PATH, which
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 
 PORT = 2222
 # sshd keeps a folder in /run; this one is seen by nobody else, since `ip netns exec` gives it mounts of its own.

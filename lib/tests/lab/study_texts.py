@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.lab.sections import read_checked
+from loadcurve.lab.study_file import read_checked
 from loadcurve.study import Study
 
 HEAD = "study: s\nquestion: '?'\n"  # so a test's own text begins in line 3

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from loadcurve.lab import neighbours
-from loadcurve.lab.background import ancestors, between, sample
+from loadcurve.lab.hosts.background import ancestors, between, sample
+from loadcurve.lab.schedule import background_warnings
 from loadcurve.study import background_ratios
 
 # Takes half a second of a processor, however long that lasts here, says so, and waits.
@@ -74,10 +74,11 @@ def test_ratios_are_of_the_processors_used():
 
 
 def test_more_than_two_per_cent_is_warned_of(monkeypatch):
-    monkeypatch.setattr(neighbours, "BUSY_RATIO", 0.02)
+    monkeypatch.setattr(background_warnings, "BUSY_RATIO", 0.02)
     quiet = {"cpus": [0, 1], "seconds": 5.0, "other_cpu_s": 0.2, "steal_s": 0.0}
-    assert neighbours.warnings({"local": quiet}) == []
-    assert neighbours.warnings({"local": quiet | {"other_cpu_s": 0.74}, "S1": quiet | {"steal_s": 0.31}}) == [
+    assert background_warnings.warnings_of_run({"local": quiet}) == []
+    busy = {"local": quiet | {"other_cpu_s": 0.74}, "S1": quiet | {"steal_s": 0.31}}
+    assert background_warnings.warnings_of_run(busy) == [
         "processes outside the run took 7.4% of the run's processors: stop them and repeat the run",
         "the hypervisor took 3.1% of the run's processors of S1 (steal): repeat the run, or use another machine",
     ]

@@ -13,8 +13,8 @@ from private_services import ask, need, running
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
 from loadcurve.lab.balancers import NftBalancer, nft_rules, nft_server
-from loadcurve.lab.network import build, find_block
-from loadcurve.lab.network.topology import client_l4_servers
+from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
 
 SERVERS = 3

@@ -15,9 +15,9 @@ from events import HANG_S, wait_until
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab import find_obstacles, launch
-from loadcurve.lab.network import namespaces
-from loadcurve.lab.network.things import NAMESPACES
-from loadcurve.lab.tools import SEARCH_PATH
+from loadcurve.lab.hosts.network import namespaces
+from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.records import read_run
 from loadcurve.study import Study
 

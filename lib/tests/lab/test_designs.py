@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from loadcurve import paths
-from loadcurve.lab import describe, find_obstacles, programs, read_checked
-from loadcurve.lab.obstacles import arrangements, first_points
-from loadcurve.lab.sections import check_study
+from loadcurve.lab import describe, find_obstacles, read_checked
+from loadcurve.lab.hosts import capabilities
+from loadcurve.lab.preflight.obstacles import deployments, first_points
+from loadcurve.lab.study_file import check_study
 from loadcurve.launching import launch
 from loadcurve.records import read_run, write_study
 from loadcurve.study import Study
@@ -48,8 +49,8 @@ def test_each_says_which_report_it_follows(name, root):
 @pytest.mark.parametrize("name", NAMES)
 def test_each_point_is_arranged(name):
     study = read_checked(DESIGNS / name)
-    for settings, arrangement in arrangements(study, programs.ASSUMED):
-        assert arrangement.services and arrangement.loaders
+    for settings, deployment in deployments(study, capabilities.ASSUMED):
+        assert deployment.services and deployment.loaders
         # Nothing of a design goes beyond the laboratory's own networks.
         assert not study.allow_targets and settings.topology.recipe != "loopback"
 

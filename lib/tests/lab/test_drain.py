@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 from launched_runs import launched
 
-from loadcurve.lab import drain
-from loadcurve.lab.hosts import LOCAL
-from loadcurve.lab.in_work import count_tcp, count_unix
-from loadcurve.lab.places import LocalPlace
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.run import drain
+from loadcurve.lab.run.in_flight import count_tcp, count_unix
 
 # Each request takes the only worker of a server so long, whatever the machine; what a warm-up leaves, or another run,
 # is one request on each connection.  In a load of a second that would leave room for a fifth of them.
@@ -108,7 +108,7 @@ def test_requests_that_php_has_queued_are_worked_off(tmp_path):
 
 def test_a_server_that_is_never_idle_is_not_waited_for_without_end(tmp_path, monkeypatch):
     # Settings, arrangement and stage of a server that somebody else loads.
-    never = SimpleNamespace(watch={"local": LocalPlace(LOCAL, tmp_path)})
+    never = SimpleNamespace(watch={"local": LocalExecutor(LOCAL, tmp_path)})
     monkeypatch.setattr(drain, "limit_s", lambda settings: 0.1)
     monkeypatch.setattr(drain, "_watched", lambda *_: [drain._Watched("local", (80,), True)])
     monkeypatch.setattr(drain, "_look", lambda *_: 7)

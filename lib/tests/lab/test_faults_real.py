@@ -24,17 +24,17 @@ from loadcurve.lab.faults import (
     stop_server,
     why_not,
 )
+from loadcurve.lab.hosts.network import HostSettings, build, find_block
+from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.monitors import nstat, ss_connections, ss_summary, watchers
-from loadcurve.lab.network import HostSettings, build, find_block
-from loadcurve.lab.network.topology import client_server
-from loadcurve.lab.process import guarded
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
 
 pytestmark = pytest.mark.lab
 PORT = 8080
 
 
-class Site:
+class HostSlot:
     """A client and a server with one nginx, and loads from one to the other."""
 
     def __init__(self, folder, hosts, endpoint, service):
@@ -87,7 +87,7 @@ def up(tmp_path, ledger):
         with build(topology, ledger, links=links, hosts=settings) as hosts:
             host = hosts["C1" if fault.role == "C" else "S1"]
             with running(tmp_path, service, host=hosts["S1"]) as (process,):
-                site = Site(tmp_path, hosts, endpoint, {"S1": process.pid})
+                site = HostSlot(tmp_path, hosts, endpoint, {"S1": process.pid})
                 site.host, before = host, site.state(host)
                 yield site
                 assert site.state(host) == before, "the fault must leave nothing"

@@ -10,7 +10,7 @@ import pytest
 from private_services import need
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.arrangement.faults import links_with
+from loadcurve.lab.deployment.faults import links_with
 from loadcurve.lab.faults import (
     FAULTS,
     Fault,
@@ -30,9 +30,9 @@ from loadcurve.lab.faults import (
     narrow_ports,
     stop_server,
 )
-from loadcurve.lab.hosts import LOCAL, Host
-from loadcurve.lab.network import TOPOLOGIES, LinkConditions
-from loadcurve.lab.network.wiring import resolve
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions
+from loadcurve.lab.hosts.network.wiring import resolve
 
 ALL = (
     narrow_ports(10),

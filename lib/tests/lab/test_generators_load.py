@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import RULES, Load, generator, split
-from loadcurve.lab.tools import TOOLS
+from loadcurve.lab.hosts.tools import TOOLS
 
 URL = "http://127.0.0.1:8080/"
 

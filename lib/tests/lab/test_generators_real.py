@@ -12,10 +12,10 @@ from events import HANG_S
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
+from loadcurve.lab.deployment.host_slot import free_port
 from loadcurve.lab.generators import RULES, Load, generator
-from loadcurve.lab.process import guarded
-from loadcurve.lab.stage import free_port
-from loadcurve.lab.tools import SEARCH_PATH, TOOLS, which
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH, TOOLS, which
 
 pytestmark = pytest.mark.real
 

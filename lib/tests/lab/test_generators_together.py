@@ -14,6 +14,7 @@ from private_services import listens
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.load.wrk_json import parse_wrk_json
+from loadcurve.lab.deployment.host_slot import free_port
 from loadcurve.lab.generators import (
     Generator,
     Load,
@@ -23,9 +24,8 @@ from loadcurve.lab.generators import (
     split,
     start_at,
 )
-from loadcurve.lab.process import guarded
-from loadcurve.lab.stage import free_port
-from loadcurve.lab.tools import SEARCH_PATH, which
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.stats import summarise_merged
 
 pytestmark = pytest.mark.real

@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.lab import guard, launch
-from loadcurve.lab.guard import check_redirect, check_target
-from loadcurve.lab.tools import which
+from loadcurve.lab import launch
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.preflight import allowed_targets
+from loadcurve.lab.preflight.allowed_targets import check_redirect, check_target
 from loadcurve.study import Study
 
 
@@ -77,7 +78,7 @@ def test_a_public_address_needs_a_flag_as_well(host):
 
 def test_every_address_of_a_name_counts(monkeypatch):
     both = [(0, 0, 0, "", ("127.0.0.1", 0)), (0, 0, 0, "", ("192.0.2.7", 0))]
-    monkeypatch.setattr(guard.socket, "getaddrinfo", lambda *args, **kwargs: both)
+    monkeypatch.setattr(allowed_targets.socket, "getaddrinfo", lambda *args, **kwargs: both)
     with pytest.raises(LabError, match=r"got two.example \(192.0.2.7\)"):
         check_target("http://two.example/")
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from loadcurve.lab import interrupts
+from loadcurve.lab.hosts import signals
 
 pytestmark = pytest.mark.usefixtures("own_handler_of_sigint")
 
@@ -26,71 +26,71 @@ def press_after(seconds: float) -> threading.Timer:
 
 def test_nothing_is_heard_between_two_waits():
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
         press()
         done.append("held a lock")
-        interrupts.pause(10)
+        signals.pause(10)
     assert done == ["held a lock"]
 
 
-@pytest.mark.parametrize("wait", [interrupts.pause, lambda s: interrupts.ends(subprocess.Popen(["sleep", str(s)]), s)])
+@pytest.mark.parametrize("wait", [signals.pause, lambda s: signals.ends(subprocess.Popen(["sleep", str(s)]), s)])
 def test_a_wait_hears_at_once(wait):
     timer = press_after(0.2)
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
         wait(600)  # heard at the end of the wait, the test would hang
     timer.join()
 
 
 def test_once_heard_the_cleaning_is_not_disturbed():
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
         try:
             press()
-            interrupts.pause(10)
+            signals.pause(10)
         finally:
             press()
             done.append("cleaned")
     assert done == ["cleaned"]
-    interrupts.pause(0)
-    with interrupts.deferred():
-        interrupts.pause(0)  # nothing of it is left for the next launch
+    signals.pause(0)
+    with signals.deferred():
+        signals.pause(0)  # nothing of it is left for the next launch
 
 
 @pytest.mark.parametrize("error", [None, ValueError])
 def test_what_was_noted_is_raised_at_the_end(error):
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
         press()
         if error:
             raise error
 
 
 def test_an_error_of_cleaning_up_takes_no_one_s_place():
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
-        assert not interrupts.interrupted()
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
+        assert not signals.interrupted()
         try:
             press()
-            interrupts.pause(10)
+            signals.pause(10)
         finally:
-            assert interrupts.interrupted()
+            assert signals.interrupted()
             raise OSError("connection lost")
-    with pytest.raises(OSError, match="another launch"), interrupts.deferred():
-        assert not interrupts.interrupted()
+    with pytest.raises(OSError, match="another launch"), signals.deferred():
+        assert not signals.interrupted()
         raise OSError("another launch")
 
 
 def test_one_within_another_is_one():
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
-        with interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
+        with signals.deferred():
             press()
-        interrupts.pause(10)
+        signals.pause(10)
 
 
 def test_who_ignores_it_goes_on_ignoring_it():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts.deferred():
+        with signals.deferred():
             press()
-            interrupts.pause(0.01)
+            signals.pause(0.01)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -99,9 +99,9 @@ def test_other_threads_leave_signals_alone():
     seen = []
 
     def work():
-        with interrupts.deferred():
+        with signals.deferred():
             seen.append(signal.getsignal(signal.SIGINT))
-            interrupts.pause(0)
+            signals.pause(0)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -114,31 +114,31 @@ def test_the_wait_of_another_thread_is_none_of_the_main_one():
     waiting, over, done = threading.Event(), threading.Event(), []
 
     def work():
-        with interrupts.heard():
+        with signals.heard():
             waiting.set()
             over.wait(20)
-        interrupts.pause(0)
+        signals.pause(0)
         done.append("not interrupted")
 
     thread = threading.Thread(target=work)
-    with pytest.raises(KeyboardInterrupt), interrupts.deferred():
+    with pytest.raises(KeyboardInterrupt), signals.deferred():
         thread.start()
         waiting.wait(20)
         press()
         done.append("held a lock")
         over.set()
         thread.join()
-        interrupts.pause(10)
+        signals.pause(10)
     assert done == ["held a lock", "not interrupted"]
 
 
 def test_whether_a_process_ends():
     quick, slow = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
-    assert interrupts.ends(quick, 20) and quick.returncode == 0
-    assert interrupts.ends(quick, 0), "also when asked again"
-    assert not interrupts.ends(slow, 0.01) and slow.returncode is None
+    assert signals.ends(quick, 20) and quick.returncode == 0
+    assert signals.ends(quick, 0), "also when asked again"
+    assert not signals.ends(slow, 0.01) and slow.returncode is None
     slow.kill()
-    assert interrupts.ends(slow, 20) and slow.returncode == -signal.SIGKILL
+    assert signals.ends(slow, 20) and slow.returncode == -signal.SIGKILL
 
 
 def presses_twice(first_s: float, second_s: float) -> int:
@@ -160,10 +160,10 @@ def test_two_signals_at_once_leave_no_lock_taken():
     for _ in range(400):
         tool = subprocess.Popen(["sleep", "60"])
         try:
-            with interrupts.deferred():
+            with signals.deferred():
                 pid = presses_twice(moments.uniform(0, 0.02), moments.choice((0.0, moments.uniform(0, 0.0002))))
                 try:
-                    interrupts.ends(tool, 30)
+                    signals.ends(tool, 30)
                 finally:
                     tool.kill()
                     tool.wait()

@@ -16,14 +16,14 @@ from events import HANG_S, wait_until
 from private_services import free_endpoint, need, running
 
 from loadcurve.errors import LabError
-from loadcurve.lab.hosts import LOCAL, Host
-from loadcurve.lab.limits import Limits, Prefix, limited, throttling, why_not
-from loadcurve.lab.limits.controller import find_controller
-from loadcurve.lab.network import Ledger, Thing, build, clean
-from loadcurve.lab.network.ledger import _boot
-from loadcurve.lab.network.things import is_running
-from loadcurve.lab.network.topology import client_server
-from loadcurve.lab.process import guarded
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.limits import Limits, Prefix, limited, throttling, why_not
+from loadcurve.lab.hosts.limits.controller import find_controller
+from loadcurve.lab.hosts.network import Ledger, Resource, build, clean
+from loadcurve.lab.hosts.network.ledger import _boot
+from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.network.resources import is_running
+from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.servers import Nginx, Text, nginx_service
 
 pytestmark = pytest.mark.lab
@@ -195,7 +195,7 @@ def test_what_a_killed_launcher_left_is_ended_and_removed(tmp_path, quota):
     """Also a process that has left its session, ignores SIGTERM, and has been stopped."""
     code = (
         "import subprocess, sys, time; from pathlib import Path\n"
-        "from loadcurve.lab.limits import Limits, limited; from loadcurve.lab.network import Ledger\n"
+        "from loadcurve.lab.hosts.limits import Limits, limited; from loadcurve.lab.hosts.network import Ledger\n"
         "here = Path(sys.argv[1])\n"
         "with Ledger(here / 'ledgers') as ledger, limited(Limits(cpu_quota=0.05), ledger, 'S1') as prefix:\n"
         "    for name, text in prefix.files.items(): (here / name).write_text(text)\n"
@@ -264,4 +264,4 @@ def test_a_group_whose_processes_start_others_while_they_are_ended_goes_too(tmp_
         process = start(limit(LOCAL, prefix, tmp_path), tmp_path, *PYTHON, code)
         process.wait(HANG_S)  # its children go on without it
     assert not Path(prefix.group).exists()
-    own.record(Thing("cgroup", prefix.group))  # the name is free again
+    own.record(Resource("cgroup", prefix.group))  # the name is free again

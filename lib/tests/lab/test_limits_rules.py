@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.limits import Limits, Prefix, limited, limits, throttling, why_not
-from loadcurve.lab.limits.controller import Controller, find_controller
-from loadcurve.lab.network import Ledger
+from loadcurve.lab.hosts.limits import Limits, Prefix, limited, limits, throttling, why_not
+from loadcurve.lab.hosts.limits.controller import Controller, find_controller
+from loadcurve.lab.hosts.network import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the laboratory needs Linux")
 

@@ -9,8 +9,8 @@ import pytest
 from private_services import need
 from user_mode_linux import kernel_argv
 
-from loadcurve.lab.process import guarded
-from loadcurve.lab.tools import SEARCH_PATH
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH
 
 pytestmark = pytest.mark.lab
 
@@ -30,8 +30,8 @@ sleep 5
 INNER = """\
 import json, subprocess, sys
 from pathlib import Path
-from loadcurve.lab.limits import Limits, limited, throttling, why_not
-from loadcurve.lab.network import Ledger
+from loadcurve.lab.hosts.limits import Limits, limited, throttling, why_not
+from loadcurve.lab.hosts.network import Ledger
 
 limits, groups, told = Limits(30_000, 0.25), Path("/sys/fs/cgroup"), {}
 told["before"] = why_not(limits)

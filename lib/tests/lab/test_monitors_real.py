@@ -18,6 +18,9 @@ from watched import start, watching
 
 import loadcurve
 from loadcurve.lab.balancers import NftBalancer, nft_rules
+from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network.named_topologies import client_server
+from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.monitors import (
     Monitor,
     ipvsadm,
@@ -32,9 +35,6 @@ from loadcurve.lab.monitors import (
     stub_status,
     watchers,
 )
-from loadcurve.lab.network import build, find_block
-from loadcurve.lab.network.topology import client_server
-from loadcurve.lab.process import guarded
 from loadcurve.lab.servers import Endpoint, Nginx, Serving, Status, nginx_service
 
 pytestmark = pytest.mark.real

@@ -11,10 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadcurve.lab.network import Ledger, LinkConditions, build, clean, namespaces
-from loadcurve.lab.network.things import NAMESPACES
-from loadcurve.lab.network.topology import client_l4_servers
-from loadcurve.lab.tools import SEARCH_PATH
+from loadcurve.lab.hosts.network import Ledger, LinkConditions, build, clean, namespaces
+from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
+from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.tools import SEARCH_PATH
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 
@@ -81,7 +81,7 @@ def test_nothing_is_left_of_a_killed_launcher(tmp_path, delay_line, whole_s, see
 
 def test_what_a_killed_launcher_left_goes_and_what_a_living_one_has_stays(tmp_path, delay_line):
     code = (
-        "import sys, time; from pathlib import Path; from loadcurve.lab.network import *\n"
+        "import sys, time; from pathlib import Path; from loadcurve.lab.hosts.network import *\n"
         "with Ledger(Path(sys.argv[1])) as ledger, build(TOPOLOGIES['client_server'](), ledger):\n"
         "    print(ledger.tag, flush=True); time.sleep(60)"
     )

@@ -14,12 +14,12 @@ import pytest
 from events import HANG_S, wait_until
 
 from loadcurve.errors import LabError
-from loadcurve.lab.hosts import LOCAL
-from loadcurve.lab.network import (
+from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.hosts.network import (
     TOPOLOGIES,
     HostSettings,
     LinkConditions,
-    Thing,
+    Resource,
     build,
     clean,
     find_block,
@@ -27,16 +27,16 @@ from loadcurve.lab.network import (
     namespaces,
     network_facts,
 )
-from loadcurve.lab.network.conditions import tc_lines
-from loadcurve.lab.network.things import NAMESPACES
-from loadcurve.lab.network.topology import (
+from loadcurve.lab.hosts.network.conditions import tc_lines
+from loadcurve.lab.hosts.network.named_topologies import (
     client_l4_servers,
     client_proxy_servers,
     client_server,
     loopback,
     several_clients,
 )
-from loadcurve.lab.process import guarded
+from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.process import guarded
 
 pytestmark = pytest.mark.lab
 
@@ -183,9 +183,9 @@ def test_a_namespace_of_somebody_else_stays(up, ledger):
         with up(client_server()):
             assert clean() is not None
         assert (NAMESPACES / foreign).exists()
-        ledger.record(Thing("namespace", f"{ledger.tag}-other"))
+        ledger.record(Resource("namespace", f"{ledger.tag}-other"))
         with pytest.raises(LabError, match="there is a namespace .* already"):
-            ledger.record(Thing("namespace", foreign))
+            ledger.record(Resource("namespace", foreign))
     finally:
         subprocess.run(["ip", "netns", "del", foreign], check=True)
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab.network import TOPOLOGIES, Topology
-from loadcurve.lab.network.nodes import Interface, Node
-from loadcurve.lab.network.topology import (
+from loadcurve.lab.hosts.network import TOPOLOGIES, Topology
+from loadcurve.lab.hosts.network.named_topologies import (
     BLOCKS,
     client_l4_servers,
     client_proxy_servers,
@@ -19,7 +18,8 @@ from loadcurve.lab.network.topology import (
     free_block,
     several_clients,
 )
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.network.topology import Interface, Node
+from loadcurve.lab.hosts.tools import which
 
 counts, blocks = st.integers(1, 30), st.sampled_from(BLOCKS)
 topologies = st.one_of(
@@ -92,7 +92,7 @@ def test_no_free_block_is_an_error():
 
 @pytest.mark.skipif(which("ip") is None, reason="ip (iproute2) is not installed")
 def test_the_block_found_is_outside_this_machines_own_routes():
-    from loadcurve.lab.network import find_block
+    from loadcurve.lab.hosts.network import find_block
 
     said = subprocess.run([which("ip"), "-4", "-j", "address"], capture_output=True, text=True, check=True).stdout
     own = [

@@ -20,11 +20,12 @@ from events import HANG_S, wait_until
 from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, stage
-from loadcurve.lab.limits.controller import find_controller
-from loadcurve.lab.network import Ledger, clean, namespaces
-from loadcurve.lab.network.things import NAMESPACES
-from loadcurve.lab.tools import which
+from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab.hosts.limits.controller import find_controller
+from loadcurve.lab.hosts.network import Ledger, clean, namespaces
+from loadcurve.lab.hosts.network.resources import NAMESPACES
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.run import environment
 from loadcurve.records import fingerprint, read_run, run_folders, write_study
 from loadcurve.study import Study
 
@@ -229,7 +230,7 @@ def test_a_disk_on_which_only_root_has_room(study, tmp_path):
 @pytest.fixture
 def ledgers(tmp_path, network_tools, monkeypatch):
     """Where launches of this test write down what they make; delay lines also where the kernel could do without."""
-    monkeypatch.setattr(stage, "Ledger", partial(Ledger, tmp_path / "ledgers"))
+    monkeypatch.setattr(environment, "Ledger", partial(Ledger, tmp_path / "ledgers"))
     monkeypatch.setattr(namespaces, "has_netem", lambda: False)
     return tmp_path / "ledgers"
 

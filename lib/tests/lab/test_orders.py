@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
-from loadcurve.lab import neighbours
-from loadcurve.lab.order import Eyes, Measured, most_points, points_of
-from loadcurve.lab.sections import check_study, settings_of
-from loadcurve.lab.sections.adaptive import StopSection
+from loadcurve.lab.schedule import background_warnings
+from loadcurve.lab.schedule.order import Feedback, Measured, most_points, points_of
+from loadcurve.lab.study_file import check_study, settings_of
+from loadcurve.lab.study_file.adaptive import StopSection
 from loadcurve.stats import summarise_stopping
 from loadcurve.stats.stopping import MINIMUM
 from loadcurve.study import Study
@@ -25,9 +25,9 @@ def asked(study, measure):
     """The points of a study whose runs show `measure(run_id)`, at most 500, and what is said."""
     check_study(study)
     settings, said = settings_of(study), []
-    eyes = Eyes(lambda folder, quantile: measure(folder.name), summarise_stopping, said.append)
+    feedback = Feedback(lambda folder, quantile: measure(folder.name), summarise_stopping, said.append)
     with tempfile.TemporaryDirectory() as folder:
-        points = list(itertools.islice(points_of(study, settings, Path(folder), eyes), 500))
+        points = list(itertools.islice(points_of(study, settings, Path(folder), feedback), 500))
     assert len(points) <= most_points(study, settings)
     assert [point.order for point in points] == list(range(len(points)))
     return [point.run_id for point in points], said
@@ -76,7 +76,7 @@ def test_a_load_at_which_nothing_is_answered_breaks_the_objective():
 
 def test_an_answer_names_the_runs_of_which_others_took_processors(monkeypatch):
     """Others took 5 % at 16 connections, 7.4 % at 20, and at 8 just the 2 % that may be."""
-    monkeypatch.setattr(neighbours, "BUSY_RATIO", 0.02)
+    monkeypatch.setattr(background_warnings, "BUSY_RATIO", 0.02)
     taken = {"c0016": 0.05, "c0020": 0.074, "c0008": 0.02}
 
     def measure(run_id):

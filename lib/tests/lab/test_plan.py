@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadcurve.lab.plan import plan
+from loadcurve.lab.schedule.points import plan
 from loadcurve.study import Study
 
 

@@ -12,7 +12,7 @@ from events import wait_until
 from private_services import need
 
 from loadcurve.ingest.registry import form_of
-from loadcurve.lab.process import guarded, start, stop
+from loadcurve.lab.hosts.process import guarded, start, stop
 from loadcurve.study import Command
 
 pytestmark = pytest.mark.real

@@ -8,10 +8,10 @@ import pytest
 from launched_runs import launched
 
 from loadcurve.errors import LabError
-from loadcurve.lab.hosts import LOCAL
-from loadcurve.lab.places import LocalPlace
-from loadcurve.lab.process import Started
-from loadcurve.lab.ready import wait_until_it_answers
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.hosts.process import Started
+from loadcurve.lab.run.readiness import wait_until_it_answers
 from loadcurve.study import Command
 
 
@@ -34,7 +34,7 @@ def test_what_ended_while_another_one_answered_is_not_ready(tmp_path):
             url = f"http://127.0.0.1:{server.server_port}/"
             started = Started(Command("server", "nginx", ("nginx",), "out.txt", "err.txt", 1.0), ours)
             with pytest.raises(LabError, match=r"the private nginx did not answer \(it ended\)"):
-                wait_until_it_answers(LocalPlace(LOCAL, tmp_path), started, url, "")
+                wait_until_it_answers(LocalExecutor(LOCAL, tmp_path), started, url, "")
             server.shutdown()
 
 

@@ -14,10 +14,13 @@ from private_services import listens
 
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, measure_here, monitors, obstacles, programs, runner, stage
-from loadcurve.lab.arrangement import loads
+from loadcurve.lab import find_obstacles, launch, measure_here, monitors
+from loadcurve.lab.deployment import host_slot, loads
 from loadcurve.lab.generators import Generator
+from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import Monitor
+from loadcurve.lab.preflight import obstacles
+from loadcurve.lab.run import launch as launch_module
 from loadcurve.records import read_run, write_run, write_study
 from loadcurve.study import Study
 
@@ -184,8 +187,8 @@ def test_another_study_or_machine_is_not_mixed_in(tmp_path, small_study, monkeyp
         launch(lasting(one, 2), tmp_path / "small")
     with pytest.raises(LabError, match="must bear the study's name 'small', got 'other'"):
         launch(one, tmp_path / "other")
-    facts = runner.machine.facts()
-    monkeypatch.setattr(runner.machine, "facts", lambda: facts | {"cpu_model": "another one"})
+    facts = launch_module.facts.facts()
+    monkeypatch.setattr(launch_module.facts, "facts", lambda: facts | {"cpu_model": "another one"})
     with pytest.raises(LabError, match="recorded on another machine .*another one here"):
         launch(one, tmp_path / "small")
 
@@ -199,14 +202,14 @@ def test_two_launches_do_not_share_a_folder(launcher, small_study):
 
 def test_a_missing_tool_is_named_with_its_package(small_study, monkeypatch, checkout):
     monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "sar") else f"/usr/bin/{tool}")
-    monkeypatch.setattr(programs, "which", lambda tool: None)
-    programs._module.cache_clear()
+    monkeypatch.setattr(capabilities, "which", lambda tool: None)
+    capabilities._module.cache_clear()
     found = find_obstacles(small_study)
     assert found["remedy"].tolist() == [
         "apt-get install sysstat", "apt-get install wrk", "apt-get install libnginx-mod-http-echo",
     ]  # fmt: skip
-    programs._module.cache_clear()
-    monkeypatch.setattr(runner, "find_obstacles", lambda study: found)
+    capabilities._module.cache_clear()
+    monkeypatch.setattr(launch_module, "find_obstacles", lambda study: found)
     write_study(small_study, checkout / "data" / "studies" / "small")
     here = measure_here("small", name="here", seconds=1, repeats=1)
     assert here.finished == 0
@@ -223,7 +226,7 @@ def test_a_server_that_runs_already_can_be_the_target(tmp_path):
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text("hello")
-    port = stage.free_port()
+    port = host_slot.free_port()
     argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
     with subprocess.Popen(argv, cwd=site, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from loadcurve.lab.arrangement import Site, arrange
-from loadcurve.lab.clocks import both_clocks, clock_step
-from loadcurve.lab.programs import ASSUMED
-from loadcurve.lab.recording import Record, closed, without_report
-from loadcurve.lab.sections import settings_of
+from loadcurve.lab.deployment import HostSlot, deploy
+from loadcurve.lab.hosts.capabilities import ASSUMED
+from loadcurve.lab.hosts.clock import both_clocks, clock_step
+from loadcurve.lab.run.record import Record, closed, without_report
+from loadcurve.lab.study_file import settings_of
 from loadcurve.records import read_run
 from loadcurve.study import Command, Run, Study
 
@@ -60,17 +60,17 @@ def test_what_does_not_say_when_its_generator_began(tmp_path):
 def test_reports_that_are_empty(tmp_path):
     """As where a disk was full for a while only: the generators themselves ended with exit code 0."""
     settings = settings_of(Study("s", "?", load={"duration_s": 1}))
-    arrangement = arrange(settings, {"local": Site("local", ("127.0.0.1",), lambda: 8080)}, ASSUMED)
+    deployment = deploy(settings, {"local": HostSlot("local", ("127.0.0.1",), lambda: 8080)}, ASSUMED)
     command = Command("generator", "wrk", ("wrk",), "local.wrk.txt", "local.wrk.err", 10, **TIMES)
     record = Record(commands=[(1, command)])
     (tmp_path / "local.wrk.txt").write_text("")
     said = "the generators ended well, but nothing is in local.wrk.txt, local.wrk.json"
-    assert without_report(arrangement, record, tmp_path) == said
+    assert without_report(deployment, record, tmp_path) == said
     (tmp_path / "local.wrk.json").write_text("{}")
-    assert without_report(arrangement, record, tmp_path) == said.partition(", local.wrk.json")[0]
+    assert without_report(deployment, record, tmp_path) == said.partition(", local.wrk.json")[0]
     assert record_of(tmp_path, command).warnings == ("wrk wrote nothing",)
     (tmp_path / "local.wrk.txt").write_text("Running 1s test")
-    assert without_report(arrangement, record, tmp_path) == ""
+    assert without_report(deployment, record, tmp_path) == ""
 
 
 def test_a_clock_that_was_set_is_told():

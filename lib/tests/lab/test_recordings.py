@@ -8,8 +8,8 @@ from loadcurve.errors import LabError
 from loadcurve.ingest.sysstat.sadf_binary import is_sa
 from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
 from loadcurve.ingest.sysstat.sar import parse_sar
-from loadcurve.lab import sadf
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.monitors import sadf
 
 SAMPLES = Path(__file__).parents[1] / "data/samples/sar"
 RECORDING = SAMPLES / "srv1.sa"

@@ -3,7 +3,7 @@
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.lab.resume import adopt, only_launcher
+from loadcurve.lab.run.resume import adopt, only_launcher
 from loadcurve.study import Study
 
 

@@ -3,10 +3,11 @@
 import pytest
 from launched_runs import launched, read_folder, short_study
 
-from loadcurve.lab import describe, find_obstacles, runner
-from loadcurve.lab.arrangement import balancers as arranged
+from loadcurve.lab import describe, find_obstacles
 from loadcurve.lab.balancers import has_ipvs
-from loadcurve.lab.tools import which
+from loadcurve.lab.deployment import balancers as arranged
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.run import launch as launch_module
 from loadcurve.launching import launch
 
 pytestmark = pytest.mark.lab
@@ -113,7 +114,7 @@ def test_other_shares_than_expected_are_warned_of(tmp_path, monkeypatch):
     """With the seed that every run once had, both clients of the usual addresses went to the same server."""
     monkeypatch.setattr(arranged, "find_seed", lambda *_: 0x10ADC0DE)
     monkeypatch.setattr(arranged, "expected_shares", lambda *_: (0.5, 0.5))
-    monkeypatch.setattr(runner, "find_block", lambda: "10.99.0.0/16")
+    monkeypatch.setattr(launch_module, "find_block", lambda: "10.99.0.0/16")
     sections = {
         "topology": {"recipe": "client_l4_servers", "clients": 2}, "balancer": {"nft": {"scheduler": "hash"}},
         "monitors": {"counters": 0.3}, "load": {"connections": 12},

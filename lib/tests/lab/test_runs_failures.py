@@ -11,8 +11,10 @@ from events import wait_until
 from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
-from loadcurve.lab import find_obstacles, launch, obstacles, programs
+from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import sampler
+from loadcurve.lab.preflight import obstacles
 from loadcurve.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
@@ -201,9 +203,9 @@ def test_a_module_that_is_missing_is_named_with_its_package(monkeypatch, section
     def lacking(*words):
         raise LabError(f"it is not here: apt-get install {package}")
 
-    known = programs.here()
-    bare = programs.Programs(lacking, lacking, known.nginx_takes_early_errors, known.is_root)
-    monkeypatch.setattr(programs, "here", lambda: bare)
+    known = capabilities.here()
+    bare = capabilities.Programs(lacking, lacking, known.nginx_takes_early_errors, known.is_root)
+    monkeypatch.setattr(capabilities, "here", lambda: bare)
     lacks = find_obstacles(short_study("s", **sections))
     assert f"apt-get install {package}" in lacks["remedy"].tolist()
 

@@ -4,7 +4,7 @@ import pytest
 from launched_runs import DELAYS, launched, short_study
 
 from loadcurve.lab import find_obstacles
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.tools import which
 
 pytestmark = pytest.mark.lab
 

@@ -10,7 +10,7 @@ from launched_runs import DELAYS, launched, short_study, tool_argv
 
 from loadcurve.lab import describe, describe_obstacles
 from loadcurve.lab.balancers import has_ipvs
-from loadcurve.lab.network import Ledger
+from loadcurve.lab.hosts.network import Ledger
 
 pytestmark = pytest.mark.lab
 

@@ -7,7 +7,7 @@ from launched_runs import DELAYS, launched, read_folder, short_study
 from private_services import free_endpoint
 
 from loadcurve.lab import launch
-from loadcurve.lab.generators.together import begun_late_s
+from loadcurve.lab.generators.barrier import begun_late_s
 
 pytestmark = pytest.mark.lab
 

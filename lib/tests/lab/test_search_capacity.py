@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simulated_servers import crossing, delay_bound, erlang, grid_levels, measure, search, universal
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.search import Capacity, Observation, Trial, begin, resume, step
+from loadcurve.lab.schedule.search import Capacity, Observation, Trial, begin, resume, step
 
 GOAL = Capacity(lowest=1, highest=4096, final_s=6, width_ratio=0.1)
 

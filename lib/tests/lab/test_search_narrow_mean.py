@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simulated_servers import search
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.search import NarrowMean, Observation, Trial, begin, resume
+from loadcurve.lab.schedule.search import NarrowMean, Observation, Trial, begin, resume
 from loadcurve.stats import summarise_stopping
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.stopping import MINIMUM

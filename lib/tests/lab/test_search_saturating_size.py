@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simulated_servers import search
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.search import Observation, SaturatingSize, Trial, begin, resume
+from loadcurve.lab.schedule.search import Observation, SaturatingSize, Trial, begin, resume
 
 GOAL = SaturatingSize(lowest=1000, highest=10_000, resolution=1000, final_s=6)
 

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import describe
-from loadcurve.lab.obstacles import arrangements
-from loadcurve.lab.programs import ASSUMED
-from loadcurve.lab.sections import TopologySection, check_study
+from loadcurve.lab.hosts.capabilities import ASSUMED
+from loadcurve.lab.preflight.obstacles import deployments
+from loadcurve.lab.study_file import TopologySection, check_study
 from loadcurve.study import Study
 
 
@@ -85,4 +85,4 @@ def test_what_is_taken_can_be_arranged(values):
         check_study(study)
     except LoadcurveError:
         return
-    assert list(arrangements(study, ASSUMED)) and list(describe(study))
+    assert list(deployments(study, ASSUMED)) and list(describe(study))

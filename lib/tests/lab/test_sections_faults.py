@@ -8,7 +8,7 @@ import pytest
 from study_texts import read, said
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.lab.sections import check_study, settings_of
+from loadcurve.lab.study_file import check_study, settings_of
 from loadcurve.study import Study
 
 PROXY = "topology: {recipe: client_proxy_servers}\n"

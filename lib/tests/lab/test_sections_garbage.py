@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from study_texts import HEAD, read, written
 
 from loadcurve.errors import LoadcurveError
-from loadcurve.lab.sections import StudyFile, read_checked
+from loadcurve.lab.study_file import StudyFile, read_checked
 from loadcurve.study import is_place, settled
 
 # A place for each kind of value, of every section; `settled` puts garbage there, or in place of what is around it.

@@ -13,10 +13,10 @@ from study_texts import written
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import monitors
-from loadcurve.lab.arrangement import argvs
-from loadcurve.lab.obstacles import arrangements, first_points
-from loadcurve.lab.programs import ASSUMED
-from loadcurve.lab.sections import check_study, read_checked
+from loadcurve.lab.deployment import argvs
+from loadcurve.lab.hosts.capabilities import ASSUMED
+from loadcurve.lab.preflight.obstacles import deployments, first_points
+from loadcurve.lab.study_file import check_study, read_checked
 from loadcurve.study import Study, settled
 
 HOSTILE = [
@@ -135,7 +135,7 @@ def made(values):
 def arranged(study):
     """Argvs, texts of files and names that a study comes to."""
     words, texts, names = [], [], [point.run_id for point in first_points(study)]
-    for _, made in arrangements(study, ASSUMED):
+    for _, made in deployments(study, ASSUMED):
         words += [argv for _, _, argv in argvs(made)]
         running = [service for _, service in made.services]
         if made.balanced:

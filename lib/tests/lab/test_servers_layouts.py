@@ -7,8 +7,8 @@ import pytest
 from events import HANG_S
 from private_services import ask, need, running
 
-from loadcurve.lab.network import build, find_block
-from loadcurve.lab.network.topology import client_server
+from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.servers import LAYOUTS, Endpoint, Files, Layout, Nginx, Serving, layout_services, nginx_service
 
 pytestmark = [pytest.mark.real, pytest.mark.lab]

@@ -9,10 +9,10 @@ from events import wait_until
 from private_services import ask, free_endpoint, listeners, need, running, worker_cpu_s
 
 from loadcurve.errors import LabError
-from loadcurve.lab.programs import Programs
-from loadcurve.lab.programs import here as here_programs
+from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.hosts.capabilities import here as here_programs
+from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.servers import Burn, Delay, Files, Nginx, Process, Serving, Status, Text, nginx_service
-from loadcurve.lab.tools import which
 
 pytestmark = pytest.mark.real
 

@@ -5,7 +5,7 @@ from launched_runs import launched
 from private_services import need
 
 from loadcurve.lab.generators import others
-from loadcurve.lab.shortfall import ended_early
+from loadcurve.lab.run.early_exit import ended_early
 from loadcurve.study import Command
 
 

@@ -12,9 +12,11 @@ from ssh_hosts import have_ssh, serving
 from test_ssh_runs import CLIENT_CONFIGURATION, Machines, statuses
 
 from loadcurve.errors import LabError
-from loadcurve.lab import find_obstacles, obstacles, programs
-from loadcurve.lab.network import TOPOLOGIES, build
-from loadcurve.lab.tools import which
+from loadcurve.lab import find_obstacles
+from loadcurve.lab.hosts import capabilities
+from loadcurve.lab.hosts.network import TOPOLOGIES, build
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.preflight import obstacles
 from loadcurve.records import read_run, run_folders, write_run, write_study
 from loadcurve.study import Study
 
@@ -56,7 +58,7 @@ def hiding(paths) -> tuple[str, ...]:
 def modules():
     """The folder with the module of nginx that waits."""
     try:
-        return Path(programs.here().module(programs.Programs.ECHO)).parent
+        return Path(capabilities.here().module(capabilities.Programs.ECHO)).parent
     except LabError as error:
         pytest.skip(str(error))
 

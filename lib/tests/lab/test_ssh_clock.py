@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from ssh_hosts import have_ssh, serving
 
-from loadcurve.lab import ssh
 from loadcurve.lab.generators.at import __file__ as at
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.network import TOPOLOGIES, LinkConditions, build
+from loadcurve.lab.hosts import ssh
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions, build
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]
@@ -47,7 +47,7 @@ def test_a_clock_that_both_share_has_no_offset(ledger, tmp_path, delay_s):
     links = {"S1": LinkConditions(delay_s=delay_s)} if delay_s else {}
     with build(TOPOLOGIES["client_server"](), ledger, links) as hosts, serving(hosts["S1"], tmp_path / "S1") as far:
         with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connection:
-            place = ssh.open_place(connection, Host("S1", "10.0.0.1"), tmp_path)
+            place = ssh.open_executor(connection, Host("S1", "10.0.0.1"), tmp_path)
             offset = place.offset
             assert abs(offset.monotonic_ns) <= offset.bound_ns
             assert abs(offset.wall_ns) <= offset.bound_ns
@@ -62,7 +62,7 @@ def test_a_clock_that_is_another(ledger, tmp_path, time_namespace):
         serving(hosts["S1"], tmp_path / "S1", before=time_namespace) as far,
         ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connection,
     ):
-        place = ssh.open_place(connection, Host("S1", "10.0.0.1"), tmp_path)
+        place = ssh.open_executor(connection, Host("S1", "10.0.0.1"), tmp_path)
         offset = place.offset
         assert abs(offset.monotonic_ns - SHIFT_S * 10**9) <= offset.bound_ns
         assert abs(offset.wall_ns) <= offset.bound_ns, "a time namespace has no wall clock of its own"
@@ -82,8 +82,8 @@ def test_a_common_instant_on_both_clocks(ledger, tmp_path, time_namespace):
         ssh.connected(near.url, options=near.options, prefix=hosts["C1"].prefix) as to_near,
     ):
         places = [
-            ssh.open_place(to_near, Host("C1", "10.0.0.1"), run),
-            ssh.open_place(to_far, Host("S1", "10.0.0.2"), run),
+            ssh.open_executor(to_near, Host("C1", "10.0.0.1"), run),
+            ssh.open_executor(to_far, Host("S1", "10.0.0.2"), run),
         ]
         for place in places:
             place.put({f"{place.host.name}.at.py": Path(at).read_text("utf-8")})

@@ -17,10 +17,10 @@ from events import wait_until
 from ssh_hosts import SshHost, have_ssh, make_key, serving
 
 from loadcurve.errors import LabError
-from loadcurve.lab import ssh
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.network import TOPOLOGIES, build
-from loadcurve.lab.ssh import connection
+from loadcurve.lab.hosts import ssh
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.network import TOPOLOGIES, build
+from loadcurve.lab.hosts.ssh import connection
 from loadcurve.study import Command
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools", "ssh_tools")]
@@ -70,9 +70,9 @@ import json, signal, sys, time
 # A test run in the background of a shell inherits an ignored SIGINT; a person's Ctrl-C meets Python's own handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
-from loadcurve.lab import ssh
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.ssh import connection
+from loadcurve.lab.hosts import ssh
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.ssh import connection
 from loadcurve.study import Command
 
 url, options, prefix, folder, deaf, runtime = json.loads(sys.argv[1])
@@ -119,7 +119,7 @@ def test_killed_at_any_moment(far, hosts, tmp_path, runtime, seed):
 
 def test_a_connection_that_breaks_is_told(far, hosts, tmp_path):
     with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected:
-        place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+        place = ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path)
         running = run_deaf(place)
         for pid in far.sessions():
             os.kill(pid, signal.SIGKILL)
@@ -147,7 +147,7 @@ def test_a_network_that_goes_silent(far, hosts, tmp_path, monkeypatch):
     monkeypatch.setattr(connection, "_WORD_EVERY_S", 0.3)
     options = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=1", *far.options)
     with ssh.connected(far.url, options=options, prefix=hosts["C1"].prefix) as connected:
-        place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+        place = ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path)
         running = run_deaf(place)
         subprocess.run(hosts["S1"].argv(("ip", "link", "set", "eth0", "down")), check=True)
         with pytest.raises(LabError, match=r"connection lost: Timeout, server 10\S+ not responding"):
@@ -160,7 +160,7 @@ def test_a_network_that_goes_silent(far, hosts, tmp_path, monkeypatch):
 
 def test_a_keeper_that_is_killed_on_the_host(far, hosts, tmp_path):
     with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected:
-        place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+        place = ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path)
         running = run_deaf(place)
         os.kill(connected._keeper, signal.SIGKILL)
         with pytest.raises(LabError, match="connection lost"):
@@ -170,7 +170,7 @@ def test_a_keeper_that_is_killed_on_the_host(far, hosts, tmp_path):
 
 def test_a_runner_that_is_killed_on_the_host(far, hosts, tmp_path):
     with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected:
-        place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+        place = ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path)
         running = place.start(Command("server", "sleep", place.argv(("sleep", "30"), 30), "x.out", "x.err", 30))
         while not (sleeping := [pid for pid, words in far.processes.items() if words == "sleep 30"]):
             time.sleep(0.02)
@@ -232,7 +232,7 @@ def test_hosts_that_will_not_do(hosts, tmp_path, monkeypatch, runtime, command, 
 def test_a_host_with_too_few_sessions(hosts, tmp_path):
     with serving(hosts["S1"], tmp_path / "S1", lines="MaxSessions 1\n") as far:
         with ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected:
-            place = ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path)
+            place = ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path)
             refused = Command("generator", "true", place.argv(("true",), 3), "x.out", "x.err", 3)
             for use in (lambda: place.check_output(("true",), 3), lambda: place.wait(place.start(refused))):
                 with pytest.raises(LabError, match="Session open refused by peer .MaxSessions of its sshd"):
@@ -247,7 +247,7 @@ def test_an_error_of_the_launcher_leaves_nothing(far, hosts, tmp_path, runtime):
         pytest.raises(KeyboardInterrupt),
         ssh.connected(far.url, options=far.options, prefix=hosts["C1"].prefix) as connected,
     ):
-        run_deaf(ssh.open_place(connected, Host("S1", "10.0.0.1"), tmp_path))
+        run_deaf(ssh.open_executor(connected, Host("S1", "10.0.0.1"), tmp_path))
         raise KeyboardInterrupt
     assert far.comes_to_rest(), (far.processes, far.left)
 

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
-from loadcurve.lab import machine
-from loadcurve.lab.places import LocalPlace, Place
-from loadcurve.lab.sections import check_study
-from loadcurve.lab.ssh import RemotePlace, connection, files, parse_url
-from loadcurve.lab.ssh.clock import Exchange, find_offset
-from loadcurve.lab.ssh.files import check_names, receive
-from loadcurve.lab.ssh.reader import Reader
+from loadcurve.lab.hosts import facts
+from loadcurve.lab.hosts.executor import Executor, LocalExecutor
+from loadcurve.lab.hosts.ssh import RemoteExecutor, connection, files, parse_url
+from loadcurve.lab.hosts.ssh.clock import Exchange, find_offset
+from loadcurve.lab.hosts.ssh.files import check_names, receive
+from loadcurve.lab.hosts.ssh.reader import Reader
+from loadcurve.lab.study_file import check_study
 from loadcurve.study import Study
 
 
@@ -167,7 +167,7 @@ def test_the_worked_example_of_two_symmetric_ways():
     assert (offset.monotonic_ns, offset.wall_ns, offset.bound_ns) == (1_000_000, 0, 10)
 
 
-@pytest.mark.parametrize("program", [machine.__file__, connection.__file__.replace("connection", "far_end")])
+@pytest.mark.parametrize("program", [facts.__file__, connection.__file__.replace("connection", "remote_agent")])
 def test_what_is_sent_to_hosts_runs_on_old_pythons_without_packages(program):
     tree = ast.parse(Path(program).read_text("utf-8"), feature_version=(3, 9))
     for node in ast.walk(tree):
@@ -178,9 +178,9 @@ def test_what_is_sent_to_hosts_runs_on_old_pythons_without_packages(program):
 
 
 def test_the_machine_tells_a_host_s_facts_as_its_own():
-    argv = [sys.executable, "-I", "-S", machine.__file__]
+    argv = [sys.executable, "-I", "-S", facts.__file__]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == machine.facts()
+    assert json.loads(done.stdout) == facts.facts()
 
 
 def test_the_login_shell_sees_one_constant_line():
@@ -190,12 +190,12 @@ def test_the_login_shell_sees_one_constant_line():
 
 
 def test_a_remote_place_has_the_methods_of_a_place():
-    methods = {name for name in vars(Place) if not name.startswith("_")}
+    methods = {name for name in vars(Executor) if not name.startswith("_")}
     assert methods >= {"argv", "put", "start", "wait", "stop", "check_output", "fetch", "close"}
-    for kind in (RemotePlace, LocalPlace):
+    for kind in (RemoteExecutor, LocalExecutor):
         for name in methods:
-            assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Place, name)), name
-    assert LocalPlace.is_here and not RemotePlace.is_here
+            assert inspect.signature(getattr(kind, name)) == inspect.signature(getattr(Executor, name)), name
+    assert LocalExecutor.is_here and not RemoteExecutor.is_here
 
 
 def test_a_share_of_the_processors_is_of_this_machine_alone():

@@ -26,10 +26,10 @@ from ssh_hosts import SshHost, have_ssh, serving
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles
 from loadcurve.lab.generators import begun_late_s
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.network import TOPOLOGIES, build
-from loadcurve.lab.network.ledger import runtime_folder
-from loadcurve.lab.tools import which
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.network import TOPOLOGIES, build
+from loadcurve.lab.hosts.network.ledger import runtime_folder
+from loadcurve.lab.hosts.tools import which
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 

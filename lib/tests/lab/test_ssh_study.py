@@ -6,8 +6,9 @@ import pytest
 from ssh_hosts import have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, ssh
-from loadcurve.lab.network import TOPOLOGIES, build
+from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab.hosts import ssh
+from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.records import read_run, read_study, run_folders
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
@@ -37,7 +38,7 @@ def test_a_study_on_two_machines(ledger, tmp_path, monkeypatch):
         logins = {
             each.url: partial(ssh.connected, options=each.options, prefix=hosts["C1"].prefix) for each in (near, far)
         }
-        monkeypatch.setattr("loadcurve.lab.stage.ssh.connected", lambda url: logins[url](url))
+        monkeypatch.setattr("loadcurve.lab.run.environment.ssh.connected", lambda url: logins[url](url))
         (folder := tmp_path / "machines").mkdir()
         (folder / "study.yml").write_text(
             STUDY.format(client_url=near.url, client=near.host.address, server_url=far.url, server=far.host.address)

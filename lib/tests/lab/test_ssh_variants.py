@@ -4,7 +4,7 @@ import pytest
 from ssh_hosts import have_ssh, serving
 from test_ssh_runs import CLIENT_CONFIGURATION, Machines
 
-from loadcurve.lab.network import TOPOLOGIES, build
+from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.records import read_run, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]

@@ -8,10 +8,10 @@ import pytest
 from launched_runs import launched
 
 from loadcurve.errors import LabError
-from loadcurve.lab import programs, tools
-from loadcurve.lab.hosts import LOCAL
-from loadcurve.lab.places import LocalPlace
-from loadcurve.lab.versions import version_at
+from loadcurve.lab.hosts import capabilities, tools
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL
+from loadcurve.lab.hosts.versions import version_at
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def old_nginx(tmp_path) -> Path:
 
 
 def test_a_program_by_path_is_asked_itself(tmp_path, old_nginx):
-    place = LocalPlace(LOCAL, tmp_path)
-    assert version_at(place, "nginx", str(old_nginx)) == "1.18.0"
-    assert version_at(place, "nginx", "nginx") == tools.version("nginx")
+    executor = LocalExecutor(LOCAL, tmp_path)
+    assert version_at(executor, "nginx", str(old_nginx)) == "1.18.0"
+    assert version_at(executor, "nginx", "nginx") == tools.version("nginx")
 
 
 @pytest.fixture
@@ -42,10 +42,10 @@ def by_name(tmp_path, monkeypatch):
 
 
 def test_a_program_by_name_is_asked_itself(tmp_path, by_name):
-    place = LocalPlace(LOCAL, tmp_path)
-    assert version_at(place, "nginx", "openresty") == "1.21.4.1"
-    assert version_at(place, "nginx", "no-such-openresty") == "", "not that of the usual one"
-    assert version_at(place, "php-fpm", "php-fpm") == tools.version("php-fpm"), "Debian has its version in the name"
+    executor = LocalExecutor(LOCAL, tmp_path)
+    assert version_at(executor, "nginx", "openresty") == "1.21.4.1"
+    assert version_at(executor, "nginx", "no-such-openresty") == "", "not that of the usual one"
+    assert version_at(executor, "php-fpm", "php-fpm") == tools.version("php-fpm"), "Debian has its version in the name"
 
 
 @pytest.mark.lab
@@ -60,7 +60,7 @@ def test_a_program_that_is_started_by_another_one_is_asked_itself(tmp_path):
 
 def test_what_an_old_nginx_does_not_know_is_not_asked_of_it(old_nginx):
     """``-e`` came with 1.19.5 (nginx CHANGES)."""
-    assert programs.here().nginx_takes_early_errors(str(old_nginx)) is False
+    assert capabilities.here().nginx_takes_early_errors(str(old_nginx)) is False
 
 
 def test_a_machine_by_ssh_is_asked_what_this_one_is(tmp_path, old_nginx):
@@ -72,7 +72,7 @@ def test_a_machine_by_ssh_is_asked_what_this_one_is(tmp_path, old_nginx):
         except LabError as error:
             return str(error).removeprefix("S1: ")
 
-    here, there = programs.here(), programs.there(LocalPlace(replace(LOCAL, name="S1"), tmp_path))
+    here, there = capabilities.here(), capabilities.there(LocalExecutor(replace(LOCAL, name="S1"), tmp_path))
     for module in (here.ECHO, here.STREAM):
         assert said(there.module, module) == said(here.module, module)
     assert said(there.php) == said(here.php)
@@ -97,4 +97,4 @@ def test_the_first_number_with_a_dot(words, said):
 
 
 def test_a_program_that_is_not_there_has_none(tmp_path):
-    assert version_at(LocalPlace(LOCAL, tmp_path), "nginx", os.fspath(tmp_path / "none")) == ""
+    assert version_at(LocalExecutor(LOCAL, tmp_path), "nginx", os.fspath(tmp_path / "none")) == ""

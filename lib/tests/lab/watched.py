@@ -9,10 +9,10 @@ from pathlib import Path
 
 from events import HANG_S
 
-from loadcurve.lab.hosts import LOCAL, Host
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.lab.monitors import Watcher
-from loadcurve.lab.process import guarded
-from loadcurve.lab.tools import SEARCH_PATH
 
 
 def start(watcher: Watcher, folder: Path, host: Host = LOCAL, limit_s: float = 300) -> subprocess.Popen:

@@ -9,7 +9,7 @@ import pytest
 
 from loadcurve import paths
 from loadcurve.lab.generators import RULES
-from loadcurve.lab.sections import adaptive, balancers, hosts, servers
+from loadcurve.lab.study_file import adaptive, balancers, hosts, servers
 from loadcurve.site.laboratory import RECIPES, designs_markdown, recipes_markdown
 
 PROGRAMS = {one.name for one in fields(servers.ServerSection)} - {"port"}

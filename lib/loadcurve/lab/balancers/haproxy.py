@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.proxies import Proxy
 from loadcurve.lab.servers.haproxy import HaproxyProcess, section
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoint
-from loadcurve.lab.service import Service
 
 _SCHEDULERS = {"rr": "roundrobin", "lc": "leastconn", "random": "random(1)", "hash": "source"}
 _STATISTICS = "/haproxy?stats"

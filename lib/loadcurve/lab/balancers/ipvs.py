@@ -6,7 +6,8 @@ from functools import cache
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.process import guarded
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.servers.settings import (
     Endpoint,
     check_address,
@@ -15,7 +16,6 @@ from loadcurve.lab.servers.settings import (
     check_endpoints,
     check_name,
 )
-from loadcurve.lab.tools import which
 
 MOST_SERVICES = 10_000
 SCHEDULERS = ("rr", "wrr", "wlc", "sh", "mh")

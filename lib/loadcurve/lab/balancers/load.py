@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from loadcurve.errors import LabError
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.places import LocalPlace
-from loadcurve.lab.process import now
-from loadcurve.lab.tools import SEARCH_PATH, version
+from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.process import now
+from loadcurve.lab.hosts.tools import SEARCH_PATH, version
 from loadcurve.study import Command
 
 # Ten thousand services are loaded within a second or two.
@@ -17,14 +17,14 @@ LIMIT_S = 30.0
 
 
 @contextlib.contextmanager
-def loaded(rules: Rules, place: LocalPlace) -> Iterator[Command]:
+def loaded(rules: Rules, executor: LocalExecutor) -> Iterator[Command]:
     """Write the files of rules, load them, and at the end keep what the kernel holds and remove them.
 
     Parameters
     ----------
     rules : Rules
         What to load.
-    place : LocalPlace
+    executor : LocalExecutor
         In a namespace that the laboratory made.
 
     Yields
@@ -37,30 +37,30 @@ def loaded(rules: Rules, place: LocalPlace) -> Iterator[Command]:
     LabError
         When the host is not such a namespace, or the kernel refuses them.
     """
-    if "netns" not in place.host.prefix:
-        raise LabError(f"rules are loaded only in a namespace of the laboratory, not on host {place.host.name}")
-    place.put(rules.files)
+    if "netns" not in executor.host.prefix:
+        raise LabError(f"rules are loaded only in a namespace of the laboratory, not on host {executor.host.name}")
+    executor.put(rules.files)
     begun = now()
-    argv = place.argv(rules.load, LIMIT_S)
-    _run(place, argv, rules.stdin)
-    exported = _run(place, place.argv(rules.export, LIMIT_S))
-    (place.folder / f"{rules.name}.{rules.tool}.rules.txt").write_text(exported, "utf-8")
+    argv = executor.argv(rules.load, LIMIT_S)
+    _run(executor, argv, rules.stdin)
+    exported = _run(executor, executor.argv(rules.export, LIMIT_S))
+    (executor.folder / f"{rules.name}.{rules.tool}.rules.txt").write_text(exported, "utf-8")
     try:
         yield Command(
             "balancer", rules.tool, argv, "", "", LIMIT_S,
-            version=version(rules.tool), host=place.host.name, started_at=begun, ended_at=now(), exit_code=0,
+            version=version(rules.tool), host=executor.host.name, started_at=begun, ended_at=now(), exit_code=0,
             stdin=rules.stdin,
         )  # fmt: skip
     finally:
-        _run(place, place.argv(rules.remove, LIMIT_S))
+        _run(executor, executor.argv(rules.remove, LIMIT_S))
 
 
-def _run(place: LocalPlace, argv: tuple[str, ...], stdin: str = "") -> str:
+def _run(executor: LocalExecutor, argv: tuple[str, ...], stdin: str = "") -> str:
     """What a command prints; its input is a file of the run's folder."""
     env = {**os.environ, "PATH": SEARCH_PATH}
-    with (place.folder / (stdin or os.devnull)).open("rb") as given:
-        done = subprocess.run(argv, cwd=place.folder, env=env, stdin=given, capture_output=True, check=False)
+    with (executor.folder / (stdin or os.devnull)).open("rb") as given:
+        done = subprocess.run(argv, cwd=executor.folder, env=env, stdin=given, capture_output=True, check=False)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise LabError(f"{place.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
+        raise LabError(f"{executor.host.name}: {words[-1] if words else f'exit code {done.returncode}'}")
     return done.stdout.decode("utf-8", "replace")

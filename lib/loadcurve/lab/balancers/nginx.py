@@ -6,8 +6,8 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.proxies import Proxy
 from loadcurve.lab.balancers.shares import nginx_key
 from loadcurve.lab.servers.nginx import Process, block, http_directives
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_count
-from loadcurve.lab.service import Service
 
 _SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash {key};"]}
 # Idle connections that each worker keeps to the servers of a pool; far more than servers answer at once.

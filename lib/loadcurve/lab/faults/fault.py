@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.network.conditions import SYSCTLS, LinkConditions
+from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions
 from loadcurve.lab.servers.settings import check_choice, check_name
 
 _NUMBERS = re.compile(r"[0-9]{1,10}(?: [0-9]{1,10}){0,2}")

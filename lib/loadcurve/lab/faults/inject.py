@@ -10,9 +10,9 @@ import psutil
 
 from loadcurve.errors import LabError
 from loadcurve.lab.faults.fault import Fault, Send, Step, Sysctl, Table
-from loadcurve.lab.hosts import Host
-from loadcurve.lab.network.commands import run
-from loadcurve.lab.process import now
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.network.commands import run
+from loadcurve.lab.hosts.process import now
 
 
 @dataclass(frozen=True)

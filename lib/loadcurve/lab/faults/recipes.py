@@ -4,7 +4,7 @@ import math
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.faults.fault import Fault, Send, Sysctl, Table
-from loadcurve.lab.network.conditions import LinkConditions
+from loadcurve.lab.hosts.network.conditions import LinkConditions
 from loadcurve.lab.servers.settings import check_count
 
 # RFC 9293, 3.1: the flags of a segment that opens a connection, and of one that closes it.

@@ -6,10 +6,11 @@ tool can be asked for and whether its loop is closed or open.  `start_at` lets s
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import others, wrk
-from loadcurve.lab.generators.generator import Generator, check_stem, limit_s
+from loadcurve.lab.generators.barrier import begun_late_s, common_instant_ns, start_at
+from loadcurve.lab.generators.generator import Generator, limit_s
 from loadcurve.lab.generators.load import Load, split
 from loadcurve.lab.generators.rules import RULES, Rules
-from loadcurve.lab.generators.together import begun_late_s, common_instant_ns, start_at
+from loadcurve.lab.hosts.names import check_stem
 
 __all__ = [
     "RULES",

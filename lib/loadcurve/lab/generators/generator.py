@@ -1,13 +1,10 @@
 """A generator's command, as data."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators.load import Load
 
-_STEM = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 # To open and close every connection, and to write the report, on a busy machine.
 _AROUND_S = 6.0
 # Where requests end the run its length is not known: a response of a second on each connection is the slowest that
@@ -43,13 +40,6 @@ class Generator:
     limit_s: float
     files: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
-
-
-def check_stem(stem: str) -> str:
-    """Return what a generator's files begin with."""
-    if not (isinstance(stem, str) and _STEM.fullmatch(stem)):
-        raise ValueRuleError("stem", "a letter, then up to 31 letters, digits and '-'", stem)
-    return stem
 
 
 def limit_s(load: Load) -> float:

@@ -2,8 +2,8 @@
 
 import json
 
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.web import WebServer
-from loadcurve.lab.service import Service
 
 
 def caddy_service(server: WebServer) -> Service:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.servers.responses import Text
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
-from loadcurve.lab.service import Service
 
 _HEAD = """\
 # A private haproxy of the laboratory; started in the run's folder by the command in run.json.

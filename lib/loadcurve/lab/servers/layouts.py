@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
 from loadcurve.lab.servers.responses import Response, Text
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_address, check_choice, check_count
-from loadcurve.lab.service import Service
 
 LAYOUTS = ("A", "B", "C", "D", "E", "reuseport")
 

@@ -1,7 +1,7 @@
 """A private lighttpd that sends files."""
 
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.web import WebServer
-from loadcurve.lab.service import Service
 
 _CONFIG = """\
 # A private lighttpd of the laboratory; started in the run's folder by the command in run.json.

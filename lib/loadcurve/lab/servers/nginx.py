@@ -10,6 +10,7 @@ from functools import partial
 
 from loadcurve.errors import ValueRuleError, check_all
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import (
     Endpoint,
     check_choice,
@@ -20,7 +21,6 @@ from loadcurve.lab.servers.settings import (
     check_path,
     check_program,
 )
-from loadcurve.lab.service import Service
 
 _MAIN = """\
 # A private nginx of the laboratory; started in the run's folder by the command in run.json.

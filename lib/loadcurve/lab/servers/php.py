@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from loadcurve.errors import check_all
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
+from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
-from loadcurve.lab.service import Service
 
 _FPM = """\
 ; A private PHP-FPM of the laboratory; started in the run's folder by the command in run.json.

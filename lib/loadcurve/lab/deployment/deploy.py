@@ -1,0 +1,201 @@
+"""From the checked sections of a point to its arrangement on hosts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from loadcurve.lab import monitors
+from loadcurve.lab.balancers import direct_routing_argvs
+from loadcurve.lab.deployment.balancers import NAME, Balanced, balance
+from loadcurve.lab.deployment.faults import fault_of
+from loadcurve.lab.deployment.host_slot import HostSlot, with_role
+from loadcurve.lab.deployment.loads import Loader, connections_of, loaders
+from loadcurve.lab.deployment.servers import ServerGroup, serve
+from loadcurve.lab.faults import Fault
+from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.monitors import Monitor
+from loadcurve.lab.servers.service import Service
+from loadcurve.lab.study_file.study_file import StudyFile
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Everything that runs for one point.
+
+    Attributes
+    ----------
+    slots : mapping of str to HostSlot
+        Hosts by name.
+    services : tuple of (str, Service)
+        Name of a host, and what is started there, in order.
+    balanced : Balanced or None
+        What stands before the servers, and is started after them.
+    balancer : str
+        Name of its host; empty where there is none.
+    before : tuple of (str, tuple of str)
+        Commands that prepare a host: its name, and an argv.
+    loaders : tuple of Loader
+        Generators.
+    monitors : mapping of str to tuple of Monitor
+        What watches each host.
+    fault : Fault or None
+        What goes wrong.
+    faulty : str
+        On which host.
+    served : mapping of str to ServerGroup
+        What serves on each server host.
+    """
+
+    slots: Mapping[str, HostSlot]
+    services: tuple[tuple[str, Service], ...]
+    balanced: Balanced | None
+    balancer: str
+    before: tuple[tuple[str, tuple[str, ...]], ...]
+    loaders: tuple[Loader, ...]
+    monitors: Mapping[str, tuple[Monitor, ...]]
+    fault: Fault | None = None
+    faulty: str = ""
+    served: Mapping[str, ServerGroup] = field(default_factory=dict)
+
+    def wrap(self, host: str, role: str) -> tuple[str, ...]:
+        """What the fault puts before the argv of a command of this role on a host."""
+        of = {"server": "S", "balancer": "LB", "generator": "C", "warm_up": "C"}
+        if self.fault is None or host != self.faulty or of.get(role) != self.fault.role:
+            return ()
+        return self.fault.wrap
+
+
+def deploy(
+    settings: StudyFile, slots: Mapping[str, HostSlot], programs: Programs, remote: Mapping[str, Programs] | None = None
+) -> Deployment:
+    """Return what runs for one point.
+
+    Parameters
+    ----------
+    settings : StudyFile
+        Its sections.
+    slots : mapping of str to HostSlot
+        Hosts of its topology by name; ``local`` alone on loopback.
+    programs : Programs
+        Where programs are that have no one name.
+    remote : mapping of str to Programs, optional
+        The same on machines by ssh, by their URLs; of one that is not there `programs` holds.
+
+    Raises
+    ------
+    ValueRuleError
+        When the sections do not fit the hosts.
+    LabError
+        When a host lacks a program or a module.
+    """
+    at = {name: (remote or {}).get(settings.topology.ssh_of(name), programs) for name in slots}
+    served = _served(settings, slots, at)
+    endpoints = tuple(endpoint for one in served.values() for endpoint in one.endpoints)
+    balanced, balancer, before = None, "", ()
+    if settings.balancer.kind:
+        (site,) = with_role(slots, "LB")
+        clients = connections_of(settings.load, with_role(slots, "C"))
+        balanced = balance(settings.balancer, site, endpoints, clients, at[site.name])
+        balancer = site.name
+        if settings.balancer.ipvs is not None and settings.balancer.ipvs.forward == "dr":
+            quiet = direct_routing_argvs(site.addresses[0])
+            before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in quiet)
+    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url,)
+    sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s)
+    fault, faulty = _fault(settings, slots, served)
+    return Deployment(
+        slots,
+        tuple((host, service) for host, one in served.items() for service in one.services),
+        balanced,
+        balancer,
+        before,
+        sending,
+        _monitors(settings, slots, served, balanced, balancer, roots),
+        fault,
+        faulty,
+        served,
+    )
+
+
+def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Host, role and argv of each command of an arrangement, in the order of their start."""
+    yield from ((host, "setup", argv) for host, argv in deployment.before)
+    yield from ((host, "server", service.argv) for host, service in deployment.services)
+    if (balanced := deployment.balanced) is not None:
+        argv = balanced.service.argv if balanced.service else balanced.rules.load
+        yield deployment.balancer, "balancer", argv
+    for host, chosen in deployment.monitors.items():
+        yield from ((host, "collector", watcher.argv) for watcher in monitors.watchers(chosen, host))
+    yield from ((loader.host, "generator", loader.generator.argv) for loader in deployment.loaders)
+
+
+def _served(
+    settings: StudyFile, slots: Mapping[str, HostSlot], programs: Mapping[str, Programs]
+) -> dict[str, ServerGroup]:
+    if settings.server.url is not None:
+        return {}
+    status = settings.monitors.stub_status is not None
+    return {
+        site.name: serve(
+            settings.server,
+            site,
+            "S1" if site.name == "local" else site.name,
+            settings.load.connections,
+            programs[site.name],
+            status,
+        )
+        for site in with_role(slots, "S")
+    }
+
+
+def _fault(
+    settings: StudyFile, slots: Mapping[str, HostSlot], served: Mapping[str, ServerGroup]
+) -> tuple[Fault | None, str]:
+    section = settings.fault
+    if not section.kind:
+        return None, ""
+    server = section.host if section.host in served else next(iter(served), "")
+    port = served[server].endpoints[0].port if server else 0
+    made = fault_of(section, served[server].services[-1].name if server else NAME, port)
+    return made, section.host or with_role(slots, made.role)[0].name
+
+
+def _monitors(
+    settings: StudyFile,
+    slots: Mapping[str, HostSlot],
+    served: Mapping[str, ServerGroup],
+    balanced: Balanced | None,
+    balancer: str,
+    roots: tuple[str, ...],
+) -> dict[str, tuple[Monitor, ...]]:
+    wanted = settings.monitors
+    ports = sorted({_port(root) for root in roots} | {e.port for one in served.values() for e in one.endpoints})
+    found: dict[str, tuple[Monitor, ...]] = {}
+    for name in slots:
+        chosen = [
+            getattr(monitors, recipe)(interval_s)
+            for recipe in ("sar", "mpstat", "ss_summary", "nstat", "proc")
+            if (interval_s := getattr(wanted, recipe)) is not None
+        ]
+        chosen += [
+            getattr(monitors, recipe)(ports, interval_s)
+            for recipe in ("ss_connections", "ss_details")
+            if (interval_s := getattr(wanted, recipe)) is not None
+        ]
+        if wanted.stub_status is not None and name in served and served[name].status:
+            chosen.append(monitors.stub_status(served[name].status, "/", wanted.stub_status))
+        if wanted.counters is not None and name == balancer:
+            chosen.append(_counters(balanced, wanted.counters))
+        if chosen:
+            found[name] = tuple(chosen)
+    return found
+
+
+def _counters(balanced: Balanced, interval_s: float) -> Monitor:
+    tool = balanced.rules.tool if balanced.rules else "haproxy"
+    return Monitor(tool, tool, "", interval_s, balanced.counters)
+
+
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,0 +1,73 @@
+"""From the section `fault` to a fault on a host."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from loadcurve.lab import faults
+from loadcurve.lab.faults import Fault
+from loadcurve.lab.hosts.network import HostSettings, LinkConditions, Topology
+from loadcurve.lab.hosts.network.wiring import resolve
+from loadcurve.lab.study_file.adaptive import FaultSection
+from loadcurve.lab.study_file.hosts import HostSection
+
+
+def fault_of(section: FaultSection, service: str, port: int) -> Fault:
+    """Return the fault of a section that names one.
+
+    Parameters
+    ----------
+    section : FaultSection
+        What the study says.
+    service : str
+        The server to which it happens.
+    port : int
+        The server's.
+    """
+    kind = section.kind
+    value = getattr(section, kind)
+    if kind in ("drop_syn", "drop_fin"):
+        return faults.FAULTS[kind](port)
+    if kind in ("kill_worker", "stop_server"):
+        return faults.FAULTS[kind](service)
+    if kind == "fill_accept_queue":
+        return faults.fill_accept_queue(service, value)
+    if kind == "cap_connections":
+        return faults.cap_connections(port, value)
+    if kind in ("few_descriptors", "lose_packets", "delay_packets") and section.host:
+        return faults.FAULTS[kind](value, section.host.rstrip("0123456789"))
+    return faults.FAULTS[kind](value)
+
+
+def links_with(
+    fault: Fault | None, host: str, links: Mapping[str, LinkConditions], topology: Topology
+) -> dict[str, LinkConditions]:
+    """Return the links' conditions with those of a fault on a host: each of its links keeps what is set, or is worse.
+
+    Parameters
+    ----------
+    fault : Fault, optional
+        What happens; None, or one that is of no link, changes nothing.
+    host : str
+        To which it happens.
+    links : mapping of str to LinkConditions
+        As a study names them: of a host, of a network, or of one link.
+    topology : Topology
+        Of the study.
+    """
+    if fault is None or (worse := fault.link) is None:
+        return dict(links)
+    changed = {}
+    for (name, network), now in resolve(topology, links).items():
+        if name == host:
+            delay_s, loss_ratio = max(now.delay_s, worse.delay_s), max(now.loss_ratio, worse.loss_ratio)
+            now = replace(now, delay_s=delay_s, loss_ratio=loss_ratio)
+        changed[f"{name}.{network}"] = now
+    return changed
+
+
+def settings_with(fault: Fault | None, on: str, name: str, host: HostSection) -> HostSettings:
+    """Return the settings of the host `name`, with those of a fault where it is `on` this host."""
+    settings = host.network()
+    if fault is None or on != name:
+        return settings
+    return replace(settings, sysctls={**settings.sysctls, **fault.sysctls})

@@ -1,0 +1,79 @@
+"""From the section `load` to the generators of every client, and where each sends its requests."""
+
+from dataclasses import dataclass, replace
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.deployment.host_slot import HostSlot
+from loadcurve.lab.generators import Generator, generator, split
+from loadcurve.lab.study_file.load import LoadSection
+
+
+@dataclass(frozen=True)
+class Loader:
+    """A generator on a host.
+
+    Attributes
+    ----------
+    host : str
+        Name of the host.
+    stem : str
+        What its files begin with.
+    generator : Generator
+        Its command.
+    url : str
+        Where it sends its requests.
+    """
+
+    host: str
+    stem: str
+    generator: Generator
+    url: str
+
+
+def connections_of(section: LoadSection, clients: tuple[HostSlot, ...]) -> dict[str, int]:
+    """Return the connections of each client, by its address; parameters as of `loaders`."""
+    found = dict.fromkeys((site.addresses[0] for site in clients), 0)
+    each = [site.addresses[0] for site in clients for _ in range(section.processes)]
+    for address, part in zip(each, split(section.of("http://127.0.0.1/", len(clients))), strict=True):
+        found[address] += part.connections
+    return found
+
+
+def loaders(
+    section: LoadSection, clients: tuple[HostSlot, ...], roots: tuple[str, ...], limit_s: float, suffix: str = ""
+) -> tuple[Loader, ...]:
+    """Return the generators of all clients: the load divided exactly, every root loaded by as many of them.
+
+    Parameters
+    ----------
+    section : LoadSection
+        What the study says.
+    clients : tuple of HostSlot
+        On which hosts.
+    roots : tuple of str
+        URLs of the servers that are loaded alike.
+    limit_s : float
+        Outer time limit; 0 for the generator's own.
+    suffix : str
+        Of the names of their files.
+
+    Raises
+    ------
+    ValueRuleError
+        When there are fewer generators than servers to load.
+    """
+    places = [site for site in clients for _ in range(section.processes)]
+    if len(places) % len(roots):
+        rule = f"such that {len(roots)} servers are loaded alike (on {len(clients)} clients)"
+        raise ValueRuleError("load.processes", rule, section.processes)
+    parts = split(section.of(roots[0], len(clients)))
+    found = []
+    for at, (site, part) in enumerate(zip(places, parts, strict=True)):
+        root = roots[at % len(roots)]
+        url = f"{root.rstrip('/')}{section.path}"
+        # A client's processes are told apart by a number where there are several.
+        number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
+        stem = f"{site.name}{number}{suffix}"
+        made = generator(replace(part, url=url), stem)
+        found.append(Loader(site.name, stem, replace(made, limit_s=limit_s) if limit_s else made, url))
+    return tuple(found)

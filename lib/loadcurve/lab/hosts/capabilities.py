@@ -1,0 +1,147 @@
+"""Where programs and modules are that distributions name in ways of their own."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts.executor import Executor
+from loadcurve.lab.hosts.tools import version, version_in, which
+
+# Run on a machine by ssh, Python 3.9 or newer: what an nginx says of itself, its modules, PHP-FPM, PHP's extensions.
+_ASK = r"""
+import glob, json, os, re, shutil, subprocess, sys
+try:
+    done = subprocess.run([sys.argv[1], "-V"], stdin=subprocess.DEVNULL, capture_output=True, timeout=10)
+    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+except (OSError, subprocess.TimeoutExpired):
+    said = ""
+folder = re.search(r"--modules-path=(\S+)", said)
+modules = glob.glob(os.path.join(folder[1] if folder else "/usr/lib/nginx/modules", "*.so")) if said else []
+php = [shutil.which("php-fpm") or "", *sorted(glob.glob("/usr/sbin/php-fpm[0-9]*"))]
+mysqli = sorted(glob.glob("/usr/lib/php/*/mysqli.so"))
+print(json.dumps({
+    "nginx": said, "modules": modules, "php": php[0] or php[-1],
+    "extensions": os.path.dirname(mysqli[-1]) if mysqli else "", "is_root": os.geteuid() == 0,
+}))
+"""
+_ASK_LIMIT_S = 20.0
+_NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a host has.
+
+    Attributes
+    ----------
+    module : callable
+        File name of a module of nginx → its absolute path; raises LabError where it is not there.
+    php : callable
+        Path of PHP-FPM, and of the folder with its extensions; raises LabError where they are not there.
+    nginx_takes_early_errors : callable
+        Name or path of an nginx → whether it knows ``-e``, as it does from 1.19.5 on.
+    is_root : bool
+        Whether its commands are root's.
+    """
+
+    module: Callable[[str], str]
+    php: Callable[[], tuple[str, str]]
+    nginx_takes_early_errors: Callable[[str], bool]
+    is_root: bool
+
+    ECHO = "ngx_http_echo_module.so"
+    STREAM = "ngx_stream_module.so"
+
+
+def here() -> Programs:
+    """Return what this machine has, each asked for when it is needed."""
+    return Programs(_module, _php, _takes_early_errors, os.geteuid() == 0)
+
+
+def there(executor: Executor) -> Programs:
+    """Return what a machine by ssh has; it is asked as long as the place is open, and once for each nginx.
+
+    Parameters
+    ----------
+    executor : Executor
+        On the machine; its host's name stands before what is lacking.
+
+    Raises
+    ------
+    LabError
+        When it cannot be asked.
+    """
+
+    @cache
+    def asked(nginx: str) -> dict[str, Any]:
+        text = executor.check_output(("python3", "-I", "-S", "-c", _ASK, nginx), _ASK_LIMIT_S)
+        try:
+            found = json.loads(text)
+            told = {name: str(found[name]) for name in ("nginx", "php", "extensions")}
+            return {**told, "modules": list(map(str, found["modules"])), "is_root": found["is_root"] is True}
+        except (ValueError, TypeError, KeyError):
+            raise LabError(f"{executor.host.name}: its python3 does not say what programs are there") from None
+
+    def module(name: str) -> str:
+        for path in asked("nginx")["modules"]:
+            if path.endswith(f"/{name}"):
+                return path
+        raise LabError(f"{executor.host.name}: {_no_module(name)}")
+
+    def php() -> tuple[str, str]:
+        found = asked("nginx")
+        if not found["php"] or not found["extensions"]:
+            raise LabError(f"{executor.host.name}: {_NO_PHP}")
+        return found["php"], found["extensions"]
+
+    return Programs(module, php, lambda nginx: _is_recent(version_in(asked(nginx)["nginx"])), asked("nginx")["is_root"])
+
+
+ASSUMED = Programs(
+    lambda name: f"/usr/lib/nginx/modules/{name}", lambda: ("php-fpm", "/usr/lib/php"), lambda _: True, True
+)
+"""What a study is checked with before anybody asks the machine."""
+
+
+@cache
+def _module(name: str) -> str:
+    """Where nginx itself says its modules are."""
+    if (path := which("nginx")) is not None:
+        done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10, check=False)
+        found = re.search(r"--modules-path=(\S+)", done.stderr)
+        module = Path(found[1] if found else "/usr/lib/nginx/modules") / name
+        if module.exists():
+            return str(module)
+    raise LabError(_no_module(name))
+
+
+def _no_module(name: str) -> str:
+    package = {Programs.ECHO: "libnginx-mod-http-echo", Programs.STREAM: "libnginx-mod-stream"}[name]
+    use = {Programs.ECHO: "waits without using the processor", Programs.STREAM: "balances connections"}[name]
+    return f"nginx lacks {name}, which {use}: apt-get install {package}"
+
+
+@cache
+def _php() -> tuple[str, str]:
+    program, extensions = which("php-fpm"), sorted(Path("/usr/lib/php").glob("*/mysqli.so"))
+    if program is None or not extensions:
+        raise LabError(_NO_PHP)
+    return program, str(extensions[-1].parent)
+
+
+@cache
+def _takes_early_errors(program: str) -> bool:
+    return _is_recent(version("nginx", "" if program == "nginx" else program))
+
+
+def _is_recent(said: str) -> bool:
+    """Whether a version is 1.19.5 or later; one that is not told is."""
+    numbers = tuple(int(part) for part in said.split(".") if part.isdigit())
+    return not numbers or numbers >= (1, 19, 5)

@@ -1,0 +1,178 @@
+"""What a host's commands may use: open files and processor time."""
+
+import contextlib
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.hosts.limits import enter
+from loadcurve.lab.hosts.limits.controller import NONE, find_controller
+from loadcurve.lab.hosts.names import check_stem
+from loadcurve.lab.hosts.network.ledger import Ledger
+from loadcurve.lab.hosts.network.resources import Resource
+from loadcurve.lab.hosts.tools import which
+
+_ENTER = Path(enter.__file__).read_text("utf-8")
+# A program has its streams, a listening socket, what its libraries open … the largest fs.nr_open that kernels take.
+_OPEN_FILES = (16, 2**30)
+# The kernel's shortest quota is 1 ms (kernel/sched/core.c, min_cfs_quota_period), the period here 100 ms.
+_CPU_QUOTA = (0.01, 1024.0)
+_CAP_SYS_RESOURCE = 24  # linux/capability.h
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a host's commands may use; a host without limits has what this process has.
+
+    Attributes
+    ----------
+    open_files : int or None
+        Of each process: ``ulimit -n``, soft and hard, 16–2³⁰.
+    cpu_quota : float or None
+        Of all commands of the host together: processors' worth of time in each 100 ms, 0.01–1024.  What is used up
+        early is waited for, so a response may take 100 ms longer than on a slower processor.
+
+    Examples
+    --------
+    >>> Limits(cpu_quota=0)
+    Traceback (most recent call last):
+    loadcurve.errors.ValueRuleError: cpu_quota must be a number of 0.01 to 1024, got 0
+    """
+
+    open_files: int | None = None
+    cpu_quota: float | None = None
+
+    def __post_init__(self):
+        files, quota = self.open_files, self.cpu_quota
+        (fewest, most), (low, high) = _OPEN_FILES, _CPU_QUOTA
+        if files is not None and (isinstance(files, bool) or not isinstance(files, int) or not fewest <= files <= most):
+            raise ValueRuleError("open_files", f"a whole number of {fewest} to {most}", files)
+        if quota is not None and (
+            isinstance(quota, bool) or not isinstance(quota, int | float) or not low <= quota <= high
+        ):
+            raise ValueRuleError("cpu_quota", f"a number of {low:g} to {high:g}", quota)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What stands before a host's own prefix, so that a command has its limits.
+
+    ``ip netns exec`` mounts another ``/sys``, in which there are no control groups: they are entered before it.  So
+    ``replace(host, prefix=(*prefix.argv, *host.prefix))`` is the host for servers and generators, and `host` remains
+    the one for monitors.
+
+    Attributes
+    ----------
+    argv : tuple of str
+        Before the command, run in the run's folder; empty where there are no limits.
+    files : mapping of str to str
+        Name of each file in the run's folder → its text, written before the start.
+    group : str
+        Path of the control group; empty where there is none.
+    """
+
+    argv: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    group: str = ""
+
+
+def why_not(limits: Limits) -> str:
+    """Say in one line why a host cannot have these limits on this machine; empty when it can."""
+    if limits.open_files is not None:
+        if which("prlimit") is None:
+            return "prlimit is not installed (apt-get install util-linux)"
+        allowed = int(Path("/proc/sys/fs/nr_open").read_text("ascii"))
+        if not _may_raise():
+            allowed = min(allowed, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # never infinite: nr_open bounds it
+        if allowed < limits.open_files:
+            return f"no process may have {limits.open_files} open files here, but {allowed}"
+    if limits.cpu_quota is not None and find_controller() is None:
+        return NONE
+    return ""
+
+
+@contextlib.contextmanager
+def limited(limits: Limits, ledger: Ledger, name: str, python: str = sys.executable) -> Iterator[Prefix]:
+    """Limit a host of this machine for as long as the context; at its end every process in its group is ended.
+
+    Parameters
+    ----------
+    limits : Limits
+        What its commands may use.
+    ledger : Ledger
+        Where its control group is written down before it is made.
+    name : str
+        Of the host: a letter, then up to 31 letters, digits and ``-``.  The file that it needs is ``NAME.enter.py``.
+    python : str
+        Interpreter that enters the group.
+
+    Yields
+    ------
+    Prefix
+        What stands before the host's own prefix.
+
+    Raises
+    ------
+    LabError
+        When this machine cannot have the limits, see `why_not`.
+    """
+    check_stem(name)
+    if reason := why_not(limits):
+        raise LabError(reason)
+    files = () if limits.open_files is None else _open_files_argv(limits.open_files)
+    if limits.cpu_quota is None:
+        yield Prefix(files)
+        return
+    controller = find_controller()
+    group, settings = (
+        Resource("cgroup", f"{controller.folder}/{ledger.tag}-{name}"),
+        controller.settings(limits.cpu_quota),
+    )
+    ledger.record(group)
+    try:
+        try:
+            Path(group.name).mkdir()
+            enter.settle(group.name, settings)
+        except OSError as error:
+            raise LabError(f"no quota of {limits.cpu_quota:g} processors here: {error}") from None
+        argv = (python, "-I", "-S", f"{name}.enter.py", group.name, *settings, "--", *files)
+        yield Prefix(argv, {f"{name}.enter.py": _ENTER}, group.name)
+    finally:
+        ledger.remove(group)
+
+
+def throttling(prefix: Prefix) -> dict[str, float]:
+    """Return what the quota did so far, for `run.json`; empty where there is none.
+
+    Returns
+    -------
+    dict of str to float
+        ``periods``: in how many any command wanted to run; ``throttled``: in how many of them the quota was used up;
+        ``throttled_s``: time for which processors then stood still, summed over processors, in s.
+    """
+    if not prefix.group:
+        return {}
+    counted = dict(line.split() for line in Path(prefix.group, "cpu.stat").read_text("ascii").splitlines())
+    # Version 1 counts in ns, version 2 in µs (kernel/sched/core.c, cpu_cfs_stat_show and cpu_extra_stat_show).
+    name, per_s = ("throttled_time", 1e9) if "throttled_time" in counted else ("throttled_usec", 1e6)
+    return {
+        "periods": int(counted["nr_periods"]),
+        "throttled": int(counted["nr_throttled"]),
+        "throttled_s": int(counted[name]) / per_s,
+    }
+
+
+def _open_files_argv(count: int) -> tuple[str, ...]:
+    """Set the limit, then give up the right to raise it: haproxy and mariadbd do so by themselves where they may."""
+    kept = ("setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource") if _may_raise() else ()
+    return ("prlimit", f"--nofile={count}:{count}", *kept)
+
+
+def _may_raise() -> bool:
+    """Whether this process may raise its hard limits; root in a container often may not."""
+    lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
+    held = next((int(line.split()[1], 16) for line in lines if line.startswith("CapEff:")), 0)
+    return bool(held >> _CAP_SYS_RESOURCE & 1)

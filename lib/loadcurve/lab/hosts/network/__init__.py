@@ -1,0 +1,29 @@
+"""Networks of a study on one machine: topologies as data, namespaces that hold them, conditions of their links.
+
+`TOPOLOGIES` are the recipes, `build` makes one for as long as a context lasts, `network_facts` says what it was.
+Everything is written in a `Ledger` before it is made, so that `clean` can remove what a killed launcher left.
+"""
+
+from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions, has_netem
+from loadcurve.lab.hosts.network.facts import network_facts
+from loadcurve.lab.hosts.network.ledger import Ledger, clean
+from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
+from loadcurve.lab.hosts.network.namespaces import build, find_block
+from loadcurve.lab.hosts.network.resources import Resource
+from loadcurve.lab.hosts.network.setup_log import SetupLog
+from loadcurve.lab.hosts.network.topology import Topology
+
+__all__ = [
+    "TOPOLOGIES",
+    "HostSettings",
+    "Ledger",
+    "LinkConditions",
+    "Resource",
+    "SetupLog",
+    "Topology",
+    "build",
+    "clean",
+    "find_block",
+    "has_netem",
+    "network_facts",
+]

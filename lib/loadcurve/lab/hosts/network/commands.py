@@ -1,0 +1,111 @@
+"""Run the tools that make networks: each under a time limit, ended with its launcher, several at once."""
+
+import contextlib
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.tools import SEARCH_PATH
+
+# Each of these tools needs a few ms; 10 s leave room for a machine under load.
+_LIMIT_S = 10.0
+_FAILED_LINE = re.compile(r"^Command failed -:([0-9]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A tool with its argv and what it reads on its standard input.
+
+    Attributes
+    ----------
+    argv : tuple of str
+        The command.
+    stdin : str
+        Its standard input: the lines of a batch.
+    stays : bool
+        Whether it runs as long as what it makes; `run_together` runs only such as end.
+    """
+
+    argv: tuple[str, ...]
+    stdin: str = ""
+    stays: bool = False
+
+
+def run_together(invocations: Iterable[Invocation], holding: int | None = None) -> list[str]:
+    """Run several tools at once and return what each one printed.
+
+    Parameters
+    ----------
+    invocations : iterable of Invocation
+        What to run; their order does not matter.
+    holding : int, optional
+        File descriptor that they keep open while they run: the lock of the ledger, so that nobody cleans up while a
+        tool of a killed launcher is still making something.
+
+    Raises
+    ------
+    LabError
+        When one of them fails; the others are waited for first.
+    """
+    started, failed, printed = [], [], []
+    deadline = time.monotonic() + _LIMIT_S + 3  # `timeout` kills 2 s after it has asked
+    try:
+        # One by one, so that those which run are ended when a later one cannot be started.
+        started.extend((invocation, _start(invocation, holding)) for invocation in invocations)
+        for invocation, process in started:
+            out, err = process.communicate(invocation.stdin, timeout=max(0.1, deadline - time.monotonic()))
+            printed.append(out)
+            if process.returncode:
+                failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode, invocation.stdin)}")
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"no end of {' '.join(error.cmd)} after {_LIMIT_S:g} s") from None
+    finally:
+        for _, process in started:
+            _end(process)
+    if failed:
+        raise LabError(failed[0])
+    return printed
+
+
+def run(argv: tuple[str, ...], text: str = "", holding: int | None = None) -> str:
+    """Run one tool and return what it printed; see `run_together`."""
+    return run_together([Invocation(argv, text)], holding)[0]
+
+
+def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
+    try:
+        return subprocess.Popen(
+            guarded(invocation.argv, _LIMIT_S),
+            env={**os.environ, "PATH": SEARCH_PATH, "LC_ALL": "C"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C reaches the launcher, which ends them in order
+            pass_fds=() if holding is None else (holding,),
+        )
+    except FileNotFoundError as error:
+        raise LabError(f"{error.filename} is not installed (apt-get install util-linux coreutils)") from None
+
+
+def _end(process: subprocess.Popen) -> None:
+    if process.poll() is None:
+        process.terminate()  # `timeout` passes it on
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(3)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        with contextlib.suppress(OSError):
+            stream.close()
+
+
+def _reason(stderr: str, code: int, text: str) -> str:
+    """First line of what a tool said, and the line of its batch that it said it about."""
+    said = [line for line in stderr.strip().splitlines() if not _FAILED_LINE.match(line)]
+    number = _FAILED_LINE.search(stderr)  # `ip` and `tc` say so after their reason
+    about = f" ({text.splitlines()[int(number[1]) - 1]})" if number else ""
+    return (said[0] if said else f"exit code {code}") + about

@@ -1,0 +1,213 @@
+"""What a link does to packets, and what a host's kernel is set to: values that are checked before anything is made.
+
+Delay and loss hold for each direction, so a link's delay adds twice to a round trip.  Rate limits each direction at
+the sending end (token bucket, tc-tbf(8)).
+
+Loss is drawn where packets arrive, not by netem: a sender's queue holds up to 64 KiB as one packet (segmentation
+offload), and dropping there would lose a whole burst.  So a link with loss also has its segmentation offload off.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.lab.hosts.network.commands import run
+
+# The smallest datagram that IPv4 must carry whole (RFC 791) … what a TAP device takes (drivers/net/tun.c, MAX_MTU).
+_MTU = (68, 65521)
+OFFLOADS = frozenset({"tso", "gso", "gro", "lro", "sg", "rx", "tx"})
+# tc-tbf(8), PARAMETERS, latency: how long a packet may wait for its tokens.
+_TBF_LATENCY_MS = 50
+# netem drops what is above its limit (tc-netem(8): 1000 packets); this holds 10 Gbit/s for 100 ms in full frames.
+_NETEM_LIMIT_PACKETS = 100_000
+_ETHERNET_HEADER_BYTES = 14
+
+# Set per network namespace in Linux 6.x, and of use in a load test.  Names that are the whole machine's are not here.
+SYSCTLS = frozenset(
+    {
+        "net.core.somaxconn",
+        "net.ipv4.ip_forward",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_abort_on_overflow",
+        "net.ipv4.tcp_adv_win_scale",
+        "net.ipv4.tcp_autocorking",
+        "net.ipv4.tcp_ecn",
+        "net.ipv4.tcp_fastopen",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_limit_output_bytes",
+        "net.ipv4.tcp_max_syn_backlog",
+        "net.ipv4.tcp_max_tw_buckets",
+        "net.ipv4.tcp_moderate_rcvbuf",
+        "net.ipv4.tcp_no_metrics_save",
+        "net.ipv4.tcp_notsent_lowat",
+        "net.ipv4.tcp_orphan_retries",
+        "net.ipv4.tcp_retries1",
+        "net.ipv4.tcp_retries2",
+        "net.ipv4.tcp_rfc1337",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_sack",
+        "net.ipv4.tcp_slow_start_after_idle",
+        "net.ipv4.tcp_syn_retries",
+        "net.ipv4.tcp_synack_retries",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.tcp_timestamps",
+        "net.ipv4.tcp_tw_reuse",
+        "net.ipv4.tcp_window_scaling",
+        "net.ipv4.tcp_wmem",
+        "net.netfilter.nf_conntrack_tcp_timeout_established",
+        "net.netfilter.nf_conntrack_tcp_timeout_fin_wait",
+        "net.netfilter.nf_conntrack_tcp_timeout_time_wait",
+    }
+)
+_NUMBERS = re.compile(r"[0-9]{1,10}(?:[ ,-][0-9]{1,10}){0,7}")
+_WORD = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX of linux/tcp.h is 16
+
+
+@dataclass(frozen=True)
+class LinkConditions:
+    """What a link does to packets.
+
+    Attributes
+    ----------
+    mtu : int
+        Largest packet in bytes, 68–65521.
+    rate_bps : float
+        Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit where it is not there.
+    delay_s : float
+        Delay in each direction, 0–10 s.
+    loss_ratio : float
+        Share of IPv4 packets lost at random in each direction, 0–1; it has a resolution of a millionth.
+    offloads : mapping of str to bool
+        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's own
+        otherwise.
+    """
+
+    mtu: int = 1500
+    rate_bps: float = math.inf
+    delay_s: float = 0.0
+    loss_ratio: float = 0.0
+    offloads: Mapping[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not (_is_whole(self.mtu) and _MTU[0] <= self.mtu <= _MTU[1]):
+            yield ValueRuleError("mtu", f"a whole number of {_MTU[0]} to {_MTU[1]}", self.mtu)
+        for name, low, high in (("rate_bps", 8000, math.inf), ("delay_s", 0, 10), ("loss_ratio", 0, 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                yield ValueRuleError(name, f"a number of {low} to {high}", value)
+        for name, on in self.offloads.items():
+            if name not in OFFLOADS or not isinstance(on, bool):
+                yield ValueRuleError("offloads", f"true or false for {' '.join(sorted(OFFLOADS))}", f"{name}: {on}")
+
+
+@dataclass(frozen=True)
+class HostSettings:
+    """What a host's kernel is set to.
+
+    Attributes
+    ----------
+    congestion_control : str
+        ``reno`` unless a study asks about another one: bbr, the default of some kernels, sends responses of more than
+        one segment four to nine times slower over veth.
+    sysctls : mapping of str to str
+        Settings of this host alone, their names among `SYSCTLS`, their values numbers.
+    """
+
+    congestion_control: str = "reno"
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not (isinstance(self.congestion_control, str) and _WORD.fullmatch(self.congestion_control)):
+            yield ValueRuleError("congestion_control", "a name such as reno", self.congestion_control)
+        for name, value in self.sysctls.items():
+            if name not in SYSCTLS:
+                yield ValueRuleError("sysctls", "settings of a network namespace that the laboratory knows", name)
+            elif isinstance(value, bool) or not _NUMBERS.fullmatch(str(value)):
+                yield ValueRuleError(f"sysctls.{name}", "one or more numbers", value)
+
+
+def tc_lines(device: str, link: LinkConditions, netem: bool) -> str:
+    """Batch for tc(8): delay by netem where the kernel has it, below it the rate by tbf, as tc-netem(8) nests them.
+
+    Examples
+    --------
+    >>> print(tc_lines("eth0", LinkConditions(rate_bps=1e8), netem=False), end="")
+    qdisc add dev eth0 root tbf rate 100000000bit burst 15000b latency 50ms
+    """
+    lines, parent = "", "root"
+    if link.delay_s and netem:
+        lines += f"qdisc add dev {device} root handle 1: netem delay {link.delay_s * 1e6:.0f}us "
+        lines += f"limit {_NETEM_LIMIT_PACKETS}\n"
+        parent = "parent 1:1 handle 10:"
+    if math.isfinite(link.rate_bps):
+        lines += f"qdisc add dev {device} {parent} tbf rate {link.rate_bps:.0f}bit burst {_burst_bytes(link)}b "
+        lines += f"latency {_TBF_LATENCY_MS}ms\n"
+    return lines
+
+
+def _burst_bytes(link: LinkConditions) -> int:
+    # 1.2 ms of the rate: above what accrues between two ticks at HZ = 1000, far below a second's bytes.  A bucket
+    # smaller than a frame would let nothing through.
+    return max(round(link.rate_bps / 8 * 1.2e-3), 2 * (link.mtu + _ETHERNET_HEADER_BYTES))
+
+
+def loss_rules(losses: Mapping[str, float]) -> str:
+    """Text for ``nft -f -``: packets lost at random on arrival, by name of the device → share.
+
+    Examples
+    --------
+    >>> print(loss_rules({"eth0": 0.01}), end="")
+    table netdev loss {
+      chain eth0 {
+        type filter hook ingress device "eth0" priority 0;
+        meta protocol ip numgen random mod 1000000 < 10000 counter drop
+      }
+    }
+    """
+    chains = "".join(
+        f'  chain {device} {{\n    type filter hook ingress device "{device}" priority 0;\n'
+        f"    meta protocol ip numgen random mod 1000000 < {share * 1e6:.0f} counter drop\n  }}\n"
+        for device, share in losses.items()
+    )
+    return f"table netdev loss {{\n{chains}}}\n"
+
+
+def ethtool_argv(device: str, link: LinkConditions) -> tuple[str, ...]:
+    """Command that switches offloads; empty where a link asks for none.
+
+    Examples
+    --------
+    >>> " ".join(ethtool_argv("eth0", LinkConditions(loss_ratio=0.01)))
+    'ethtool -K eth0 tso off gso off'
+    """
+    offloads = {**({"tso": False, "gso": False} if link.loss_ratio else {}), **link.offloads}
+    if not offloads:
+        return ()
+    return ("ethtool", "-K", device, *(word for name, on in offloads.items() for word in (name, "on" if on else "off")))
+
+
+@cache
+def has_netem() -> bool:
+    """Whether this kernel delays packets by itself: asked in a namespace that is gone with the question."""
+    try:
+        run(("unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"))
+    except LabError:
+        return False
+    return True
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

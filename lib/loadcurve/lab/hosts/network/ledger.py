@@ -1,0 +1,206 @@
+"""What a launch has made on the machine, written down before it is made, so that it can be removed by anyone later.
+
+One small file for each launch, in a folder that only its user may enter.  Its name says whose it is::
+
+    /run/loadcurve/lc3fa9c1.4242.181516.1f0c2d3e.ledger
+                   tag      pid  start  boot
+
+A process is told from a later one with the same number by its start time, and from one before a restart by the boot.
+Each line names things: ``made`` is written before they are made, ``gone`` after they have been removed.  Lines are
+appended in one piece; a last line without its end is of something that was never begun.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.lab.hosts.network.resources import Resource, check_resource, exists, is_running, process_state, remove
+
+_FILE = re.compile(r"(lc[0-9a-f]{6})\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})\.ledger")
+# How long the tools of a killed launcher may take to end: they get its last signal at once.
+_TOOLS_END_S = 5.0
+
+
+class Ledger:
+    """A launch and all it has made on the machine; leaving the context removes all of it.
+
+    Parameters
+    ----------
+    folder : pathlib.Path, optional
+        Where the file lies; the user's runtime folder by default.
+
+    Attributes
+    ----------
+    tag : str
+        ``lc`` and six random digits: every name of this launch begins with it.
+    """
+
+    def __init__(self, folder: Path | None = None):
+        self.tag = f"lc{secrets.token_hex(3)}"
+        self._pid, self._things = os.getpid(), []
+        started = process_state(self._pid)[1]
+        self._path = runtime_folder(folder) / f"{self.tag}.{self._pid}.{started}.{_boot()}.ledger"
+        self.lock = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def record(self, *resources: Resource) -> None:
+        """Write down what is about to be made.
+
+        Raises
+        ------
+        ValueRuleError
+            When a name does not carry the launch's tag.
+        LabError
+            When there is such a thing already: it is someone else's.
+        """
+        for resource in resources:
+            if exists(check_resource(resource, self.tag)):
+                raise LabError(f"there is a {resource} already; it is not of this launch")
+        self._write("made", resources)
+        self._things += resources
+
+    def remove(self, *resources: Resource) -> None:
+        """Remove things of this launch, and write down that they are gone."""
+        _surely(resources)
+        self._things = [resource for resource in self._things if resource not in resources]
+        self._write("gone", resources)
+
+    def close(self) -> None:
+        """Remove all that is left of this launch, and its file."""
+        if os.getpid() != self._pid or self.lock < 0:  # a fork of the launcher owns nothing
+            return
+        try:
+            _surely(self._things)
+            self._path.unlink(missing_ok=True)
+        finally:
+            os.close(self.lock)
+            self.lock = -1
+
+    def _write(self, what: str, resources: tuple[Resource, ...]) -> None:
+        line = json.dumps({what: [[t.kind, t.name] for t in resources]}).encode() + b"\n"
+        size = os.fstat(self.lock).st_size
+        try:
+            if os.write(self.lock, line) == len(line):
+                return
+        except OSError as error:
+            raise LabError(f"{self._path}: {error.strerror}") from None
+        os.ftruncate(self.lock, size)
+        raise LabError(f"{self._path}: no room for another line")
+
+
+def _surely(resources: Sequence[Resource]) -> None:
+    try:
+        remove(resources)
+    except KeyboardInterrupt:  # the second Ctrl-C, of someone who sees no end: what was begun is ended first
+        remove(resources)
+        raise
+
+
+def clean(folder: Path | None = None) -> tuple[str, ...]:
+    """Remove what launches have left that are no more, and nothing else.
+
+    Parameters
+    ----------
+    folder : pathlib.Path, optional
+        Where the ledgers lie; the user's runtime folder by default.
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each thing that was removed, and for each ledger that had to stay.
+    """
+    said: list[str] = []
+    for path in sorted(runtime_folder(folder).glob("*.ledger")):
+        found = _FILE.fullmatch(path.name)
+        if not found or _is_alive(int(found[2]), int(found[3]), found[4]):
+            continue
+        with contextlib.suppress(FileNotFoundError):  # cleaned by another one meanwhile
+            said += _clean_one(path, found[1])
+    return tuple(said)
+
+
+def _clean_one(path: Path, tag: str) -> list[str]:
+    with path.open("rb") as file:
+        if not _locked(file.fileno()):
+            return [f"{tag}: its launcher is gone, but a process that it started still makes things; try again"]
+        path.stat()  # another one may have cleaned while this one waited
+        try:
+            resources = [check_resource(resource, tag) for resource in reversed(_left(file.read()))]
+            here = [resource for resource in resources if exists(resource)]
+            remove(here)
+        except (LoadcurveError, OSError) as error:
+            return [f"{tag}: {error}; {path} stays"]
+        path.unlink()
+        return [f"{tag}: removed {resource}" for resource in here]
+
+
+def _left(lines: bytes) -> list[Resource]:
+    """Things that a ledger names as made and not as gone."""
+    left: list[Resource] = []
+    for number, line in enumerate(lines.split(b"\n")[:-1], 1):
+        try:
+            ((what, pairs),) = json.loads(line).items()
+            resources = [Resource(kind, name) for kind, name in pairs]
+        except (ValueError, TypeError, AttributeError):
+            raise LabError(f"line {number} is not of a ledger") from None
+        left = [*left, *resources] if what == "made" else [resource for resource in left if resource not in resources]
+    return left
+
+
+def _locked(file: int) -> bool:
+    deadline = time.monotonic() + _TOOLS_END_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+
+
+def _is_alive(pid: int, started: int, boot: str) -> bool:
+    try:
+        return boot == _boot() and is_running(pid) and process_state(pid)[1] == started
+    except OSError:
+        return False
+
+
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii")[:8]
+
+
+def runtime_folder(folder: Path | None = None) -> Path:
+    """Where the ledgers lie, made if need be: ``/run/loadcurve`` for root, else in the user's own runtime folder.
+
+    Raises
+    ------
+    LabError
+        When it is not a folder of this user's own.
+    """
+    if folder is None:
+        own = os.environ.get("XDG_RUNTIME_DIR")
+        if os.geteuid() == 0:
+            folder = Path("/run/loadcurve")
+        else:
+            folder = Path(own) / "loadcurve" if own else Path(tempfile.gettempdir()) / f"loadcurve-{os.geteuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.geteuid():
+        raise LabError(f"{folder} must be a folder of this user's own; remove it and try again")
+    folder.chmod(0o700)
+    return folder

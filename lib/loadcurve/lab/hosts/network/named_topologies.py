@@ -1,0 +1,148 @@
+"""Named topologies: small functions from counts to a `Topology`.
+
+Addresses follow from the order of the hosts alone, so a study has the same ones everywhere::
+
+    10.99.0.0/16       the block, 10.99.0.0/18 its first network, 10.99.64.0/18 its second one
+    10.99.2.1 .2 .3    addresses of the host with number 2 in the first network
+"""
+
+import ipaddress
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.hosts.network.topology import Interface, Node, Topology
+
+# Blocks that nobody routes on the Internet: RFC 1918, and RFC 2544 (198.18.0.0/15, for benchmarks).  In order of
+# preference; high numbers of 10.0.0.0/8 are the ones that sites, clouds and containers use least.
+BLOCKS = (
+    *(f"10.{n}.0.0/16" for n in (99, *range(240, 256), *range(100, 240))),
+    *(f"172.{n}.0.0/16" for n in range(31, 15, -1)),
+    "198.18.0.0/16",
+    "198.19.0.0/16",
+)
+_NETWORK_BITS = 18  # four networks in a block, 64 hosts in a network, 254 addresses for each host
+_MOST_HOSTS, _MOST_ADDRESSES = 63, 254
+
+
+def loopback() -> Topology:
+    """Everything on this machine, by its loopback address; nothing is made."""
+    return Topology("loopback")
+
+
+def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
+    """A client and a server in one network.
+
+    Parameters
+    ----------
+    addresses : int
+        Of each server, 1–254: a client has about 28,000 connections to each, its ephemeral ports.
+    block : str
+        Addresses to take from, a /16; see `find_block`.
+    """
+    return replace(several_clients(1, 1, addresses, block), name="client_server")
+
+
+def several_clients(clients: int = 2, servers: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
+    """Clients and servers in one network; parameters as in `client_server`."""
+    return Topology("several_clients", _in_one_network(_names("C", clients) + _names("S", servers), addresses, block))
+
+
+def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
+    """A client, a proxy that answers for the servers, and servers, in one network.
+
+    The client reaches the servers directly as well, so that the proxy's cost can be told.
+    """
+    nodes = _in_one_network([("LB", "LB"), *_names("C", 1), *_names("S", servers)], addresses, block)
+    return Topology("client_proxy_servers", nodes)
+
+
+def client_l4_servers(servers: int = 2, clients: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
+    """Clients and servers in two networks, and between them a balancer that passes on packets.
+
+    Clients talk to the balancer's address.  It rewrites the destination alone (DNAT, IPVS NAT), so that the servers
+    see the clients' addresses; their default route leads the answers back through it.
+    """
+    front, back = _addresses(block, 0), _addresses(block, 1)
+    balancer = Node(
+        "LB", "LB", (Interface("front", "eth0", front(0, 1)), Interface("back", "eth1", back(0, 1))), forwards=True
+    )
+    outer = [
+        Node(name, role, (Interface("front", "eth0", front(number, 1)),), gateway=_bare(front(0, 1)))
+        for number, (name, role) in enumerate(_names("C", clients), 1)
+    ]
+    inner = [
+        Node(name, role, (Interface("back", "eth0", back(number, addresses)),), gateway=_bare(back(0, 1)))
+        for number, (name, role) in enumerate(_names("S", servers), 1)
+    ]
+    return Topology("client_l4_servers", (balancer, *outer, *inner))
+
+
+TOPOLOGIES = {
+    recipe.__name__: recipe
+    for recipe in (loopback, client_server, client_proxy_servers, client_l4_servers, several_clients)
+}
+"""Recipes by name, as a study names them."""
+
+
+def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
+    """Return the first block that overlaps no route.
+
+    Parameters
+    ----------
+    routes : iterable of str
+        Destinations that the machine has routes to, such as ``192.0.2.0/24``; IPv6 ones do not matter.
+    blocks : iterable of str
+        Blocks to choose from.
+
+    Raises
+    ------
+    LabError
+        When every block overlaps a route.
+
+    Examples
+    --------
+    >>> free_block(["10.96.0.0/12", "192.168.0.0/24"])
+    '10.240.0.0/16'
+    """
+    taken = [ipaddress.ip_network(route, strict=False) for route in routes]
+    for block in blocks:
+        if not any(ipaddress.ip_network(block).overlaps(route) for route in taken if route.version == 4):
+            return block
+    raise LabError("every block of private addresses overlaps a route of this machine")
+
+
+def _names(role: str, count: int) -> list[tuple[str, str]]:
+    if not 1 <= count <= _MOST_HOSTS - 1:
+        raise ValueRuleError(f"number of hosts with role {role}", f"1 to {_MOST_HOSTS - 1}", count)
+    return [(f"{role}{number}", role) for number in range(1, count + 1)]
+
+
+def _in_one_network(hosts: list[tuple[str, str]], addresses: int, block: str) -> tuple[Node, ...]:
+    # A balancer has number 0 where there is one; clients and servers count from 1.
+    first, at = 0 if hosts[0][0] == "LB" else 1, _addresses(block, 0)
+    return tuple(
+        Node(name, role, (Interface("lan", "eth0", at(number, addresses if role == "S" else 1)),))
+        for number, (name, role) in enumerate(hosts, first)
+    )
+
+
+def _addresses(block: str, network: int) -> Callable[[int, int], tuple[str, ...]]:
+    """Return a function: number of a host, how many → its addresses in a network of the block."""
+    parsed = ipaddress.ip_network(block)
+    if parsed.version != 4 or parsed.prefixlen != 16:
+        raise ValueRuleError("block", "an IPv4 network with a prefix of 16", block)
+    base = parsed.network_address + network * 2 ** (32 - _NETWORK_BITS)
+
+    def of_host(number: int, count: int) -> tuple[str, ...]:
+        if not 1 <= count <= _MOST_ADDRESSES:
+            raise ValueRuleError("addresses", f"1 to {_MOST_ADDRESSES}", count)
+        if number > _MOST_HOSTS:
+            raise ValueRuleError("number of hosts in a network", f"at most {_MOST_HOSTS}", number)
+        return tuple(f"{base + 256 * number + last}/{_NETWORK_BITS}" for last in range(1, count + 1))
+
+    return of_host
+
+
+def _bare(addresses: tuple[str, ...]) -> str:
+    return addresses[0].partition("/")[0]

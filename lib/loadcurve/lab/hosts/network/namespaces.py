@@ -1,0 +1,197 @@
+"""Build a topology: namespaces, links and conditions up in a moment, and gone with the context."""
+
+import contextlib
+import ipaddress
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.network import delay_line, wiring
+from loadcurve.lab.hosts.network.commands import Invocation, run, run_together
+from loadcurve.lab.hosts.network.conditions import (
+    HostSettings,
+    LinkConditions,
+    ethtool_argv,
+    has_netem,
+    loss_rules,
+    tc_lines,
+)
+from loadcurve.lab.hosts.network.ledger import Ledger
+from loadcurve.lab.hosts.network.named_topologies import free_block
+from loadcurve.lab.hosts.network.resources import Resource
+from loadcurve.lab.hosts.network.setup_log import SetupLog
+from loadcurve.lab.hosts.network.topology import Topology
+from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
+from loadcurve.lab.hosts.process import guarded
+
+# A delay line lives as long as its topology; this is only to end one that nobody ended.
+_LONGEST_TOPOLOGY_S = 86_400.0
+_DELAY_LINE_START_LIMIT_S = 5.0
+# As the run's folder has it, for who repeats the run by hand.
+_DELAY_LINE = "delay_line.py"
+
+
+@contextlib.contextmanager
+def build(
+    topology: Topology,
+    ledger: Ledger,
+    links: Mapping[str, LinkConditions] | None = None,
+    hosts: Mapping[str, HostSettings] | None = None,
+    setup_log: SetupLog | None = None,
+) -> Iterator[dict[str, Host]]:
+    """Build a topology, and take it down at the end with every process in it.
+
+    Parameters
+    ----------
+    topology : Topology
+        What to build; of `loopback` there is nothing to build.
+    ledger : Ledger
+        Where it is written down first.
+    links : mapping of str to LinkConditions, optional
+        By name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
+    hosts : mapping of str to HostSettings, optional
+        By name of a host.
+    setup_log : SetupLog, optional
+        Where it is noted how all is made.
+
+    Yields
+    ------
+    dict of str to Host
+        Name → where to run its commands; ``local`` alone for `loopback`.
+
+    Raises
+    ------
+    LabError
+        When a name is not of the topology, the machine cannot build it, or a link did not last until the end.
+    """
+    conditions = wiring.resolve(topology, links or {})
+    settings = {node.name: HostSettings() for node in topology.nodes}
+    settings |= {topology.node(name).name: setting for name, setting in (hosts or {}).items()}
+    if not topology.nodes:
+        yield {"local": LOCAL}
+        return
+    _check_machine(topology)
+    spaces = [namespace(ledger.tag, name) for name in (*settings, SWITCH)]
+    resources = [Resource("namespace", name) for name in spaces]
+    ledger.record(*resources)
+    with contextlib.ExitStack() as stack:
+        stack.callback(ledger.remove, *resources)
+        setup_log = setup_log or SetupLog()
+        setup_log.after += [Invocation(("ip", "netns", "del", space)) for space in spaces]
+        _make(topology, ledger, conditions, settings, stack, setup_log)
+        yield {
+            node.name: Host(node.name, node.addresses[0], ("ip", "netns", "exec", namespace(ledger.tag, node.name)))
+            for node in topology.nodes
+        }
+
+
+def find_block() -> str:
+    """Return a block of private addresses that this machine has no route to."""
+    return free_block(_routes())
+
+
+def _routes() -> list[str]:
+    found = json.loads(run(("ip", "-4", "-j", "route", "show", "table", "all")) or "[]")
+    return [route["dst"] for route in found if route["dst"] != "default"]
+
+
+def _check_machine(topology: Topology) -> None:
+    if os.geteuid() != 0:
+        raise LabError(f"topology {topology.name} needs network namespaces, and those need root; or use loopback")
+    routes = [ipaddress.ip_network(route, strict=False) for route in _routes()]
+    for network in {
+        ipaddress.ip_interface(a).network for n in topology.nodes for i in n.interfaces for a in i.addresses
+    }:
+        if any(network.overlaps(route) for route in routes):
+            raise LabError(f"this machine has a route to {network}; give the topology another block, see find_block")
+
+
+def _make(
+    topology: Topology,
+    ledger: Ledger,
+    links: Links,
+    settings: Mapping[str, HostSettings],
+    stack: contextlib.ExitStack,
+    setup_log: SetupLog,
+) -> None:
+    """Namespaces and veth pairs first, then delay lines, then all that lies in a namespace, at once."""
+    netem = any(c.delay_s for c in links.values()) and has_netem()
+    delayed = frozenset(link for link, c in links.items() if c.delay_s and not netem)
+    batch = wiring.namespaces_lines(topology, ledger.tag) + wiring.veth_lines(topology, ledger.tag, delayed)
+    run_together(setup_log.note([Invocation(("ip", "-batch", "-"), batch)]), ledger.lock)
+    _start_delay_lines(topology, ledger, {link: links[link].delay_s for link in delayed}, stack, setup_log)
+    ipv6 = Path("/proc/sys/net/ipv6").exists()
+    switch = namespace(ledger.tag, SWITCH)
+    first, then = [Invocation(("ip", "-n", switch, "-batch", "-"), wiring.switch_lines(topology, links, ipv6))], []
+    for node in topology.nodes:
+        space, setting = namespace(ledger.tag, node.name), settings[node.name]
+        enter = ("ip", "netns", "exec", space)
+        first.append(Invocation(("ip", "-n", space, "-batch", "-"), wiring.host_lines(node, links, setting, ipv6)))
+        first.append(Invocation((*enter, "sysctl", "-q", "-w", *wiring.sysctl_words(node, setting))))
+        then += _conditions(space, {i.name: links[node.name, i.network] for i in node.interfaces}, netem)
+    then += _conditions(switch, {port(*link): condition for link, condition in links.items()}, netem)
+    run_together(setup_log.note(first), ledger.lock)
+    run_together(setup_log.note(then), ledger.lock)
+
+
+def _conditions(space: str, devices: Mapping[str, LinkConditions], netem: bool) -> list[Invocation]:
+    """What makes the conditions of a namespace's devices."""
+    enter, made = ("ip", "netns", "exec", space), []
+    if lines := "".join(tc_lines(device, condition, netem) for device, condition in devices.items()):
+        made.append(Invocation(("tc", "-n", space, "-batch", "-"), lines))
+    if losses := {device: c.loss_ratio for device, c in devices.items() if c.loss_ratio}:
+        made.append(Invocation((*enter, "nft", "-f", "-"), loss_rules(losses)))
+    switched = (ethtool_argv(device, condition) for device, condition in devices.items())
+    return made + [Invocation((*enter, *argv)) for argv in switched if argv]
+
+
+def _start_delay_lines(
+    topology: Topology,
+    ledger: Ledger,
+    delays: Mapping[tuple[str, str], float],
+    stack: contextlib.ExitStack,
+    setup_log: SetupLog,
+) -> None:
+    """Start a delay line for each link that has one; one whose launcher dies first cannot say `ready`, and ends."""
+    lines = []
+    for (host, network), delay_s in delays.items():
+        (device,) = (i.name for i in topology.node(host).interfaces if i.network == network)
+        ends = (namespace(ledger.tag, host), device, namespace(ledger.tag, SWITCH), port(host, network))
+        argv = (sys.executable, "-I", "-S", delay_line.__file__, *ends, f"{delay_s:.6f}")
+        setup_log.note([Invocation(("python3", "-I", "-S", _DELAY_LINE, *argv[4:]), stays=True)])
+        setup_log.files[_DELAY_LINE] = Path(delay_line.__file__).read_text("utf-8")
+        process = subprocess.Popen(
+            guarded(argv, _LONGEST_TOPOLOGY_S),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(ledger.lock,),  # `clean` waits until it has ended
+        )
+        stack.push(partial(_stop, process))
+        lines.append(process)
+    for process in lines:
+        ready, _, _ = select.select([process.stdout], [], [], _DELAY_LINE_START_LIMIT_S)
+        said = os.read(process.stdout.fileno(), 4096).decode("utf-8", "replace").strip() if ready else "no word of it"
+        if said != "ready":
+            raise LabError(f"a delay line did not start: {said.splitlines()[-1] if said else 'it ended at once'}")
+
+
+def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
+    """End a delay line; one that ended by itself is an error, unless another one is on its way already."""
+    if process.poll() is not None:
+        process.stdout.close()
+        if kind is not None:
+            return
+        raise LabError(f"a delay line ended by itself, exit code {process.returncode}: its link was cut")
+    process.terminate()  # `timeout` passes it on
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(3)
+    process.stdout.close()

@@ -1,0 +1,197 @@
+"""What the laboratory makes outside of its folders, and how each kind is removed."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.hosts.network.commands import run
+
+NAMESPACES = Path("/run/netns")  # where `ip netns` keeps them (iproute2, include/namespace.h: NETNS_RUN_DIR)
+_CGROUPS = Path("/sys/fs/cgroup")
+_INTERFACES = Path("/sys/class/net")
+_NFT_TABLE = re.compile(r"(?:ip|ip6|inet|arp|bridge|netdev) [a-z0-9_]+")
+# IFNAMSIZ of linux/if.h is 16, one of them the closing zero.
+_LONGEST_LINK = 15
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Something that stays when its maker dies.
+
+    What lies in a network namespace goes with it (links, bridges, queueing disciplines, tables, processes), and a
+    queueing discipline goes with its link, so those need no entry of their own.
+
+    Attributes
+    ----------
+    kind : str
+        ``namespace``; ``link``, ``nft_table`` outside of namespaces; ``cgroup``; ``folder``.
+    name : str
+        Name of a namespace or link; ``FAMILY NAME`` of a table; absolute path of a cgroup or folder.
+    """
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.replace('_', ' ')} {self.name}"
+
+
+def check_resource(resource: Resource, tag: str) -> Resource:
+    """Return `thing` if its name carries the launch's tag as its kind asks, so that nothing else is ever removed.
+
+    Examples
+    --------
+    >>> check_resource(Resource("namespace", "lc3fa9c1-S1"), "lc3fa9c1").name
+    'lc3fa9c1-S1'
+    >>> check_resource(Resource("folder", "/home"), "lc3fa9c1")
+    Traceback (most recent call last):
+    loadcurve.errors.ValueRuleError: thing must be of a known kind, its name beginning with lc3fa9c1, got 'folder /home'
+    """
+    own, path = resource.name, Path(resource.name)
+    if resource.kind == "nft_table":
+        own = resource.name.partition(" ")[2] if _NFT_TABLE.fullmatch(resource.name) else ""
+    elif resource.kind in ("cgroup", "folder"):
+        outside = resource.kind == "cgroup" and _CGROUPS not in path.parents
+        own = "" if outside or not path.is_absolute() or ".." in path.parts else path.name
+    elif resource.kind == "link" and len(own) > _LONGEST_LINK:
+        own = ""
+    if resource.kind not in _REMOVERS or not re.fullmatch(rf"{tag}[A-Za-z0-9._-]*", own):
+        raise ValueRuleError("thing", f"of a known kind, its name beginning with {tag}", str(resource))
+    return resource
+
+
+def exists(resource: Resource) -> bool:
+    """Whether there is such a thing now, whoever made it."""
+    if resource.kind == "nft_table":
+        return f"table {resource.name}" in run(("nft", "list", "tables")).splitlines()
+    roots = {"namespace": NAMESPACES, "link": _INTERFACES}
+    return os.path.lexists(roots.get(resource.kind, Path("/")) / resource.name)
+
+
+def remove(resources: Iterable[Resource]) -> None:
+    """Remove things, those of one kind together; what is gone already is left at that.
+
+    Raises
+    ------
+    LabError
+        When one is still there afterwards.
+    """
+    resources = list(resources)
+    for kind, remover in _REMOVERS.items():
+        names = [resource.name for resource in resources if resource.kind == kind and exists(resource)]
+        if names:
+            remover(names)
+    left = [str(resource) for resource in resources if exists(resource)]
+    if left:
+        raise LabError(f"not removed: {', '.join(left)}")
+
+
+def _remove_namespaces(names: list[str]) -> None:
+    """End the processes in them, which would keep them alive, and unname them."""
+    with contextlib.ExitStack() as stack:
+        # Held open, so that no new namespace is given the number of one that is gone.
+        held = [stack.enter_context((NAMESPACES / name).open("rb")) for name in names]
+        numbers = {(stat.st_dev, stat.st_ino) for stat in (os.fstat(file.fileno()) for file in held)}
+        _end_processes_in(numbers)
+        run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names))
+        _end_processes_in(numbers)  # one that was just about to enter
+
+
+def _end_processes_in(numbers: set[tuple[int, int]]) -> None:
+    for _ in range(3):  # a process may start another one while it is being ended
+        if not _end_processes(_processes_in(numbers)):
+            break
+
+
+def _processes_in(numbers: set[tuple[int, int]]) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                stat = (entry / "ns/net").stat()
+                if (stat.st_dev, stat.st_ino) in numbers:
+                    found.append(int(entry.name))
+    return found
+
+
+def _end_processes(pids: list[int]) -> bool:
+    """Kill processes and wait up to 2 s until they are gone; whether there were any."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 2
+    while any(map(is_running, pids)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return bool(pids)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits for its parent does not."""
+    try:
+        return process_state(pid)[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def process_state(pid: int) -> tuple[str, int]:
+    """State letter and start time, in clock ticks since boot, of a process (proc(5), /proc/pid/stat 3 and 22)."""
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    return fields[0], int(fields[19])
+
+
+def _remove_links(names: list[str]) -> None:
+    # The other end of a veth pair goes with the first one.
+    run(("ip", "-force", "-batch", "-"), "".join(f"link del dev {n}\n" for n in names if (_INTERFACES / n).exists()))
+
+
+def _remove_tables(names: list[str]) -> None:
+    run(("nft", "-f", "-"), "".join(f"delete table {name}\n" for name in names))
+
+
+def _remove_cgroups(names: list[str]) -> None:
+    for name in names:
+        for folder, _, _ in os.walk(name, topdown=False):
+            _remove_cgroup(Path(folder))
+
+
+def _remove_cgroup(folder: Path) -> None:
+    """End its processes and remove it; one that starts others while they are being ended is tried again for 2 s."""
+    for file, boundless in (("cpu.cfs_quota_us", "-1"), ("cpu.max", "max")):
+        with contextlib.suppress(OSError):  # one of the two is not there; under a small quota they would end slowly
+            (folder / file).write_text(boundless)
+    deadline = time.monotonic() + 2
+    while folder.exists():
+        # A process of another pid namespace reads as 0, which to kill(2) is the caller's whole group.
+        pids = {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0, os.getpid()}
+        _end_processes(sorted(pids))
+        try:
+            folder.rmdir()
+        except OSError:  # a process has come since
+            if time.monotonic() > deadline:
+                return  # `remove` says that it is there
+            time.sleep(0.005)
+
+
+def _remove_folders(names: list[str]) -> None:
+    for name in map(Path, names):
+        if name.is_dir() and not name.is_symlink():
+            shutil.rmtree(name, ignore_errors=True)
+        else:
+            name.unlink()
+
+
+# In the order of removal: processes go with their namespace or group before their folders do.
+_REMOVERS: dict[str, Callable[[list[str]], None]] = {
+    "namespace": _remove_namespaces,
+    "link": _remove_links,
+    "nft_table": _remove_tables,
+    "cgroup": _remove_cgroups,
+    "folder": _remove_folders,
+}

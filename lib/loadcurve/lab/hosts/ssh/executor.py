@@ -1,0 +1,207 @@
+"""A folder on a host that OpenSSH reaches, for one run."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts import background, facts
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.process import Started, guarded, now
+from loadcurve.lab.hosts.signals import ends
+from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, find_offset
+from loadcurve.lab.hosts.ssh.connection import Connection, end
+from loadcurve.lab.hosts.ssh.files import check_names, receive
+from loadcurve.lab.hosts.ssh.messages import last_words
+from loadcurve.study import Command
+
+_FACTS, _BACKGROUND = (Path(program.__file__).read_text("utf-8") for program in (facts, background))
+# For the start of a Python on a busy machine.
+_ASKING_S = 10.0
+# Sixteen exchanges take a few ms on a local network; the fastest of them met no other traffic.
+_EXCHANGES = 16
+# As on this machine; and what a command's end may take to be heard of here.
+_GRACE_S = 3.0
+_WORD_S = 10.0
+_FETCH_LIMIT_S = 600.0
+# Above, an exit code may also mean a signal (128 + its number), or ssh itself (255).
+_PLAIN_CODES = 128
+
+
+@dataclass
+class _Session(Started):
+    """A command on the host; the process is the ssh here that it is a session of."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class RemoteExecutor:
+    """A host beyond this machine; the methods are those of `lab.places.Place`.
+
+    Attributes
+    ----------
+    host : Host
+        Its name, address and processors.
+    folder : pathlib.Path
+        Of the run, on this machine.
+    connection : Connection
+        To the host.
+    path : str
+        Of the place's own folder, on the host.
+    offset : Offset
+        Its clocks, from those of this machine, measured when the place was made.
+    streams : set of str
+        Files of the run that hold what commands there print.
+    """
+
+    host: Host
+    folder: Path
+    connection: Connection
+    path: str
+    offset: Offset
+    streams: set[str] = field(default_factory=set)
+    is_here: ClassVar[bool] = False
+
+    def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
+        """Return the command as it runs on the host, pinned and under an outer time limit."""
+        return guarded(self.host.argv(command), limit_s)
+
+    def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
+        """Make empty folders, then write files (name → text).
+
+        Raises
+        ------
+        ValueRuleError
+            When a name leads out of the place's folder.
+        LabError
+            When the host cannot, or the connection is lost.
+        """
+        folders = tuple(folders)
+        check_names((*files, *folders))
+        if files or folders:
+            self.connection.ask({"verb": "put", "folder": self.path, "files": dict(files), "folders": folders})
+
+    def start(self, command: Command) -> Started:
+        """Start a command whose argv is from `argv`; what it prints is written here as it comes."""
+        number, begun = self.connection.number(), now()
+        job = {"verb": "run", "folder": self.path, "argv": command.argv, "env": command.env, "number": number}
+        job |= {"stop": command.tool if command.tool in ("sar", "mpstat") else "TERM", "grace_s": _GRACE_S}
+        self.streams.update((command.stdout, command.stderr))
+        with (self.folder / command.stdout).open("wb") as out, (self.folder / command.stderr).open("wb") as err:
+            session = self.connection.session(job, out, err)
+        return _Session(replace(command, started_at=begun, host=self.host.name), session, number)
+
+    def wait(self, started: Started) -> Command:
+        """Wait until it ends by itself, which its time limit sees to.
+
+        Raises
+        ------
+        LabError
+            When the connection is lost first.
+        """
+        if not ends(started.process, started.command.limit_s + 2 * _GRACE_S + _WORD_S):
+            end(started.process)
+            raise LabError(f"{self.host.name}: nothing is heard of {started.command.tool} after its time")
+        return self._ended(started)
+
+    def stop(self, started: Started) -> Command:
+        """Ask it to end, wait for its last lines; as `wait` when it has ended, with the same error."""
+        end(started.process, _GRACE_S + _WORD_S)
+        return self._ended(started)
+
+    def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
+        """Return what a short command prints on the host, see `lab.places.Place`."""
+        job = {"verb": "run", "folder": self.path, "argv": self.argv(argv, limit_s), "env": {}, "stop": "TERM"}
+        job |= {"grace_s": _GRACE_S, "number": self.connection.number()}
+        return self.connection.output(job, limit_s + _GRACE_S + _WORD_S)
+
+    def instant_ns(self, monotonic_ns: int) -> int:
+        """Return an instant of this machine's monotonic clock by that of the host, right to `offset.bound_ns`."""
+        return monotonic_ns + self.offset.monotonic_ns
+
+    def clocks(self) -> tuple[float, float]:
+        """Return wall clock and monotonic clock of the host now, in s."""
+        monotonic_ns, wall_ns = self.connection.ask({"verb": "clock"})["ns"]
+        return wall_ns / 1e9, monotonic_ns / 1e9
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the host, see `machine.facts`, with its wall clock's offset and its URL."""
+        there = self.connection.ask({"verb": "facts", "program": _FACTS})
+        return {
+            **{name: there.get(name, "not known") for name in facts.facts()},
+            "ssh": self.connection.url,
+            "clock_offset_s": self.offset.wall_ns / 1e9,
+            "clock_offset_bound_s": self.offset.bound_ns / 1e9,
+        }
+
+    def processor_use(self) -> dict[str, Any]:
+        """Return what has been used on the host, see `background.sample`."""
+        argv = ("python3", "-I", "-S", "-c", _BACKGROUND, self.path)
+        return json.loads(self.check_output(argv, _ASKING_S))
+
+    def fetch(self, without: Iterable[str]) -> None:
+        """Bring all files that the commands wrote, but those below the folders `without`, to the run's folder.
+
+        Raises
+        ------
+        LabError
+            When the host sends what it must not, see `files.receive`, or the connection is lost.
+        """
+        without = tuple(without)
+        check_names(without)
+        job = {"verb": "send", "folder": self.path, "without": without}
+        with self.connection.talking(job, _FETCH_LIMIT_S) as (_, reader):
+            receive(reader, self.folder, self.host.name, self.streams)
+
+    def close(self) -> None:
+        """Remove the folder on the host; where the connection is lost, the host itself does."""
+        with contextlib.suppress(LabError):
+            self.connection.ask({"verb": "remove", "folder": self.path})
+
+    def _ended(self, started: Started) -> Command:
+        """Return the command with its end, unless ssh's own words are all there is."""
+        ended, code = now(), started.process.returncode
+        end(started.process)
+        if not 0 <= code <= _PLAIN_CODES:
+            if lost := self.connection.lost(patience_s=1.0 if code == 255 else 0.0):
+                raise LabError(f"{self.host.name}: {lost}")
+            answer = self.connection.ask({"verb": "end_of", "number": started.number})
+            if "code" not in answer:
+                words = last_words((self.folder / started.command.stderr).read_text("utf-8", "replace"))
+                said = f"; its last words: {words}" if words else ""
+                raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{said}")
+            code = int(answer["code"])
+        return replace(started.command, ended_at=ended, exit_code=code)
+
+
+def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExecutor:
+    """Make a folder of its own for a run on a host, and compare the clocks.
+
+    Parameters
+    ----------
+    connection : Connection
+        To the host.
+    host : Host
+        Its name in the study, the address where the other hosts reach it, and its processors; without a prefix.
+    folder : pathlib.Path
+        The run's, on this machine.
+
+    Raises
+    ------
+    LabError
+        When the host cannot, or the connection is lost.
+    """
+    path = connection.folder(connection.number())
+    connection.ask({"verb": "begin", "folder": path})
+    return RemoteExecutor(host, folder, connection, path, find_offset(_exchange(connection) for _ in range(_EXCHANGES)))
+
+
+def _exchange(connection: Connection) -> Exchange:
+    asked = (time.monotonic_ns(), time.time_ns())
+    monotonic, wall = connection.ask({"verb": "clock"})["ns"]
+    return Exchange(asked, (int(monotonic), int(wall)), (time.monotonic_ns(), time.time_ns()))

@@ -1,0 +1,82 @@
+"""Read what a host sends: never more than agreed, never longer than agreed."""
+
+import os
+import select
+import time
+from collections.abc import Iterator
+
+from loadcurve.lab.hosts.signals import heard
+
+_PART = 65536
+
+
+class Reader:
+    """What comes from a pipe, until a deadline.
+
+    Parameters
+    ----------
+    descriptor : int
+        The pipe; nobody else reads it.
+    limit_s : float
+        Time in s for all that is read.
+    """
+
+    def __init__(self, descriptor: int, limit_s: float):
+        self._descriptor, self._held = descriptor, b""
+        self._ready = select.poll()  # unlike select.select, it takes any descriptor
+        self._ready.register(descriptor, select.POLLIN)
+        self.allow(limit_s)
+
+    def allow(self, limit_s: float) -> None:
+        """Give so many s, from now, for what is still to be read."""
+        self._deadline = time.monotonic() + limit_s
+
+    def line(self, most: int = _PART) -> bytes:
+        """Return the next line, without its end.
+
+        Raises
+        ------
+        EOFError
+            When there is no whole line any more.
+        ValueError
+            When it is longer than `most` bytes.
+        TimeoutError
+            When the time is over.
+        """
+        while b"\n" not in self._held:
+            if len(self._held) > most:
+                raise ValueError(f"a line of more than {most} bytes")
+            part = self._some()
+            if not part:
+                raise EOFError(self._held)
+            self._held += part
+        line, _, self._held = self._held.partition(b"\n")
+        return line
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield the next `size` bytes, part by part; errors as of `line`."""
+        while size:
+            part = self._held or self._some()
+            if not part:
+                raise EOFError(b"")
+            part, self._held = part[:size], part[size:]
+            size -= len(part)
+            yield part
+
+    def rest(self, most: int) -> bytes:
+        """Return all that comes until the end; errors as of `line`."""
+        while len(self._held) <= most:
+            part = self._some()
+            if not part:
+                rest, self._held = self._held, b""
+                return rest
+            self._held += part
+        raise ValueError(f"more than {most} bytes")
+
+    def _some(self) -> bytes:
+        left_s = self._deadline - time.monotonic()
+        with heard():
+            ready = left_s > 0 and self._ready.poll(left_s * 1000)
+        if not ready:
+            raise TimeoutError("no answer in time")
+        return os.read(self._descriptor, _PART)

@@ -1,0 +1,70 @@
+"""Binary recordings of sysstat put into words by this machine's sadf."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from loadcurve.errors import LabError
+from loadcurve.lab.hosts.tools import which
+
+_PATIENCE_S = 300.0  # a day of a machine with hundreds of processors takes half a minute
+_OPTIONS = ("-j",)
+_ACTIVITIES = ("--", "-A")
+
+
+def text_of(path: str | Path) -> str:
+    """JSON of all that a binary `sa` file holds, as ``sadf -j FILE -- -A`` prints it, times in UTC.
+
+    A recording of an older format is converted first (``sadf -c``, sysstat 11.1.6 on), as sadf itself advises.  One
+    that ends too early gives the intervals before its end; the JSON is then not closed.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The recording.
+
+    Raises
+    ------
+    LabError
+        When there is no sadf here, or sadf cannot read the file; one line with its words.
+    """
+    sadf = which("sadf")
+    if sadf is None:
+        raise LabError(f"{path}: a binary recording of sysstat needs its sadf: apt-get install sysstat")
+    text, words = _run([sadf, *_OPTIONS, str(path), *_ACTIVITIES], path)
+    if "Try to convert" in words:
+        with tempfile.TemporaryDirectory() as folder:
+            converted = Path(folder) / "converted.sa"
+            raw, said = _run_raw([sadf, "-c", str(path)], path)
+            if not raw:
+                raise LabError(f"{path}: sadf cannot convert this recording: {_line(said)}")
+            converted.write_bytes(raw)
+            text, words = _run([sadf, *_OPTIONS, str(converted), *_ACTIVITIES], path)
+    if '"timestamp"' not in text and '"restarts"' not in text:
+        raise LabError(f"{path}: sadf cannot read this recording: {_line(words)}")
+    return text
+
+
+def _run(argv: list[str], path: str | Path) -> tuple[str, str]:
+    raw, words = _run_raw(argv, path)
+    return raw.decode("utf-8", "replace"), words
+
+
+def _run_raw(argv: list[str], path: str | Path) -> tuple[bytes, str]:
+    """What sadf printed, and what it said of errors."""
+    env = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "S_TIME_FORMAT": ""}
+    try:
+        done = subprocess.run(
+            argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise LabError(f"{path}: sadf was not done after {_PATIENCE_S:g} s") from None
+    except OSError as error:
+        raise LabError(f"{path}: sadf cannot be started: {error.strerror}") from None
+    return done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def _line(words: str) -> str:
+    """The first lines of what a tool said, as one."""
+    return "; ".join(line.strip() for line in words.split("\n") if line.strip())[:300] or "it says nothing"

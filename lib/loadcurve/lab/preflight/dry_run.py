@@ -1,0 +1,146 @@
+"""What a launch would do: each command of each point, on which host, and how long it all takes."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from loadcurve.errors import LabError
+from loadcurve.lab.deployment import Deployment, argvs
+from loadcurve.lab.deployment.host_slot import processors
+from loadcurve.lab.deployment.warm_up import warm_ups
+from loadcurve.lab.hosts import capabilities
+from loadcurve.lab.preflight.allowed_targets import check_targets
+from loadcurve.lab.preflight.obstacles import deployments, find_obstacles, first_points
+from loadcurve.lab.schedule.order import most_points
+from loadcurve.lab.study_file import StudyFile, check_study, settings_of
+from loadcurve.study import Study
+
+# What stands around the load of a run: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
+_AROUND_S = 0.45
+# What each host adds in namespaces: its links, its monitors, their end.  Runs with two to five hosts, two processors.
+_HOST_S = 0.25
+_ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
+
+
+def describe(study: Study) -> Iterator[str]:
+    """Return lines that say what would run; nothing is started, and no network is made.
+
+    Every command is under ``setpriv --pdeathsig`` and ``timeout``, and in the namespace of its host; ports on loopback
+    are others each time.
+
+    Parameters
+    ----------
+    study : Study
+        What to describe.
+
+    Raises
+    ------
+    LoadcurveError
+        For each fault of the study a line.
+
+    Examples
+    --------
+    >>> lines = list(describe(Study("s", "?", factors={"connections": (1, 2)}, repeats=1)))
+    >>> lines[0]
+    's: 2 runs of 5 s, 11 s in all'
+    >>> lines[1]
+    'c0001-r1'
+    """
+    check_study(study)
+    settings = settings_of(study)
+    yield _head(study, settings)
+    if settings.search is not None:
+        goal, factor = settings.search.goal, settings.search.factor
+        yield (
+            f"  each run sets {factor} from {goal.lowest:g} to {goal.highest:g} and lasts {goal.initial_s:g} to "
+            f"{goal.final_s:g} s: below are the longest at the lowest"
+        )
+        study = _longest_at_lowest(study, settings)
+    points = dict(
+        zip((point.run_id for point in first_points(study)), deployments(study, capabilities.ASSUMED), strict=True)
+    )
+    for run_id, (of_point, deployment) in points.items():
+        yield run_id
+        if deployment.fault is not None:
+            yield f"  {deployment.faulty:<5} {'fault':<10} {deployment.fault.name}"
+        for host, role, argv in _commands(study, of_point, deployment):
+            before = (*_pin(of_point, deployment, host, role), *deployment.wrap(host, role))
+            yield f"  {host:<5} {role:<10} {shlex.join((*before, *argv))}"
+        if deployment.balanced is not None:
+            yield f"  {deployment.balancer:<5} {'shares':<10} {_shares(deployment.balanced.expected)}"
+
+
+def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
+    """Return lines that say why `study` could not be launched here and now, without sending any load.
+
+    Parameters
+    ----------
+    study : Study
+        As `describe` took it.
+    public : bool
+        Whether targets that the study names may be public addresses.
+    """
+    for row in find_obstacles(study).itertuples():
+        yield f"cannot be launched here: {row.obstacle}: {row.remedy}"
+    try:
+        check_targets(study, public=public, ask=False)
+    except LabError as error:
+        yield f"cannot be launched: {error}"
+
+
+def _longest_at_lowest(study: Study, settings: StudyFile) -> Study:
+    """A study that searches, with what its longest run at the lowest level sets."""
+    lowest, factor = settings.search.goal.lowest, settings.search.factor
+    level = int(lowest) if float(lowest).is_integer() else lowest
+    trial = {factor: level, "load.duration_s": settings.search.goal.final_s}
+    return replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
+
+
+def _shares(expected: Mapping[str, float]) -> str:
+    """What each server is expected to get."""
+    told = ", ".join(f"{server} {share:.1%}" for server, share in expected.items())
+    return told or "as many as the connections that each server has decide"
+
+
+def _commands(study: Study, settings: StudyFile, made: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Those of an arrangement, with the warm-up's before the generators'."""
+    warm = warm_ups(study.warm_up_s, settings, made) if study.warm_up_s else ()
+    for host, role, argv in argvs(made):
+        if role == "generator":
+            yield from ((loader.host, "warm_up", loader.generator.argv) for loader in warm)
+            warm = ()
+        yield host, role, argv
+
+
+def _head(study: Study, settings: StudyFile) -> str:
+    runs = most_points(study, settings)
+    seconds = settings.load.seconds
+    if not seconds:
+        return f"{study.study}: {runs} runs of {settings.load.requests} requests each"
+    longest = settings.search.goal.final_s if settings.search else seconds
+    hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
+    around = _AROUND_S + _HOST_S * hosts
+    total = runs * (longest + study.warm_up_s + around) + (runs - 1) * study.rest_s
+    most = "at most " if settings.search or settings.stop else ""
+    return f"{study.study}: {most}{runs} runs of {most and 'up to '}{longest:g} s, {most}{_duration(total)} in all"
+
+
+def _duration(seconds: float) -> str:
+    """A time as people say it.
+
+    Examples
+    --------
+    >>> _duration(90), _duration(7200), _duration(12.3)
+    ('1 min 30 s', '2 h 0 min', '12 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _pin(settings: StudyFile, deployment: Deployment, host: str, role: str) -> tuple[str, ...]:
+    if role not in _ROLES:
+        return ()
+    cpus = processors(settings, deployment.slots, host, _ROLES[role])
+    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()

@@ -1,0 +1,173 @@
+"""What this machine lacks for a study, and how to get it."""
+
+import os
+import platform
+import random
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
+from loadcurve.lab import faults
+from loadcurve.lab.balancers import has_ipvs
+from loadcurve.lab.deployment import Deployment, HostSlot, argvs, deploy
+from loadcurve.lab.deployment.host_slot import host_slots, section_of, with_role
+from loadcurve.lab.hosts import capabilities, limits
+from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.hosts.host import Host
+from loadcurve.lab.hosts.limits import Limits
+from loadcurve.lab.hosts.network.named_topologies import BLOCKS
+from loadcurve.lab.hosts.tools import TOOLS, which
+from loadcurve.lab.schedule.points import Point, block
+from loadcurve.lab.study_file import StudyFile
+from loadcurve.lab.study_file.study_file import settings_of_point
+from loadcurve.study import Study
+
+_PACKAGE = {
+    "setpriv": "util-linux",
+    "taskset": "util-linux",
+    "prlimit": "util-linux",
+    "unshare": "util-linux",
+    "timeout": "coreutils",
+    "python3": "python3",
+    "sysctl": "procps",
+    "tc": "iproute2",
+    "curl": "curl",
+    "mariadbd": "mariadb-server-core",
+}
+_ALWAYS = ("setpriv", "timeout", "python3")
+# A namespace that is gone with the question: what its kernel can do, the hosts of a run can.
+_PROBE = Host("probe", "127.0.0.1", ("unshare", "--net"))
+_OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
+
+
+def find_obstacles(study: Study) -> pd.DataFrame:
+    """What keeps `study` from being launched on this machine: ``obstacle``, ``remedy``; empty when nothing does.
+
+    Raises
+    ------
+    LoadcurveError
+        When a point of the study fits no machine, see `arrangements`.
+    """
+    if platform.system() != "Linux":
+        return pd.DataFrame(
+            [
+                {
+                    "obstacle": f"the laboratory needs Linux, this is {platform.system()}",
+                    "remedy": "use a Linux machine; the recorded data can be analysed anywhere",
+                }
+            ]
+        )
+    found: dict[str, str] = {}
+    for settings, deployment in deployments(study, capabilities.ASSUMED):
+        for obstacle, remedy in _missing(settings, deployment):
+            found.setdefault(obstacle, remedy)
+    return pd.DataFrame(list(found.items()), columns=["obstacle", "remedy"])
+
+
+def deployments(
+    study: Study, known: Programs, remote: Mapping[str, Programs] | None = None
+) -> Iterator[tuple[StudyFile, Deployment]]:
+    """Every point of a study once: its sections, and what they come to on its hosts.
+
+    Parameters
+    ----------
+    study : Study
+        Whose points.
+    known, remote
+        Where programs are, as for `arrange`.
+
+    Raises
+    ------
+    LoadcurveError
+        When the sections of a point do not fit its hosts; the point is named.
+    LabError
+        When a host lacks a program or a module.
+    """
+    for point in first_points(study):
+        settings = settings_of_point(study, dict(point.settings))
+        try:
+            yield settings, deploy(settings, host_slots(settings, BLOCKS[0]), known, remote)
+        except ValueRuleError as error:
+            raise LoadcurveError(f"{study.study}/study.yml: in {point.run_id}: {error}") from None
+
+
+def first_points(study: Study) -> list[Point]:
+    """The points of the first block, in the order of the study."""
+    return sorted(block(study, 1, random.Random(study.seed), 0), key=lambda point: point.run_id)
+
+
+def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str, str]]:
+    """Each obstacle of a point with its remedy."""
+    topology, namespaces = settings.topology, settings.topology.recipe != "loopback"
+    # What runs elsewhere is asked for there: modules before any run, see `runner`, programs by their start.
+    here = {name: site for name, site in deployment.slots.items() if not topology.ssh_of(name)}
+    tools = {tool for host, _, argv in argvs(deployment) if host in here for tool in _programs(argv)}
+    tools |= set(_ALWAYS) | _sampled(deployment, here)
+    tools -= {capabilities.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
+    tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
+    tools |= {"ssh"} if len(here) < len(deployment.slots) else set()
+    tools |= set(deployment.fault.wrap[:1]) if deployment.fault else set()
+    yield from ((f"{tool} is not installed", _remedy(tool)) for tool in sorted(tools) if which(tool) is None)
+    if namespaces and os.geteuid() != 0:
+        yield "network namespaces need root", "launch as root, or choose the topology loopback"
+    elif deployment.fault and which("nft") and (reason := faults.why_not(deployment.fault, _PROBE)):
+        yield f"fault {deployment.fault.name}: {reason}", "choose another fault, such as cap_connections"
+    if settings.balancer.ipvs is not None and not has_ipvs():
+        yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
+    names = {*here, *(name.rstrip("0123456789") for name in here)}
+    for name, host in settings.hosts.items():
+        if name in names and (reason := limits.why_not(Limits(host.open_files, host.cpu_quota))):
+            yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
+    yield from _cpus(settings, here)
+    yield from _modules(settings, here)
+
+
+def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
+    """CPUs that the study names and this machine lacks."""
+    online = set(range(os.cpu_count() or 1)) | os.sched_getaffinity(0)
+    named = {f"hosts.{name}.cpus": section_of(settings, name).cpus for name in hosts}
+    if settings.server.nginx is not None and with_role(hosts, "S"):
+        named["server.nginx.process.cpus"] = settings.server.nginx.process.cpus
+    for place, cpus in named.items():
+        if lacking := sorted(set(cpus) - online):
+            listed = ", ".join(map(str, lacking))
+            yield f"{place}: this machine has no CPU {listed}", f"name CPUs from 0 to {max(online)}"
+
+
+def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
+    """What programs need beside themselves, asked of this machine for its own hosts."""
+    here, asked = capabilities.here(), []
+    serves, balances = with_role(hosts, "S"), with_role(hosts, "LB")
+    nginx = settings.server.nginx
+    if serves and nginx is not None and nginx.response.delay is not None and which("nginx"):
+        asked.append(lambda: here.module(here.ECHO))
+    if balances and settings.balancer.nginx_stream is not None and which("nginx"):
+        asked.append(lambda: here.module(here.STREAM))
+    if serves and (settings.server.php is not None or settings.server.wordpress is not None):
+        asked.append(here.php)
+    for ask in asked:
+        try:
+            ask()
+        except LabError as error:
+            obstacle, _, remedy = str(error).rpartition(": ")
+            yield obstacle, remedy
+
+
+def _sampled(deployment: Deployment, hosts: Mapping[str, HostSlot]) -> set[str]:
+    """Programs that the sampler starts on some hosts."""
+    every = (monitor for host, chosen in deployment.monitors.items() if host in hosts for monitor in chosen)
+    return {monitor.argv[0] for monitor in every if monitor.argv}
+
+
+def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The program of a command, and what it is started by, where that is another one."""
+    if argv[0] != "unshare":
+        return argv[:1]
+    return ("unshare", next(word for word in argv[1:] if not word.startswith("-")))
+
+
+def _remedy(tool: str) -> str:
+    if tool in TOOLS and TOOLS[tool].package:
+        return f"apt-get install {TOOLS[tool].package}"
+    return f"apt-get install {_PACKAGE[tool]}" if tool in _PACKAGE else TOOLS[tool].source if tool in TOOLS else ""

@@ -1,0 +1,144 @@
+"""The hosts of a run, made and connected: where servers and generators work, and where monitors do."""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from loadcurve.lab.deployment import Deployment
+from loadcurve.lab.deployment.faults import links_with, settings_with
+from loadcurve.lab.deployment.host_slot import section_of
+from loadcurve.lab.hosts import network, ssh
+from loadcurve.lab.hosts.executor import Executor, LocalExecutor
+from loadcurve.lab.hosts.host import LOCAL, Host
+from loadcurve.lab.hosts.limits import Limits, Prefix, limited, throttling
+from loadcurve.lab.hosts.network import Ledger
+from loadcurve.lab.hosts.network.commands import Invocation
+from loadcurve.lab.study_file import StudyFile, TopologySection
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Hosts for the time of one run.
+
+    Attributes
+    ----------
+    work, watch : mapping of str to Executor
+        Name of each host → where its servers and generators work, with the host's limits, and where its monitors do.
+    own : tuple of str
+        Networks that the laboratory made.
+    limits : mapping of str to Prefix
+        What limits the commands of a host.
+    setup_log : SetupLog
+        How they were made.
+    """
+
+    work: Mapping[str, Executor]
+    watch: Mapping[str, Executor]
+    own: tuple[str, ...] = ()
+    limits: Mapping[str, Prefix] = field(default_factory=dict)
+    setup_log: network.SetupLog = field(default_factory=network.SetupLog)
+
+    def remote_clocks(self) -> dict[str, tuple[float, float]]:
+        """Wall clock and monotonic clock, in s, of each host that is not this machine."""
+        return {name: executor.clocks() for name, executor in self.watch.items() if not executor.is_here}
+
+    def facts(self) -> dict[str, Any]:
+        """What of each host decides what its numbers mean: its network, its clock, what its limits did."""
+        found: dict[str, Any] = {}
+        local = {name: executor.host for name, executor in self.watch.items() if executor.is_here}
+        if self.own:
+            found |= network.network_facts(local)
+        found |= {name: executor.facts() for name, executor in self.watch.items() if name not in local}
+        for name, prefix in self.limits.items():
+            found[name] = found.get(name, {}) | {"throttling": throttling(prefix)}
+        return found
+
+
+@contextlib.contextmanager
+def connections(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh.Connection]]:
+    """Log in to the machines of topologies, once for a whole launch: ssh URL of each → its connection."""
+    urls = [machine.ssh for topology in topologies for machine in topology.machines.values() if machine.ssh]
+    with contextlib.ExitStack() as stack:
+        yield {url: stack.enter_context(ssh.connected(url)) for url in dict.fromkeys(urls)}
+
+
+@contextlib.contextmanager
+def prepared(
+    settings: StudyFile, deployment: Deployment, folder: Path, logins: Mapping[str, ssh.Connection]
+) -> Iterator[Environment]:
+    """Make the hosts of a run, and remove at the end what was made.
+
+    Parameters
+    ----------
+    settings : StudyFile
+        Sections of the point.
+    deployment : Deployment
+        What is to run on them.
+    folder : pathlib.Path
+        Of the run.
+    logins : mapping of str to Connection
+        As `connections` made them.
+    """
+    with contextlib.ExitStack() as stack:
+        recipe = settings.topology.recipe
+        ledger, setup_log = None, network.SetupLog()
+        if recipe != "loopback" or any(host.cpu_quota for host in settings.hosts.values()):
+            ledger = stack.enter_context(Ledger())
+        if settings.topology.machines:
+            watch = _machines(settings, folder, logins, stack)
+        elif recipe == "loopback":
+            watch = {"local": LocalExecutor(LOCAL, folder)}
+        else:
+            watch = _namespaces(settings, deployment, folder, ledger, stack, setup_log)
+        work, limits = dict(watch), {}
+        for name, executor in watch.items():
+            section = section_of(settings, name)
+            if section.open_files is None and section.cpu_quota is None:
+                continue
+            bounds = Limits(section.open_files, section.cpu_quota)
+            limits[name] = stack.enter_context(limited(bounds, ledger, name, "python3"))
+            executor.put(limits[name].files)
+            if group := limits[name].group:
+                setup_log.note([Invocation(("mkdir", group))])
+                setup_log.after.append(Invocation(("rmdir", group)))
+            host = replace(executor.host, prefix=(*limits[name].argv, *executor.host.prefix))
+            work[name] = replace(executor, host=host)
+        own = (_block(deployment),) if recipe != "loopback" else ()
+        yield Environment(work, watch, own, limits, setup_log)
+
+
+def _block(deployment: Deployment) -> str:
+    first = next(iter(deployment.slots.values())).addresses[0]
+    return f"{'.'.join(first.split('.')[:2])}.0.0/16"
+
+
+def _namespaces(
+    settings: StudyFile,
+    deployment: Deployment,
+    folder: Path,
+    ledger: Ledger,
+    stack: contextlib.ExitStack,
+    setup_log: network.SetupLog,
+) -> dict[str, Executor]:
+    topology = settings.topology.topology(block=_block(deployment))
+    fault, faulty = deployment.fault, deployment.faulty
+    hosts = {
+        node.name: settings_with(fault, faulty, node.name, section_of(settings, node.name)) for node in topology.nodes
+    }
+    links = links_with(fault, faulty, settings.links, topology)
+    built = stack.enter_context(network.build(topology, ledger, links, hosts, setup_log))
+    return {name: LocalExecutor(host, folder) for name, host in built.items()}
+
+
+def _machines(
+    settings: StudyFile, folder: Path, logins: Mapping[str, ssh.Connection], stack: contextlib.ExitStack
+) -> dict[str, Executor]:
+    executors: dict[str, Executor] = {}
+    for name, machine in settings.topology.machines.items():
+        host = Host(name, machine.address)
+        executor = ssh.open_executor(logins[machine.ssh], host, folder) if machine.ssh else LocalExecutor(host, folder)
+        stack.callback(executor.close)
+        executors[name] = executor
+    return executors

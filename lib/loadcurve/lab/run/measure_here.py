@@ -1,0 +1,95 @@
+"""A short version of a study on the machine at hand, or the reason why there is none."""
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loadcurve import paths
+from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.lab.run.launch import launch
+from loadcurve.lab.schedule.order import Feedback
+from loadcurve.lab.study_file import read_checked
+from loadcurve.records import fingerprint, read_run, read_study, run_folders
+from loadcurve.study import Study
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What came of measuring here.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        The study's folder under ``build/studies``.
+    finished : int
+        Runs in it that finished.
+    reason : str
+        Why it is not whole: tools that are missing, runs that failed; empty when every run finished.
+    """
+
+    folder: Path
+    finished: int
+    reason: str
+
+
+def measure_here(
+    study: str | Path,
+    *,
+    name: str,
+    seconds: float,
+    repeats: int,
+    afresh: bool = False,
+    feedback: Feedback | None = None,
+) -> Measurement:
+    """Launch a study under another name with other seconds and repeats; never fail because this machine cannot.
+
+    Parameters
+    ----------
+    study : str or pathlib.Path
+        Name of a study, its folder, or its `study.yml`.
+    name : str
+        The copy's name, and that of its folder under ``build/studies``.
+    seconds : float
+        Load at each point, in s, at least 1.
+    repeats : int
+        Repeats of each point, at least 1.
+    afresh : bool
+        Whether a copy of that name that has other settings, or was changed or damaged, is removed first.
+    feedback : Feedback, optional
+        What a study that searches or stops sees its runs with; see `loadcurve.launching`.
+
+    Raises
+    ------
+    ParseError, LoadcurveError
+        When the study itself is not there or not right, or the copy is of another study and `afresh` is False.
+    """
+    held = read_checked(paths.study_folder(study))
+    short = replace(held, study=name, load={**held.load, "duration_s": float(seconds)}, repeats=repeats)
+    folder = paths.build() / "studies" / name
+    if folder.exists() and not _holds(folder, short):
+        if not afresh:
+            raise LoadcurveError(
+                f"{paths.shown(folder)} holds another study, or one with other seconds, repeats or settings: "
+                "give another name, or remove the folder"
+            )
+        shutil.rmtree(folder)
+    try:
+        launch(short, folder, feedback=feedback)
+        reason = ""
+    except LabError as error:
+        reason = str(error)
+    finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
+    return Measurement(folder, finished, reason)
+
+
+def _holds(folder: Path, study: Study) -> bool:
+    """Whether a folder holds this very study, and every run in it is as it was recorded."""
+    try:
+        return read_study(folder) == study and all(map(_is_as_recorded, run_folders(folder)))
+    except LoadcurveError:
+        return False
+
+
+def _is_as_recorded(folder: Path) -> bool:
+    files = read_run(folder).files
+    return all((folder / name).is_file() and fingerprint(folder / name) == known for name, known in files.items())

@@ -1,0 +1,110 @@
+"""Going on with a study: what is finished, whose the folder is, and that only one launch writes into it."""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from loadcurve.errors import LabError, printable
+from loadcurve.lab.schedule.points import Point
+from loadcurve.paths import shown
+from loadcurve.records import read_run, read_study, run_folders, write_study
+from loadcurve.study import Study, differences, in_one_word
+
+
+def is_finished(point: Point, folder: Path) -> bool:
+    """Whether the run in `folder` is whole, so that it is never done again.
+
+    Raises
+    ------
+    LabError
+        When it is whole but was run with other settings than the study has now: unlike runs make no curve.
+    """
+    if not (folder / "run.json").exists() or (run := read_run(folder)).status != "finished":
+        return False
+    wanted, held = json.loads(json.dumps(point.settings)), run.factors.get("settings")
+    if held is None:
+        wanted = in_one_word(wanted)
+        held = {name: run.factors.get(name) for name in wanted}
+    other = [f"{place} {value}" for place, value, _ in differences(held, wanted)]
+    if run.factors.get("variant") != point.variant:
+        other.append(f"variant {run.factors.get('variant')}")
+    if other:
+        raise LabError(f"{shown(folder)} was run with {', '.join(other)}: launch under another name, or remove it")
+    return True
+
+
+def adopt(study: Study, folder: Path) -> None:
+    """See that `folder` is the study's own: the same name, the same settings."""
+    if folder.name != study.study:
+        raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
+    if not (folder / "study.yml").exists():
+        write_study(study, folder)
+    held, wanted = _as_written(read_study(folder)), _as_written(study)
+    if changed := [name for name in wanted if held[name] != wanted[name]]:
+        raise LabError(
+            f"{shown(folder)} holds this study with other {', '.join(changed)}: "
+            "launch under another name, or remove the folder"
+        )
+
+
+def _as_written(study: Study) -> dict[str, Any]:
+    """All of a study in the form of its file, which knows no tuples."""
+    return json.loads(json.dumps(asdict(study)))
+
+
+# What must agree for runs to be points of one curve; load, limits and addresses may differ from day to day.
+_SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
+
+
+def check_same_machine(folder: Path, here: Mapping[str, Any], remote: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to go on with a study whose finished runs were made by another machine, or by this one changed.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the study.
+    here : mapping
+        Facts of this machine.
+    remote : mapping of str to mapping
+        Facts of machines by ssh, by their URLs.
+
+    Raises
+    ------
+    LabError
+        When one of them differs in what decides a number.
+    """
+    for held in run_folders(folder):
+        if (there := read_run(held)).status != "finished":
+            continue
+        pairs = [("", there.machine, here)]
+        for name, facts in there.machine.get("hosts", {}).items():
+            if (url := facts.get("ssh")) in remote:
+                pairs.append((f"{name}: ", facts, remote[url]))
+        if differ := [fact for pair in pairs for fact in _differing(*pair)]:
+            said = "; ".join(differ)
+            raise LabError(f"{shown(folder)} was recorded on another machine ({said}): launch under another name")
+
+
+def _differing(name: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+    for key in _SAME_MACHINE:
+        if there.get(key) != here[key]:
+            yield printable(f"{name}{key} {there.get(key)} there, {here[key]} here")
+
+
+@contextlib.contextmanager
+def only_launcher(folder: Path) -> Iterator[None]:
+    """Hold the folder, so that two launches never write into one study at once."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # a fork that is refused for want of processes is one too
+            raise LabError(f"{shown(folder)} is being written by another launch") from None
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,262 @@
+"""A run while it lasts: servers, monitors and generators on their hosts."""
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from loadcurve.errors import LabError
+from loadcurve.lab import monitors
+from loadcurve.lab.balancers.load import loaded
+from loadcurve.lab.deployment import Deployment
+from loadcurve.lab.deployment.host_slot import processors
+from loadcurve.lab.deployment.loads import Loader
+from loadcurve.lab.deployment.warm_up import warm_ups
+from loadcurve.lab.faults import injected, why_not
+from loadcurve.lab.generators import common_instant_ns, start_at
+from loadcurve.lab.hosts.executor import Executor
+from loadcurve.lab.hosts.network.commands import Invocation
+from loadcurve.lab.hosts.process import Started, now
+from loadcurve.lab.hosts.signals import pause
+from loadcurve.lab.hosts.versions import version_at
+from loadcurve.lab.run import drain
+from loadcurve.lab.run.environment import Environment
+from loadcurve.lab.run.readiness import (
+    LEAD_REMOTE_S,
+    LEAD_S,
+    check_nobody_listens,
+    last_words,
+    wait_for_samples,
+    wait_until_it_answers,
+)
+from loadcurve.lab.run.record import Record, named
+from loadcurve.lab.servers.service import Service, packed
+from loadcurve.lab.study_file import StudyFile
+from loadcurve.study import Command
+
+# Servers and monitors outlast the load by what stands around it: starts, a fault's end.  Servers are waited for one
+# after the other, and each is asked once.
+_AROUND_S = 40.0
+_PYTHON = "python3"
+
+
+@dataclass
+class RunSession:
+    """A run while it lasts.
+
+    Attributes
+    ----------
+    settings, arrangement, stage
+        What is to run, where.
+    folder : pathlib.Path
+        Of the run.
+    record : Record
+        What is written down.
+    stack : contextlib.ExitStack
+        What stops everything in order, last come first gone.
+    warm_up_s : float
+        Load beforehand that is not counted.
+    servers : dict
+        Name of each service → its place, and its process.
+    """
+
+    settings: StudyFile
+    deployment: Deployment
+    environment: Environment
+    folder: Path
+    record: Record
+    stack: contextlib.ExitStack
+    warm_up_s: float = 0.0
+    servers: dict[str, tuple[Executor, Started]] = field(default_factory=dict)
+
+    @property
+    def limit_s(self) -> float:
+        """Outer time limit of servers and monitors, in whole s."""
+        asked = [service for _, service in self.deployment.services if service.url]
+        asked += [self.deployment.balanced] if self.deployment.balanced else []
+        loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
+        loading_s += drain.limit_s(self.settings) if self.warm_up_s else 0.0
+        return float(math.ceil(loading_s + len(asked) * self.settings.server.work_s + _AROUND_S))
+
+    def serve(self) -> None:
+        """Start servers and what stands before them, each when those behind it answer."""
+        fault, faulty, work_s = self.deployment.fault, self.deployment.faulty, self.settings.server.work_s
+        if fault and (reason := why_not(fault, self.environment.watch[faulty].host)):
+            raise LabError(f"fault {fault.name} on {faulty}: {reason}")
+        for host, argv in self.deployment.before:
+            executor, setup_log = self.environment.work[host], self.environment.setup_log
+            executor.check_output(argv, 10.0)
+            setup_log.note([Invocation(executor.host.argv(argv))])
+        self.environment.setup_log.keep(self.folder)
+        for host, service in self.deployment.services:
+            self._serve(host, service, "S1", "server")
+        for _, service in self.deployment.services:
+            if service.url:
+                executor, started = self.servers[service.name]
+                wait_until_it_answers(executor, started, service.url, started.command.stderr, work_s)
+        balanced = self.deployment.balanced
+        if balanced and balanced.service:
+            host, service = self.deployment.balancer, balanced.service
+            self._serve(host, service, "LB", "balancer")
+            executor, started = self.servers[service.name]
+            wait_until_it_answers(executor, started, service.url, started.command.stderr, work_s)
+        elif balanced:
+            command = self.stack.enter_context(loaded(balanced.rules, self.environment.work[self.deployment.balancer]))
+            self.record.commands.append((self.record.number(), command))
+
+    def watch(self) -> list[Started]:
+        """Start the monitors of every host, and wait for their first samples."""
+        watching, samples = [], []
+        for host, chosen in self.deployment.monitors.items():
+            executor, by_name = self.environment.watch[host], {monitor.name: monitor for monitor in chosen}
+            for watcher in monitors.watchers(chosen, host, _PYTHON):
+                executor.put(watcher.files)
+                argv = executor.argv(watcher.argv, self.limit_s)
+                texts = [
+                    Command(
+                        "collector", by_name[name].tool, argv, file, watcher.stderr, self.limit_s,
+                        variant=by_name[name].variant, version=version_at(executor, by_name[name].tool), host=host,
+                        env=dict(watcher.env),
+                    )
+                    for name, file in watcher.outputs.items()
+                ]  # fmt: skip
+                started, number = executor.start(texts[0]), self.record.number()
+                watching.append(started)
+                self.stack.callback(self._keep, number, executor, started, texts)
+                if executor.is_here and not watcher.stdout:  # the sampler, which writes as it goes
+                    samples += [self.folder / file for file in watcher.outputs.values()]
+        if watching:
+            far = not all(executor.is_here for executor in self.environment.watch.values())
+            wait_for_samples(samples, LEAD_REMOTE_S if far else LEAD_S)
+        return watching
+
+    def load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Executor, Command]]:
+        """Start generators at one instant, make the fault before or meanwhile, and wait for their end.
+
+        What takes time on a distant host is done before the instant is chosen.
+        """
+        section, running = self.settings.fault, []
+        versions = [self._prepare(loader, together=len(sending) > 1) for loader in sending]
+        faulty = role == "generator" and self.deployment.fault is not None and bool(self.deployment.fault.begin)
+        with contextlib.ExitStack() as wrong:
+            if faulty and not section.after_s:
+                wrong.enter_context(self._fault())
+            instant_ns = common_instant_ns(len(sending)) if len(sending) > 1 else 0
+            running = [self._send(*each, role, instant_ns) for each in zip(sending, versions, strict=True)]
+            if faulty and section.after_s:
+                _while_running(running, section.after_s)
+                wrong.enter_context(self._fault())
+            if faulty:
+                _while_running(running, section.lasts_s or float("inf"))
+        done = []
+        for number, executor, started in running:
+            ended = executor.wait(started)
+            self.record.commands.append((number, ended))
+            done.append((executor, ended))
+        return done
+
+    def warm_up(self) -> None:
+        """Send the same load for the time of a warm-up, into files of its own, and wait until it is worked off.
+
+        A server that runs already may still work on requests of the run before: that is waited for as well.
+        """
+        if self.warm_up_s:
+            self.load(warm_ups(self.warm_up_s, self.settings, self.deployment), "warm_up")
+        elif self.settings.server.url is None:
+            return
+        begun = time.monotonic()
+        for late in drain.wait_until_idle(self.settings, self.deployment, self.environment):
+            self.record.warnings.append(f"before the load, {late}: the measured load shares the server with them")
+        if self.warm_up_s:
+            what = f"idle {time.monotonic() - begun:.2f} s after the warm-up"
+            self.record.events.append({"at": now(), "host": self.deployment.loaders[0].host, "what": what})
+
+    def verdict(self, done: list[tuple[Executor, Command]]) -> tuple[str, str]:
+        """Whether generators and servers did their work; what the numbers are worth is the audit's business."""
+        for executor, started in self.servers.values():
+            if started.process.poll() is not None:
+                code, words = started.process.returncode, last_words(executor, started.command.stderr)
+                return "failed", f"{named(started.command)} ended during the run with exit code {code}{words}"
+        for executor, load in done:
+            if load.exit_code == 124:
+                return "failed", f"{named(load)} was ended at its limit of {load.limit_s:g} s"
+            if load.exit_code != 0:
+                said = last_words(executor, load.stderr) or last_words(executor, load.stdout)
+                return "failed", f"{named(load)} ended with exit code {load.exit_code}{said}"
+        return "finished", ""
+
+    def _serve(self, host: str, service: Service, role: str, kind: str) -> None:
+        executor, name = self.environment.work[host], f"{service.name}.{service.tool}"
+        if service.url:
+            check_nobody_listens(executor, service.url)
+        executor.put(service.files, service.folders)
+        wrap = self.deployment.wrap(host, kind)
+        argv = executor.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
+        command = Command(
+            kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
+            version=version_at(executor, service.tool, service.program or service.argv[0]),
+            host=host, env=dict(service.env),
+            folders=tuple(service.folders), unpacked=packed(service, self.folder),
+        )  # fmt: skip
+        started, number = executor.start(command), self.record.number()
+        self.servers[service.name] = executor, started
+        self.stack.callback(self._keep, number, executor, started, [command])
+
+    def _prepare(self, loader: Loader, *, together: bool) -> str:
+        """Put a generator's files where it works; return its version."""
+        executor, made = self.environment.work[loader.host], loader.generator
+        executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
+        return version_at(executor, made.tool)
+
+    def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Executor, Started]:
+        executor, made = self.environment.work[loader.host], loader.generator
+        if instant_ns:
+            made = start_at(made, executor.instant_ns(instant_ns), loader.stem, _PYTHON)
+        wrap = self.deployment.wrap(loader.host, role)
+        argv = executor.argv((*_pin(self._cpus(loader.host, "C1")), *wrap, *made.argv), made.limit_s)
+        command = Command(
+            role, made.tool, argv, f"{loader.stem}.{made.tool}.txt", f"{loader.stem}.{made.tool}.err", made.limit_s,
+            version=version, host=loader.host,
+        )  # fmt: skip
+        started, number = executor.start(command), self.record.number()
+        # Where the wait below is not reached, as when someone interrupts.
+        self.stack.callback(self._end, number, executor, started)
+        return number, executor, started
+
+    @contextlib.contextmanager
+    def _fault(self) -> Iterator[None]:
+        """Make the fault, and write down what was done even if it cannot be undone."""
+        pids = {name: started.process.pid for name, (_, started) in self.servers.items()}
+        host, events = self.environment.watch[self.deployment.faulty].host, []
+        try:
+            with injected(self.deployment.fault, host, pids) as events:
+                yield
+        finally:
+            on = self.deployment.faulty
+            self.record.events += [{"at": event.at, "host": on, "what": event.what} for event in events]
+
+    def _cpus(self, host: str, role: str) -> tuple[int, ...]:
+        return processors(self.settings, self.deployment.slots, host, role)
+
+    def _keep(self, number: int, executor: Executor, started: Started, texts: list[Command]) -> None:
+        """One process as it ran, once for each text that it wrote."""
+        ended = executor.stop(started)
+        times = {name: getattr(ended, name) for name in ("started_at", "ended_at", "exit_code")}
+        self.record.commands += [(number, replace(text, **times)) for text in texts]
+
+    def _end(self, number: int, executor: Executor, started: Started) -> None:
+        if number not in dict(self.record.commands):
+            self.record.commands.append((number, executor.stop(started)))
+
+
+def _while_running(running: list[tuple[int, Executor, Started]], most_s: float) -> None:
+    """Wait for a time, or until the last generator has ended."""
+    deadline = time.monotonic() + most_s
+    while time.monotonic() < deadline and any(started.process.poll() is None for _, _, started in running):
+        pause(0.02)
+
+
+def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:
+    return ("taskset", "-c", ",".join(map(str, cpus))) if cpus else ()

@@ -1,0 +1,118 @@
+"""The answer of a search or a stop: the sentence that ends it, and the file `answers.json` in the study's folder.
+
+A launch that goes on with a study walks through its recorded runs again, so the file is always that of all of them.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from loadcurve.atomic import replacing
+from loadcurve.lab.schedule.search import Result
+from loadcurve.units import unit_of_column
+
+FILE = "answers.json"
+
+_NOUNS = {"throughput_rps": "throughput", "latency_mean_s": "response time"}
+_WORDS = {"rps": "requests/s", "bytes": "bytes", "bytes_per_s": "bytes/s", "s": "s"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Where one search or stop ended.
+
+    Attributes
+    ----------
+    of : str
+        Variant and levels, as in the names of the runs; empty where the study has only one of each.
+    kind : str
+        ``capacity``, ``saturating_size`` or ``stop``.
+    factor : str
+        What was searched; empty for a stop.
+    quantity : str
+        What `value` is, named as a column: ``throughput_rps``.
+    lower, upper : float or None
+        Of a search, the two loads between which the answer lies, in the unit of the factor; of a stop, the ends of the
+        interval of the mean.  None where there is no such end.
+    value : float or None
+        The quantity at the answer; None where it is not known.
+    reached : bool
+        Whether the answer is as narrow as the study asks.
+    runs : int
+        Trials behind it.
+    load_s : float
+        Their load together, in s.
+    warnings : tuple of str
+        What weakens it.
+    """
+
+    of: str
+    kind: Literal["capacity", "saturating_size", "stop"]
+    factor: str
+    quantity: str
+    lower: float | None
+    upper: float | None
+    value: float | None
+    reached: bool
+    runs: int
+    load_s: float
+    warnings: tuple[str, ...]
+
+
+def answer_of(of: str, kind: str, factor: str, quantity: str, result: Result) -> Answer:
+    """Return the answer that a search or a stop came to."""
+    lower, upper, value = (known(end) for end in (result.lower, result.upper, result.value))
+    if kind != "stop":
+        lower = lower or None  # no load is as low as 0
+    return Answer(
+        of, kind, factor, quantity, lower, upper, value, result.reached, result.trials, result.trial_s, result.warnings
+    )
+
+
+def known(number: float) -> float | None:
+    """Return a number, or None for one that JSON cannot hold."""
+    return float(number) if math.isfinite(number) else None
+
+
+def sentence(answer: Answer) -> str:
+    """Return an answer as a sentence, with its units.
+
+    Examples
+    --------
+    >>> found = Result(245, 256, 20000, True, (), 22, 51)
+    >>> sentence(answer_of("", "capacity", "connections", "throughput_rps", found))
+    'the objective is met up to 245 connections and missed at 256: 20,000 requests/s; 22 runs, 51 s of load'
+    """
+    low, high = (quantity(end, answer.factor or answer.quantity) for end in (answer.lower, answer.upper))
+    value = quantity(answer.value, answer.quantity)
+    if answer.kind == "stop":
+        said = f"the mean {_NOUNS[answer.quantity]} is {value}"
+        said += f", 95 % interval {low} to {high}" if answer.value else ""
+    elif answer.kind == "saturating_size":
+        said = f"{high} fill the limit" if answer.upper else "no size fills the limit"
+        said += f", {low} do not" if answer.lower else ""
+        said += f": {value}"
+    elif answer.lower:
+        missed = f"missed at {answer.upper:,g}" if answer.upper else "at no load missed"
+        said = f"the objective is met up to {low} and {missed}: {value}"
+    else:
+        said = f"the objective is missed at every load from {high} on"
+    runs = f"{answer.runs} runs, {answer.load_s:,.0f} s of load"
+    return "; ".join((f"{answer.of}: {said}" if answer.of else said, runs, *answer.warnings))
+
+
+def quantity(value: float | None, name: str) -> str:
+    """Return a value with the unit that a column's name says, or with the name of what it counts."""
+    if value is None:
+        return "not known"
+    unit, noun = unit_of_column(name), name.rpartition(".")[2]
+    words = _WORDS.get(unit, unit) or noun
+    return f"{value:.3g} s" if unit == "s" else f"{value:,.10g} {words}" if unit == "" else f"{value:,.0f} {words}"
+
+
+def write_answers(answers: list[Answer], folder: Path) -> None:
+    """Write `answers.json` into a study's folder."""
+    with replacing(folder / FILE) as draft:
+        draft.write_text(json.dumps([asdict(one) for one in answers], indent=2, ensure_ascii=False) + "\n", "utf-8")

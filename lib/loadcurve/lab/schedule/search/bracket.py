@@ -1,0 +1,227 @@
+r"""Between which two loads the verdict changes: doubling, then halving on a log scale, then deciding both ends.
+
+From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 (draft-ietf-bmwg-mlrsearch-15), are
+
+* short trials, from Goal Initial Trial Duration to Goal Final Trial Duration, and that only trials of full length
+  make an end;
+* Goal Width as a relative difference, here (upper − lower) / upper;
+* the Relevant Upper Bound, the lowest load that is broken, and the Relevant Lower Bound, the highest kept load below
+  it: where a load is kept above one that is broken (loss inversion), the higher one does not count, nor is it tried;
+* Goal Exceed Ratio, fixed at the recommended half, and Conditional Throughput.
+
+Three things differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
+(`verdict`) instead of a majority within a Goal Duration Sum, which is nearly a coin's toss at a load that breaks a
+little more than every second trial.  And a load that is neither is told as flaky: the ends are sought on both its
+sides.
+
+A trial that leaves an interval of the width w = ln(upper / lower) takes, in steps that are even on log scales,
+
+.. math:: T = T_0 \left(\frac{T_1}{T_0}\right)^{p}, \qquad p = \frac{\ln(\ln 2 / w)}{\ln(\ln 2 / w_1)}
+
+with :math:`w_1` the wanted width, and :math:`T_0, T_1` the shortest duration and that which decides.
+
+So the first trials are short, and one alone moves an end.  What they got wrong shows when the ends are decided: an end
+that is contradicted gives way, and the search goes on from there, without short trials.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.lab.schedule.search.trials import Trial
+from loadcurve.lab.schedule.search.verdict import Tally, tally, trials_to_decide
+
+# Each step of the first ascent doubles the load, as levels of a sweep do.
+_OCTAVE = math.log(2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bracket:
+    """Loads to search, and how well the answer must be known.
+
+    Attributes
+    ----------
+    lowest : float
+        No load below is tried; > 0.
+    highest : float
+        No load above is tried.
+    width_ratio : float
+        Wanted (upper − lower) / upper, 0 < width < 1; neighbouring loads will do.
+    resolution : float
+        Least difference of two loads, > 0: 1 for connections.
+    initial_s : float
+        Duration of the shortest trials, in whole s, >= 1.
+    final_s : float
+        Duration of the trials that decide, in whole s, >= 1 and no shorter.
+    level : float
+        Confidence of each end by itself, 0 < level < 1: at a load where half of the trials or more would say
+        otherwise, it is decided wrongly with a probability of at most 1 − level.
+    most_trials : int
+        After so many the search ends with what it has, >= 1.
+    """
+
+    lowest: float
+    highest: float
+    final_s: float
+    width_ratio: float = 0.05
+    resolution: float = 1.0
+    initial_s: float = 1.0
+    level: float = 0.95
+    most_trials: int = 100
+    ascending: ClassVar[bool] = True  # whether it is low loads that keep; high ones where a goal says so
+    verb: ClassVar[str] = "keep it"  # of a trial, in warnings
+
+    def __post_init__(self):
+        raise_all(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not 0 < self.lowest < np.inf:
+            yield ValueRuleError("lowest", "> 0 and finite", self.lowest)
+        if not self.lowest < self.highest < np.inf:
+            yield ValueRuleError("highest", f"above the lowest load, {self.lowest:g}, and finite", self.highest)
+        for name in ("width_ratio", "level"):
+            if not 0 < getattr(self, name) < 1:
+                yield ValueRuleError(name, f"0 < {name} < 1", getattr(self, name))
+        if not 0 < self.resolution < np.inf:
+            yield ValueRuleError("resolution", "> 0 and finite", self.resolution)
+        if not 1 <= self.initial_s <= self.final_s < np.inf:
+            yield ValueRuleError("initial_s", f"1 <= initial_s <= final_s = {self.final_s:g}", self.initial_s)
+        elif self.initial_s % 1 or self.final_s % 1:
+            name = "initial_s" if self.initial_s % 1 else "final_s"
+            yield ValueRuleError(name, "whole seconds, as wrk takes them", getattr(self, name))
+        if not self.most_trials >= 1:
+            yield ValueRuleError("most_trials", ">= 1", self.most_trials)
+
+    @property
+    def needed(self) -> int:
+        """Trials that must agree to decide a load."""
+        return trials_to_decide(self.level)
+
+    @property
+    def wanted(self) -> float:
+        """The wanted width as ln(upper / lower)."""
+        return -math.log1p(-self.width_ratio)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the search stands.
+
+    Attributes
+    ----------
+    tallies : tuple of Tally
+        Of all loads tried, from the side where the objective is kept.
+    kept, broken : Tally or None
+        The last one kept before the first one broken.
+    flaky : tuple of Tally
+        Between them.
+    shortest_s : float
+        Duration below which no trial is made any more.
+    """
+
+    tallies: tuple[Tally, ...]
+    kept: Tally | None
+    broken: Tally | None
+    flaky: tuple[Tally, ...]
+    shortest_s: float
+
+
+def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:
+    """Sort the loads tried, from the side where the objective is kept, and say where it changes.
+
+    Parameters
+    ----------
+    goal : Bracket
+        What is searched.
+    verdicts : iterable of (float, float, bool)
+        Load, duration in s and whether it was kept, of each trial in order.
+    """
+    by_load: dict[float, list[tuple[bool, bool]]] = {}
+    for load, duration_s, kept in verdicts:
+        by_load.setdefault(load, []).append((duration_s >= goal.final_s, kept))
+    loads = sorted(by_load, reverse=not goal.ascending)
+    tallies = tuple(tally(load, by_load[load], goal.needed) for load in loads)
+    leanings = [found.leaning for found in tallies]
+    first = leanings.index("broken") if "broken" in leanings else len(tallies)
+    last = max((i for i in range(first) if leanings[i] == "kept"), default=-1)
+    return Ends(
+        tallies,
+        tallies[last] if last >= 0 else None,
+        tallies[first] if first < len(tallies) else None,
+        tuple(found for found in tallies[last + 1 : first] if found.leaning == "flaky"),
+        # What short trials said was wrong once: the objective breaks with time, or they scatter too much.
+        goal.final_s if any(_misled(by_load[found.load], found.leaning) for found in tallies) else goal.initial_s,
+    )
+
+
+def _misled(verdicts: list[tuple[bool, bool]], leaning: str) -> bool:
+    """Whether trials of full length at a load contradict a shorter one."""
+    contrary = {"kept": False, "broken": True}.get(leaning)
+    return contrary is not None and (False, contrary) in verdicts
+
+
+def next_trial(goal: Bracket, ends: Ends) -> Trial | None:
+    """Return the trial that is wanted next, or None when both ends are decided and the interval is narrow."""
+    start, stop = (goal.lowest, goal.highest) if goal.ascending else (goal.highest, goal.lowest)
+    if not ends.tallies:
+        return Trial(float(start), float(ends.shortest_s))
+    for found in ends.tallies:
+        if found.decision == "open" and found.kept and found.broken:  # it contradicts itself: first that is decided
+            return Trial(found.load, float(goal.final_s))
+    farthest = ends.tallies[-1].load
+    if ends.broken is None and farthest != stop:
+        doubled = farthest * 2 if goal.ascending else farthest / 2
+        beyond = doubled >= stop if goal.ascending else doubled <= stop
+        further = None if beyond else _on_grid(goal, doubled, farthest, stop)
+        return Trial(float(stop) if further is None else further, float(ends.shortest_s))
+    if (trial := _narrowing(goal, ends)) is not None:
+        return trial
+    undecided = [end for end in (ends.kept, ends.broken) if end is not None and end.decision == "open"]
+    # The end with the least evidence first: one of the two may give way, and then the other's trials were in vain.
+    return Trial(min(undecided, key=lambda end: end.full).load, float(goal.final_s)) if undecided else None
+
+
+def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
+    """A trial between the two ends, or None when they are near enough to each other or to the flaky loads."""
+    if not ends.flaky:
+        if ends.kept is None or ends.broken is None:
+            return None
+        near, far = ends.kept.load, ends.broken.load
+        width = abs(math.log(far / near))
+        middle = None if width <= goal.wanted else _on_grid(goal, math.sqrt(near * far), near, far)
+        return None if middle is None else Trial(middle, max(_duration(goal, width / 2), float(ends.shortest_s)))
+    # Just outside the flaky loads on both sides, and twice as far with each flaky load that was found so far.
+    reach = goal.wanted / 2 * 2 ** (sum(found.leaning == "flaky" for found in ends.tallies) - 1)
+    for end, edge in ((ends.kept, ends.flaky[0].load), (ends.broken, ends.flaky[-1].load)):
+        if end is not None and abs(math.log(end.load / edge)) > reach:
+            up = end.load > edge
+            beside = edge * math.exp(reach if up else -reach)
+            load = _on_grid(goal, beside, edge, end.load, math.floor if up else math.ceil)  # within reach of the edge
+            if load is not None:
+                return Trial(load, float(goal.final_s))
+    return None
+
+
+def _on_grid(goal: Bracket, load: float, a: float, b: float, to_whole: Callable[[float], int] = round) -> float | None:
+    """The load of the grid next to `load` that lies between `a` and `b`, or None where there is none."""
+    low, high = min(a, b), max(a, b)
+    # A load on the grid may miss its number by rounding; it is not between itself and its neighbour.
+    first = math.floor((low - goal.lowest) / goal.resolution + 1e-9) + 1
+    last = math.ceil((high - goal.lowest) / goal.resolution - 1e-9) - 1
+    if first > last:
+        return None
+    number = min(max(to_whole((load - goal.lowest) / goal.resolution), first), last)
+    return float(goal.lowest + number * goal.resolution)
+
+
+def _duration(goal: Bracket, width: float) -> float:
+    """Duration of a trial that leaves an interval of this width, in whole seconds."""
+    if width <= goal.wanted:
+        return float(goal.final_s)
+    # Loads that are neighbours in the ascent are about an octave apart, so 0 < part < 1 here.
+    part = math.log(_OCTAVE / width) / math.log(_OCTAVE / goal.wanted)
+    return float(math.ceil(goal.initial_s * (goal.final_s / goal.initial_s) ** part - 1e-9))

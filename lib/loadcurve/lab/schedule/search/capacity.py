@@ -1,0 +1,48 @@
+"""The highest load that keeps an objective."""
+
+from dataclasses import dataclass
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.schedule.search.answer import answer
+from loadcurve.lab.schedule.search.bracket import Bracket, find_ends, next_trial
+from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity(Bracket):
+    """Search the highest load that keeps an objective.
+
+    Each `Observation` says in `kept` whether its trial kept the objective; `value` is its throughput, NaN if unknown.
+
+    In the `Result`, ``lower`` is the highest load that is kept, ``upper`` the lowest that is broken, and ``value`` the
+    throughput that at least half of the trials at ``lower`` reached (Conditional Throughput of RFC 9971).  ``lower``
+    is 0 where not even the lowest load is kept, ``upper`` infinite where none is broken.
+
+    The attributes are those of `Bracket`.
+
+    Examples
+    --------
+    >>> from loadcurve.lab.schedule.search import Observation, Trial, begin, step
+    >>> state, following = begin(Capacity(lowest=1, highest=512, final_s=6))
+    >>> while isinstance(following, Trial):
+    ...     latency_s = max(0.010, following.load / 20000)
+    ...     seen = Observation(following.load, following.duration_s, following.load / latency_s, latency_s <= 0.0125)
+    ...     state, following = step(state, seen)
+    >>> following.lower, following.upper, following.value, following.trials
+    (245.0, 256.0, 20000.0, 22)
+    """
+
+    def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
+        """Return the next trial, or the result if no more are needed."""
+        if any(o.kept is None for o in observations):
+            raise ValueRuleError("kept", "True or False: a trial that cannot be judged is made again", None)
+        ends = find_ends(self, ((o.load, o.duration_s, o.kept) for o in observations))
+        trial = next_trial(self, ends)
+        if trial is not None and len(observations) < self.most_trials:
+            return trial
+        warnings = []
+        if ends.broken is None:
+            warnings.append(f"not reached: no load up to {ends.tallies[-1].load:g} breaks the objective")
+        if ends.kept is None:
+            warnings.append(f"nothing kept: not even the lowest load, {self.lowest:g}, keeps the objective")
+        return answer(self, ends, observations, trial is not None, warnings)

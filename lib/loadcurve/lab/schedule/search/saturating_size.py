@@ -1,0 +1,89 @@
+"""The smallest response whose throughput still fills a limit, such as the bandwidth of a network card.
+
+The report "Nginx 万兆网络环境测试", its test 1, goes down from 10,000 bytes in steps of 1,000 until bandwidth and
+request rate are both highest.  Here the same size is found by halving: down from the largest, whose bandwidth is the
+limit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.schedule.search.answer import answer
+from loadcurve.lab.schedule.search.bracket import Bracket, find_ends, next_trial
+from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaturatingSize(Bracket):
+    """Search the smallest response that fills a limit; as smaller ones do not, it has the highest request rate too.
+
+    The loads are sizes of the response in bytes.  Each `Observation` gives in `value` the bandwidth of its trial, in
+    bytes/s or any other unit; `kept` is not looked at.
+
+    In the `Result`, ``upper`` is the smallest size that fills the limit, ``lower`` the largest that does not, and
+    ``value`` the bandwidth that at least half of the trials at ``upper`` reached.  ``lower`` is 0 where every size
+    fills it, ``upper`` infinite where none does.
+
+    The other attributes are those of `Bracket`.
+
+    Attributes
+    ----------
+    limit : float
+        What is to be filled, in the unit of the observations (bytes/s in a study), > 0.  NaN where it is not known:
+        then it is the mean of trials at the largest size, as many as decide a load.
+    tolerance_ratio : float
+        A trial fills the limit from (1 − tolerance) times it on, 0 < tolerance < 1; above the scatter of trials.
+
+    Examples
+    --------
+    >>> from loadcurve.lab.schedule.search import Observation, Trial, begin, step
+    >>> goal = SaturatingSize(lowest=1000, highest=10000, resolution=1000, final_s=6)
+    >>> state, following = begin(goal)
+    >>> while isinstance(following, Trial):
+    ...     bandwidth = min(125e6, 50000 * following.load)  # 1 Gbit/s, 50,000 requests/s
+    ...     state, following = step(state, Observation(following.load, following.duration_s, bandwidth))
+    >>> following.lower, following.upper
+    (2000.0, 3000.0)
+    """
+
+    limit: float = np.nan
+    tolerance_ratio: float = 0.02
+    ascending: ClassVar[bool] = False
+    verb: ClassVar[str] = "fill it"
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        yield from super()._broken_rules()
+        if not (np.isnan(self.limit) or 0 < self.limit < np.inf):
+            yield ValueRuleError("limit", "> 0 and finite, or NaN", self.limit)
+        if not 0 < self.tolerance_ratio < 1:
+            yield ValueRuleError("tolerance_ratio", "0 < tolerance_ratio < 1", self.tolerance_ratio)
+
+    def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
+        """Return the next trial, or the result if no more are needed."""
+        if any(np.isnan(o.value) for o in observations):
+            raise ValueRuleError("value", "a number: a trial without one is made again", np.nan)
+        limit = self.limit
+        if np.isnan(limit):
+            if len(observations) < min(self.needed, self.most_trials):
+                return Trial(float(self.highest), float(self.final_s))
+            limit = np.mean([o.value for o in observations[: self.needed]])
+        least = (1 - self.tolerance_ratio) * limit
+        ends = find_ends(self, ((o.load, o.duration_s, o.value >= least) for o in observations))
+        trial = next_trial(self, ends)
+        if trial is not None and len(observations) < self.most_trials:
+            return trial
+        warnings = []
+        if ends.kept is None:
+            warnings.append(f"nothing fills {limit:g}: not even the largest size, {self.highest:g}")
+        elif np.isnan(self.limit) and ends.kept.load == self.highest:
+            warnings.append(
+                f"only the largest size, {self.highest:g}, fills what it reached itself, {limit:g}: perhaps there is "
+                "no limit yet; begin with a larger one"
+            )
+        if ends.broken is None:
+            warnings.append(f"not reached: every size down to {ends.tallies[-1].load:g} fills {limit:g}")
+        return answer(self, ends, observations, trial is not None, warnings)

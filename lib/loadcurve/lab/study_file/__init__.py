@@ -1,0 +1,11 @@
+"""What may stand in a study.yml: a dataclass for each section, read strictly, checked together, point by point.
+
+`read_checked` and `check_study` name all faults of a study before anything starts; `settings_of` gives the sections of
+one point; `schema` is for editors.
+"""
+
+from loadcurve.lab.study_file.hosts import HostSection, TopologySection
+from loadcurve.lab.study_file.json_schema import schema
+from loadcurve.lab.study_file.study_file import StudyFile, check_study, read_checked, settings_of
+
+__all__ = ["HostSection", "StudyFile", "TopologySection", "check_study", "read_checked", "schema", "settings_of"]

@@ -1,0 +1,208 @@
+"""Rules that hold between sections: hosts that are named are there, a balancer has a host, and so on."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.lab.generators import RULES
+from loadcurve.lab.hosts.network.wiring import resolve
+from loadcurve.study import place_of
+
+if TYPE_CHECKING:
+    from loadcurve.lab.study_file.study_file import StudyFile
+
+_KERNEL = ("nft", "ipvs")
+_OF_PROCESSES = ("kill_worker", "stop_server", "fill_accept_queue")
+_OF_PORTS = ("drop_syn", "drop_fin", "cap_connections")
+
+
+def check_together(settings: "StudyFile") -> None:
+    """See that the sections of a study, or of one point of it, fit each other.
+
+    Raises
+    ------
+    ValueRuleError
+        When they do not; each further fault is in its `others`.
+    """
+    checks = (_hosts, _links, _layout, _balancer, _generators, _monitors, _fault, _adaptive)
+    raise_all(fault for check in checks for fault in check(settings))
+
+
+def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
+    names, roles = settings.topology.names, {name.rstrip("0123456789") for name in settings.topology.names}
+    found = []
+    for name, host in settings.hosts.items():
+        if name not in {*names, *roles}:
+            found.append(ValueRuleError(f"hosts.{name}", f"one of {', '.join(sorted({*names, *roles}))}", name))
+        elif (host.sysctls or host.congestion_control != "reno") and (
+            settings.topology.machines or settings.topology.recipe == "loopback"
+        ):
+            rule = "without settings of the kernel: the laboratory sets those of its own namespaces alone"
+            found.append(ValueRuleError(f"hosts.{name}", rule, ", ".join(host.sysctls) or host.congestion_control))
+        elif host.cpu_quota is not None and _elsewhere(settings, name):
+            rule = "left out for a machine by ssh: the laboratory makes control groups on this one alone"
+            found.append(ValueRuleError(f"hosts.{name}.cpu_quota", rule, host.cpu_quota))
+    return found
+
+
+def _elsewhere(settings: "StudyFile", name: str) -> bool:
+    """Whether a host, or one of a role, is reached by ssh."""
+    machines = settings.topology.machines.items()
+    return any(machine.ssh for host, machine in machines if name in (host, host.rstrip("0123456789")))
+
+
+def _links(settings: "StudyFile") -> list[ValueRuleError]:
+    topology, found = settings.topology.topology() if not settings.topology.machines else None, []
+    for name in settings.links:
+        try:
+            if topology is None:
+                raise LabError("machines have links that the laboratory does not set")
+            topology.links(name)
+        except LabError as error:
+            found.append(ValueRuleError(f"links.{name}", f"a link of the topology ({error})", name))
+    if topology is not None and not found:
+        try:
+            resolve(topology, settings.links)
+        except LabError as error:
+            found.append(
+                ValueRuleError("links", f"set so that they fit each other ({error})", ", ".join(settings.links))
+            )
+    return found
+
+
+def _endpoints(settings: "StudyFile") -> int:
+    """How many places the servers answer at."""
+    servers = sum(name.startswith("S") for name in settings.topology.names) or 1
+    nginx = settings.server.nginx
+    return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
+
+
+def _clients(settings: "StudyFile") -> int:
+    """On how many hosts the load is made."""
+    return sum(name.startswith("C") for name in settings.topology.names) or 1
+
+
+def _layout(settings: "StudyFile") -> list[ValueRuleError]:
+    nginx, topology, port = settings.server.nginx, settings.topology, settings.server.port
+    if nginx is None or not nginx.layout:
+        return []
+    workers, found = nginx.process.workers, []
+    addresses = 1 if topology.machines or topology.recipe == "loopback" else topology.addresses or 1
+    local = topology.names == ("local",) or any(m.address.startswith("127.") for m in topology.machines.values())
+    if nginx.layout in ("B", "E") and local:
+        rule = "one that listens on one address: on loopback it would be open to all networks of this machine"
+        found.append(ValueRuleError("server.nginx.layout", rule, nginx.layout))
+    if nginx.layout == "D" and workers > addresses:
+        rule = f"one without an address for each of {workers} workers: there are {addresses} (topology.addresses)"
+        found.append(ValueRuleError("server.nginx.layout", rule, nginx.layout))
+    if nginx.layout == "E" and port + workers - 1 > 65_535:
+        found.append(ValueRuleError("server.port", f"at most {65_536 - workers} for {workers} instances", port))
+    return found
+
+
+def _generators(settings: "StudyFile") -> list[ValueRuleError]:
+    """See that the servers are loaded alike, and that a warm-up is a load that the tool can make."""
+    load, found = settings.load, []
+    clients = _clients(settings)
+    roots = 1 if settings.balancer.kind or settings.server.url is not None else _endpoints(settings)
+    try:
+        if (load.processes * clients) % roots:
+            rule = f"such that {roots} servers are loaded alike (on {clients} clients)"
+            found.append(ValueRuleError("load.processes", rule, load.processes))
+        else:
+            load.of("http://127.0.0.1/", clients)
+    except ValueRuleError as error:
+        found.append(ValueRuleError(f"load.{error.name}", error.rule, error.got))
+    try:
+        if settings.warm_up_s:
+            replace(load, duration_s=settings.warm_up_s, requests=0, each_request=False)
+    except ValueRuleError as error:
+        rule = f"0 for this load: a warm-up is one of a duration, and {error.name} must be {error.rule}"
+        found.append(ValueRuleError("warm_up_s", rule, settings.warm_up_s))
+    return found
+
+
+def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
+    kind, there = settings.balancer.kind, "LB" in settings.topology.names
+    if not kind:
+        return []
+    if kind in _KERNEL and settings.topology.recipe != "client_l4_servers":
+        return [ValueRuleError("balancer", f"a program: {kind} needs the topology client_l4_servers", kind)]
+    if not there and settings.topology.names != ("local",):
+        return [ValueRuleError("balancer", "left out: this topology has no LB", kind)]
+    if settings.server.url is not None:
+        return [ValueRuleError("balancer", "left out before a server that runs already", kind)]
+    ipvs, servers = settings.balancer.ipvs, _endpoints(settings)
+    if ipvs is not None and ipvs.weights and len(ipvs.weights) != servers:
+        return [ValueRuleError("balancer.ipvs.weights", f"one for each of {servers} servers, or none", ipvs.weights)]
+    nginx = settings.server.nginx
+    if ipvs is not None and ipvs.forward == "dr" and nginx is not None and nginx.layout == "E":
+        return [
+            ValueRuleError("balancer.ipvs.forward", "nat: direct routing cannot change the port, E has several", "dr")
+        ]
+    return []
+
+
+def _monitors(settings: "StudyFile") -> list[ValueRuleError]:
+    if settings.monitors.stub_status is not None and settings.server.nginx is None:
+        return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
+    if settings.monitors.stub_status is not None and settings.server.nginx.layout:
+        rule = "left out: a server with a layout has no page of its own"
+        return [ValueRuleError("monitors.stub_status", rule, settings.server.nginx.layout)]
+    if settings.monitors.counters is not None and settings.balancer.kind not in (*_KERNEL, "haproxy"):
+        rule = "left out: only nft, ipvs and haproxy count for each server"
+        return [ValueRuleError("monitors.counters", rule, settings.balancer.kind or "no balancer")]
+    return []
+
+
+def _fault(settings: "StudyFile") -> list[ValueRuleError]:
+    fault = settings.fault
+    if not fault.kind:
+        return []
+    if settings.topology.names == ("local",) or settings.topology.machines:
+        return [ValueRuleError("fault", "made in namespaces: choose a topology of them", fault.kind)]
+    if fault.host and fault.host not in settings.topology.names:
+        return [ValueRuleError("fault.host", f"one of {', '.join(settings.topology.names)}", fault.host)]
+    if settings.server.url is not None and fault.kind in (*_OF_PROCESSES, *_OF_PORTS):
+        return [
+            ValueRuleError(
+                "fault", "left out for a server that runs already: it has no process of this study", fault.kind
+            )
+        ]
+    if fault.kind in _OF_PROCESSES and fault.host and not fault.host.startswith("S"):
+        return [ValueRuleError("fault.host", f"a server's: {fault.kind} happens to its process", fault.host)]
+    if 0 < settings.load.seconds <= fault.after_s:
+        rule = f"less than the {settings.load.seconds:g} s of load, or the fault comes when the load is over"
+        return [ValueRuleError("fault.after_s", rule, fault.after_s)]
+    return []
+
+
+def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
+    found, search = [], settings.search
+    if search is not None:
+        if place_of(search.factor) in {place_of(name) for name in settings.factors}:
+            found.append(ValueRuleError("search", "for a place that is no factor of the study", search.factor))
+        if place_of(search.factor) == ("load", "connections"):
+            found += _connections(settings)
+        if settings.stop is not None:
+            found.append(ValueRuleError("stop", "left out beside a search, which repeats by its own rule", "stop"))
+        if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio is None:
+            rule = "given, with latency_s or failed_ratio: a search for capacity asks where it breaks"
+            found.append(ValueRuleError("objective", rule, "none"))
+    return found
+
+
+def _connections(settings: "StudyFile") -> list[ValueRuleError]:
+    """See that every number of connections that a search may ask for can be divided among processes and threads."""
+    load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
+    threads = load.threads if RULES[load.tool].even else 1
+    loads, step = (goal.lowest, goal.resolution, goal.highest), threads * processes if threads > 1 else 1
+    if any(load % step for load in loads):
+        each = f" of {processes} processes" if processes > 1 else ""
+        those = f"multiples of {threads} threads{each}" if threads > 1 else "whole numbers"
+        rule = f"with a lowest load and a resolution that are {those}, and a highest too"
+        return [ValueRuleError("search", rule, ", ".join(f"{load:g}" for load in loads))]
+    if goal.lowest < processes:
+        rule = f"with a lowest load of a connection for each of {processes} processes"
+        return [ValueRuleError("search", rule, f"{goal.lowest:g}")]
+    return []

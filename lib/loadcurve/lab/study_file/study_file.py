@@ -1,0 +1,157 @@
+"""A study file as the laboratory reads it: every section by its rules, every point checked before any is run."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from loadcurve.checked import PlacedError, built, refuse
+from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.lab.hosts.network.conditions import LinkConditions
+from loadcurve.lab.schedule.points import level_sets, named_level
+from loadcurve.lab.study_file.adaptive import FaultSection, ObjectiveSection, SearchSection, StopSection
+from loadcurve.lab.study_file.balancers import BalancerSection
+from loadcurve.lab.study_file.cross_checks import check_together
+from loadcurve.lab.study_file.hosts import HostSection, TopologySection
+from loadcurve.lab.study_file.load import LoadSection
+from loadcurve.lab.study_file.point_checks import point_faults
+from loadcurve.lab.study_file.section import strict
+from loadcurve.lab.study_file.servers import MonitorsSection, NginxSection, ServerSection
+from loadcurve.study import MONITORS, Study, place_of, settled
+from loadcurve.yaml_file import Document, read_yaml
+
+# 255 bytes is what Linux' file systems take; the number of the repeat and the level of a search need some of them.
+_LONGEST_NAME = 200
+
+
+@strict
+@dataclass(frozen=True)
+class StudyFile(Study):
+    """A study, or one point of it, with its sections checked; see `Study` for what they mean."""
+
+    topology: TopologySection = field(default_factory=TopologySection)
+    hosts: dict[str, HostSection] = field(default_factory=dict)
+    links: dict[str, LinkConditions] = field(default_factory=dict)
+    server: ServerSection = field(default_factory=lambda: ServerSection(nginx=NginxSection()))
+    balancer: BalancerSection = field(default_factory=BalancerSection)
+    load: LoadSection = field(default_factory=LoadSection)
+    monitors: MonitorsSection = field(default_factory=lambda: MonitorsSection(**MONITORS))
+    fault: FaultSection = field(default_factory=FaultSection)
+    objective: ObjectiveSection = field(default_factory=ObjectiveSection)
+    search: SearchSection | None = None
+    stop: StopSection | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_together(self)
+
+
+def read_checked(path: Path) -> Study:
+    """Read a `study.yml`, or that of a folder, and check every section and every point of it.
+
+    Raises
+    ------
+    ParseError
+        When the file is not YAML, or there is one fault in it.
+    LoadcurveError
+        When there are several faults: a line for each.
+    """
+    document = read_yaml(path / "study.yml" if path.is_dir() else path)
+    study, faults = _faults(document)
+    refuse(faults, document.path)
+    return study
+
+
+def check_study(study: Study) -> None:
+    """Check a study that was made rather than read.
+
+    Raises
+    ------
+    LoadcurveError
+        With a line for each fault.
+    """
+    path = Path(study.study) / "study.yml"
+    try:
+        values = json.loads(json.dumps(asdict(study)))
+    except (TypeError, ValueError) as error:  # NumPy's numbers, objects, a mapping that holds itself
+        raise LoadcurveError(f"{path}:0: expected texts, numbers, lists and mappings, got {error}") from None
+    document = Document(values, {}, path)
+    refuse(_faults(document)[1], document.path)
+
+
+def settings_of(study: Study, *changes: dict[str, Any]) -> StudyFile:
+    """Sections of one point, checked: those of the study with the point's changes; of its first point without any.
+
+    Raises
+    ------
+    LoadcurveError
+        When together they break a rule.
+    """
+    document = _document(study, *(changes or _first(study)))
+    settings, faults = built(StudyFile, document)
+    refuse(faults, Path(study.study) / "study.yml")
+    return settings
+
+
+def settings_of_point(study: Study, sections: dict[str, Any]) -> StudyFile:
+    """Sections of a point that has them all, checked; see `settings_of`."""
+    return settings_of(replace(study, **sections), {})
+
+
+def _first(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Changes of the first point."""
+    return next(iter(study.variants.values())), next(level_sets(study))
+
+
+def _document(study: Study, *changes: dict[str, Any]) -> Document:
+    head = {name: getattr(study, name) for name in ("study", "question", "objective", "warm_up_s", "limit_s")}
+    head["factors"] = {name: [0] for name in study.factors}  # a search asks for their names
+    head |= {"search": study.search, "stop": study.stop}
+    return Document(head | settled(study.sections(), *changes), {}, Path("study.yml"))
+
+
+def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
+    """A study, and what is wrong with it: with its sections, with its own keys, with its points."""
+    if not isinstance(document.values, dict):
+        return None, built(Study, document)[1]
+    settings, faults = built(StudyFile, document)
+    study, own = built(Study, document)
+    # A fault in a section keeps the rules of the study itself from being looked at, and they are looked at here.
+    seen = {(fault.line, fault.expected) for fault in faults}
+    faults += [fault for fault in own if (fault.line, fault.expected) not in seen]
+    found: list[ParseError] = list(faults)
+    if study is not None:
+        searched = _searched(settings or built(StudyFile, _document(study, *_first(study)))[0])
+        of_points, kept = point_faults(study, document, partial(_point_faults, study), faults, searched)
+        # What a variant or a factor says differently at every point need not be right in the study by itself.
+        found = [fault for fault in faults if not fault.is_rule or fault in kept] + of_points
+        found += _long_names(study, document)
+        if study.study != document.path.parent.name:
+            line = document.line(("study",))
+            found.append(ParseError(line, f"the folder's name {document.path.parent.name}", study.study))
+    return study, sorted(found, key=lambda fault: fault.line)
+
+
+def _point_faults(study: Study, *changes: dict[str, Any]) -> list[PlacedError]:
+    return built(StudyFile, _document(study, *changes))[1]
+
+
+def _long_names(study: Study, document: Document) -> Iterator[ParseError]:
+    """Refuse more than a file system takes for the name of a run's folder."""
+    parts = [max(map(len, study.variants))]
+    for name, levels in study.factors.items():
+        parts.append(max(len(named_level(place_of(name), level, at)) for at, level in enumerate(levels)))
+    if (longest := sum(parts) + len(parts)) > _LONGEST_NAME:
+        rule = f"factors whose runs have names of at most {_LONGEST_NAME} characters"
+        yield ParseError(document.line(("factors",)), rule, f"{longest} characters")
+
+
+def _searched(settings: StudyFile | None) -> list[dict[str, Any]]:
+    """Changes that a search makes to a point: those of its lowest and its highest load."""
+    if settings is None or settings.search is None:
+        return []
+    goal, factor = settings.search.goal, settings.search.factor
+    ends = (int(end) if float(end).is_integer() else end for end in (goal.lowest, goal.highest))
+    return [{factor: end, "load.duration_s": float(goal.final_s)} for end in ends]
