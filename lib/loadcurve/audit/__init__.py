@@ -6,13 +6,16 @@ from loadcurve.audit.deviation import summarise_deviation
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
-from loadcurve.audit.registry import RULES, audit
+from loadcurve.audit.registry import all_rules, audit
+from loadcurve.audit.rule import Finding, Rule
 
 __all__ = [
     "ANSWERS",
-    "RULES",
     "VERDICTS",
     "Claim",
+    "Finding",
+    "Rule",
+    "all_rules",
     "answer_of_checks",
     "audit",
     "judge_claim",

@@ -1,29 +1,41 @@
-"""The rules of the audit, and the run of all of them.
-
-A rule is a module with its name (`RULE`) and one function: the tables in, the table ``findings`` out, one finding for
-each row it looked at, the good ones too.  A verdict comes only from a check that ran.
-"""
-
-from collections.abc import Callable
+"""Run every rule of the audit over tables."""
 
 import pandas as pd
 
 from loadcurve import tables as schemas
-from loadcurve.audit import effective_concurrency, unfinished_run
+from loadcurve.audit import rules
+from loadcurve.audit.rule import Rule, Tables
+from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
 
-RULES: dict[str, Callable[[dict[str, pd.DataFrame]], pd.DataFrame]] = {
-    unfinished_run.RULE: unfinished_run.audit_unfinished_run,
-    effective_concurrency.RULE: effective_concurrency.audit_effective_concurrency,
-}
+
+def all_rules() -> dict[str, Rule]:
+    """Return the registered rules by name, in the order of their modules.
+
+    Raises
+    ------
+    LoadcurveError
+        When two rules have one name.
+
+    Examples
+    --------
+    >>> all_rules()["unfinished-run"].question
+    'Did the run end as planned?'
+    """
+    found: dict[str, Rule] = {}
+    for rule in registered(rules, Rule):
+        if rule.name in found:
+            raise LoadcurveError(f"a rule's name must be unique, got {rule.name!r} twice")
+        found[rule.name] = rule
+    return found
 
 
-def audit(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def audit(tables: Tables) -> pd.DataFrame:
     """Return what every rule finds.
 
     Parameters
     ----------
-    tables : dict of str to pandas.DataFrame
+    tables : mapping of str to pandas.DataFrame
         Tables by name, in their declared columns; ``runs`` is required.
 
     Returns
@@ -41,10 +53,10 @@ def audit(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     >>> runs = pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["finished"], "connections": [1],
     ...                      "throughput_rps": [22.23], "latency_mean_s": [0.045]})
     >>> audit({"runs": runs})[["rule", "severity"]].values.tolist()
-    [['unfinished-run', 'ok'], ['effective-concurrency', 'ok']]
+    [['effective-concurrency', 'ok'], ['unfinished-run', 'ok']]
     """
     if "runs" not in tables:
-        raise LoadcurveError(f"tables must be with 'runs', got {', '.join(map(repr, tables)) or 'none'}")
+        raise LoadcurveError(f"tables must include 'runs', got {', '.join(map(repr, tables)) or 'none'}")
     checked = {name: schemas.check(name, frame) for name, frame in tables.items()}
-    found = [rule(checked) for rule in RULES.values()]
+    found = [rule.audit(checked) for rule in all_rules().values()]
     return schemas.check("findings", pd.concat(found, ignore_index=True))

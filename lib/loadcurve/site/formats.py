@@ -28,15 +28,9 @@ def page_markdown(tool: str) -> str:
     return "\n\n".join([f"# {tool}", *(_markdown(inspect.getdoc(module) or "") for module in modules)]) + "\n"
 
 
-def add_to_navigation(nav: list[dict]) -> None:
-    """Add the page of each tool to the section of ``mkdocs.yml`` that holds the index of the formats."""
-    if any(f"{FOLDER}/index.md" in entry.values() for entry in nav):
-        nav += [{tool: f"{FOLDER}/{tool}.md"} for tool in tools()]
-        return
-    for section in nav:
-        for content in section.values():
-            if isinstance(content, list):
-                add_to_navigation(content)
+def pages() -> dict[str, str]:
+    """Return the heading of each tool in the navigation, and the path of its page."""
+    return {tool: f"{FOLDER}/{tool}.md" for tool in tools()}
 
 
 def _markdown(docstring: str) -> str:

@@ -8,9 +8,11 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
+from loadcurve.audit import all_rules
 from loadcurve.paths import NOTEBOOK_NAME
-from loadcurve.site import formats
+from loadcurve.site import formats, rules
 from loadcurve.site.literal import formula
+from loadcurve.site.navigation import add_pages
 from loadcurve.site.safety import check_links, clean_notebook, with_policy
 from loadcurve.site.study_file import SCHEMA, schema_text
 
@@ -21,14 +23,15 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
 
 def on_config(config):
-    """Add the page of each format to the navigation."""
-    formats.add_to_navigation(config.nav)
+    """Add the pages of formats and audit rules to the navigation."""
+    add_pages(config.nav, f"{formats.FOLDER}/index.md", formats.pages())
+    add_pages(config.nav, f"{rules.FOLDER}/index.md", rules.pages())
     return config
 
 
 @event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
-    """Add executed notebooks, figures' data, the schema of study files and generated pages of formats to the site."""
+    """Add executed notebooks, figures' data, the schema of study files and generated pages to the site."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make leaves such a notebook out, so it has no executed copy
@@ -41,6 +44,9 @@ def on_files(files, config):
     for tool in formats.tools() if files.get_file_from_path(f"{formats.FOLDER}/index.md") else ():
         if not files.get_file_from_path(page := f"{formats.FOLDER}/{tool}.md"):
             files.append(File.generated(config, page, content=formats.page_markdown(tool)))
+    for name, rule in all_rules().items() if files.get_file_from_path(f"{rules.FOLDER}/index.md") else ():
+        if not files.get_file_from_path(page := f"{rules.FOLDER}/{name}.md"):
+            files.append(File.generated(config, page, content=rules.page_markdown(rule)))
     return files
 
 

@@ -15,6 +15,7 @@ from loadcurve.site import published
 from loadcurve.site.formats import formats_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
+from loadcurve.site.rules import rule_markdown, rules_markdown
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -46,6 +47,8 @@ def define_env(env) -> None:
     macro("verdicts", verdicts_text)
     macro("columns_of", columns_markdown)
     macro("forms_table", formats_markdown)
+    macro("rules_table", rules_markdown)
+    macro("rule", rule_markdown)
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)
     macro("keys_of", keys_markdown)

@@ -1,13 +1,23 @@
-from pathlib import Path
+import sys
 
 import pandas as pd
 import pytest
 
-from loadcurve import tables
-from loadcurve.audit import RULES, audit
+from loadcurve import audit, tables
+from loadcurve.audit import all_rules, rules
 from loadcurve.errors import LoadcurveError
+from loadcurve.site import rules as reference
 
-PAGES = Path(__file__).resolve().parents[3] / "handbook" / "rules"
+TOY = """
+'''Rule ``toy-rule``: every run has a name.'''
+from loadcurve.audit import Finding, Rule
+
+def find_names(tables):
+    for run in tables["runs"].itertuples():
+        yield Finding(run, "ok", f"The name is {run.run_id}.")
+
+RULE = Rule("toy-rule", "Has the run a name?", find_names, {"ok": "always"})
+"""
 
 
 def runs(*status):
@@ -15,25 +25,58 @@ def runs(*status):
     return {"runs": tables.check("runs", pd.DataFrame(rows))}
 
 
-def test_every_rule_has_a_page():
-    assert [name for name in RULES if not (PAGES / f"{name}.md").read_text().startswith(f"# {name}\n")] == []
+def test_every_page_is_of_a_rule(root):
+    pages = {path.stem for path in (root / "handbook" / "rules").glob("*.md")} - {"index"}
+    assert pages <= set(all_rules())
+    for name in pages:
+        text = (root / "handbook" / "rules" / f"{name}.md").read_text("utf-8")
+        assert text.startswith(f'# {name}\n\n{{{{ rule("{name}") }}}}\n')
 
 
-def test_every_rule_speaks_of_every_finished_run():
-    found = audit(runs("finished", "failed", "finished"))
-    assert set(found["rule"]) == set(RULES)
-    for rule in RULES:
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder that belongs to the package of the rules; what is imported from it is forgotten."""
+    before = set(sys.modules)
+    monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(tmp_path)])
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_a_module_alone_adds_a_rule(folder):
+    """The audit runs it; the reference lists it, has a page of it and names it in the navigation."""
+    (folder / "toy_rule.py").write_text(TOY, "utf-8")
+    found = audit.audit(runs("finished")).set_index("rule")
+    assert found.loc["toy-rule", "evidence"] == "The name is r0."
+    assert "| [toy-rule](toy-rule.md) | Has the run a name? |" in reference.rules_markdown()
+    assert reference.pages()["Toy rule"] == "rules/toy-rule.md"
+    page = reference.page_markdown(all_rules()["toy-rule"])
+    assert page.startswith("# toy-rule\n\n**Has the run a name?**") and "Rule `toy-rule`: every run has a name." in page
+
+
+def test_two_rules_of_one_name_are_refused(folder):
+    for module in ("toy_rule", "toy_rule_again"):
+        (folder / f"{module}.py").write_text(TOY, "utf-8")
+    with pytest.raises(LoadcurveError, match="'toy-rule' twice"):
+        audit.audit(runs("finished"))
+
+
+def test_every_rule_reports_on_every_finished_run():
+    found = audit.audit(runs("finished", "failed", "finished"))
+    assert set(found["rule"]) == set(all_rules())
+    for rule in all_rules():
         assert {"r0", "r2"} <= set(found.loc[found["rule"] == rule, "run_id"])
 
 
-def test_severities_are_the_three():
-    assert set(audit(runs("finished", "running"))["severity"]) <= {"ok", "warning", "error"}
+def test_every_severity_is_documented():
+    for rule in audit.audit(runs("finished", "running")).itertuples():
+        assert rule.severity in all_rules()[rule.rule].severities
 
 
 def test_nothing_to_audit_is_no_finding():
-    assert audit({"runs": tables.empty("runs")}).empty
+    assert audit.audit({"runs": tables.empty("runs")}).empty
 
 
 def test_runs_are_required():
-    with pytest.raises(LoadcurveError, match="tables must be with 'runs', got 'cpu'"):
-        audit({"cpu": tables.empty("cpu")})
+    with pytest.raises(LoadcurveError, match="tables must include 'runs', got 'cpu'"):
+        audit.audit({"cpu": tables.empty("cpu")})

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 
 from loadcurve import tables
-from loadcurve.audit.effective_concurrency import audit_effective_concurrency
+from loadcurve.audit.rules.effective_concurrency import RULE
 
 
 def finding(**run):
     run = {"study": "s", "run_id": "r", "status": "finished", **run}
-    return audit_effective_concurrency({"runs": tables.check("runs", pd.DataFrame([run]))}).iloc[0]
+    return RULE.audit({"runs": tables.check("runs", pd.DataFrame([run]))}).iloc[0]
 
 
 def test_document_001_asks_for_8000():
@@ -21,7 +21,7 @@ def test_document_001_asks_for_8000():
     assert found["observed"] == pytest.approx(1011.8, abs=0.05)
     assert found["expected"] == 8000
     assert found["evidence"] == (
-        "20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were asked for, 6980 failed to open."
+        "20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested, 6980 failed to open."
     )
     assert "ulimit -n" in found["advice"]
     assert "ip_local_port_range" in found["advice"]
@@ -49,7 +49,7 @@ def test_document_001_asks_for_30000():
 def test_document_001_with_one_connection():
     found = finding(tool="wrk", threads=1, connections=1, throughput_rps=22.23, latency_mean_s=0.045)
     assert found["severity"] == "ok"
-    assert found["evidence"] == "22.2 × 45.00 ms = 1.0 in flight; 1 connection was asked for."
+    assert found["evidence"] == "22.2 × 45.00 ms = 1.0 in flight; 1 connection was requested."
     assert found["advice"] == ""
 
 
@@ -84,11 +84,10 @@ def test_more_than_asked_for_with_a_tool_that_corrects():
 
 def test_wrk_opens_equal_shares():
     found = finding(tool="wrk", threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)
-    assert "4 are what wrk opens on 4 threads" in found["evidence"]
-    assert "multiple of the threads" in found["advice"]
+    assert "wrk opens 4 of them on 4 threads" in found["evidence"]
+    assert "multiple of the number of threads" in found["advice"]
     assert (
-        "opens on"
-        not in finding(tool="ab", threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)["evidence"]
+        "opens 4" not in finding(tool="ab", threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)["evidence"]
     )
 
 
@@ -111,11 +110,11 @@ def test_a_missing_number_is_never_ok(run, words):
 
 def test_only_finished_runs_are_judged():
     runs = tables.check("runs", pd.DataFrame([{"study": "s", "run_id": "r", "status": "failed"}]))
-    assert audit_effective_concurrency({"runs": runs}).empty
+    assert RULE.audit({"runs": runs}).empty
 
 
 def test_too_few_in_flight_without_errors_points_at_wrks_clock():
     found = finding(tool="wrk", threads=1, connections=512, throughput_rps=94432.84, latency_mean_s=0.00379)
     assert found["severity"] == "warning"
-    assert "a connection that waits for a busy wrk is not in its response times" in found["advice"]
+    assert "leave out the time for which a connection waits for a busy wrk" in found["advice"]
     assert "R = N / X" in found["advice"]

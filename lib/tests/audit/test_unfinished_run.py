@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import tables
-from loadcurve.audit.unfinished_run import audit_unfinished_run
+from loadcurve.audit.rules.unfinished_run import RULE
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from loadcurve.audit.unfinished_run import audit_unfinished_run
 )
 def test_only_finished_is_ok(status, severity):
     runs = tables.check("runs", pd.DataFrame([{"study": "s", "run_id": "r", "status": status}]))
-    found = audit_unfinished_run({"runs": runs}).iloc[0]
+    found = RULE.audit({"runs": runs}).iloc[0]
     assert found["severity"] == severity
     assert (status in found["evidence"]) and bool(found["advice"]) == (severity == "error")
 
@@ -18,7 +18,7 @@ def test_only_finished_is_ok(status, severity):
 @pytest.mark.parametrize("status", ["failed", "interrupted", None])
 def test_a_file_without_a_record_is_not_sent_to_one(status):
     runs = tables.check("runs", pd.DataFrame([{"source": "brought.txt", "status": status}]))
-    found = audit_unfinished_run({"runs": runs}).iloc[0]
+    found = RULE.audit({"runs": runs}).iloc[0]
     assert found["severity"] == "error" and found["advice"]
     for word in ("run.json", "resume", "study", "nan"):
         assert word not in f"{found['evidence']} {found['advice']}"

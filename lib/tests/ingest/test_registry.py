@@ -15,7 +15,8 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, ordered
 from loadcurve.ingest.signatures import beginnings
-from loadcurve.site.formats import add_to_navigation, tools
+from loadcurve.site.formats import pages, tools
+from loadcurve.site.navigation import add_pages
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -36,7 +37,7 @@ def test_every_page_has_a_tool(root):
 
 def test_the_navigation_names_every_tool():
     nav = [{"Home": "index.md"}, {"Reference": [{"Formats": [{"All": "reference/formats/index.md"}]}]}]
-    add_to_navigation(nav)
+    add_pages(nav, "reference/formats/index.md", pages())
     found = nav[1]["Reference"][0]["Formats"][1:]
     assert found == [{tool: f"reference/formats/{tool}.md"} for tool in tools()]
 
@@ -99,9 +100,10 @@ loadcurve.ingest.servers.__path__.append(str(Path(__file__).parent / "added"))
 USE = """
 import extended, loadcurve
 from loadcurve.site import formats
+from loadcurve.site.navigation import add_pages
 parsed = loadcurve.parse("$ toy\\nToy rate: 12.5\\n")
 nav = [{"All": "reference/formats/index.md"}]
-formats.add_to_navigation(nav)
+add_pages(nav, "reference/formats/index.md", formats.pages())
 print(parsed.tool, parsed.tables["runs"]["throughput_rps"].tolist())
 print([row for row in formats.formats_markdown().splitlines() if "toy" in row])
 print({"toy": "reference/formats/toy.md"} in nav, formats.page_markdown("toy").splitlines())
