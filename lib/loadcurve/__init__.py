@@ -8,7 +8,7 @@ noun       is                                                                   
 Study      a question, and the factor levels, repeats and topology that answer it          ``study``, ``study.yml``
 Run        one point of a study, once: tools started together, their verbatim output       ``study``, ``run.json``
 Table      a plain DataFrame with a declared schema, SI units                              ``schemas``, ``tables``
-Finding    what the audit says about a run: rule, severity, evidence, advice               ``audit``
+Finding    what the audit reports about a run: rule, severity, evidence, advice            ``audit``
 Fit        a law's parameters with intervals and warnings                                  ``models``
 Figure     what one ``plot_*`` draws, with its data and provenance                         ``plots``, ``publish``
 Page       the argument in words                                                           ``handbook/``
@@ -18,27 +18,72 @@ Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tabl
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → Series; ``launch`` → run folders.
 
-Layers, bottom up: ``errors units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
-``reading export`` < ``stats`` <
-``models`` < ``audit`` < ``style plots`` < ``publish`` < ``batch site`` < ``cli``.
+Layers, bottom up: ``errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
+``reading export`` < ``stats`` < ``models`` < ``audit`` < ``plots`` < ``publish`` < ``batch site launching`` < ``cli``.
+
+The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules
+among them.  Each is imported when it is first used: the command line reads a small file without pandas.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
+from loadcurve.extras import missing_extra
+
 if TYPE_CHECKING:
+    from loadcurve import audit, lab, models, plots, publish, stats, tables, units
+    from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
-    from loadcurve.reading import read
+    from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings
+    from loadcurve.launching import launch
+    from loadcurve.reading import read, read_published_raw
 
 __version__ = "0.1.0"
-__all__ = ["parse", "read"]
+__all__ = [
+    "audit",
+    "describe_study",
+    "lab",
+    "launch",
+    "models",
+    "parse",
+    "plots",
+    "publish",
+    "read",
+    "read_curves",
+    "read_load",
+    "read_machine",
+    "read_published",
+    "read_published_entries",
+    "read_published_raw",
+    "read_table",
+    "read_warnings",
+    "stats",
+    "tables",
+    "units",
+]
+
+_FUNCTIONS = {
+    "ingest.published": ("read_load", "read_published", "read_published_entries"),
+    "ingest.sniff": ("parse",),
+    "ingest.store": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
+    "launching": ("launch",),
+    "reading": ("read", "read_published_raw"),
+}
+_HOME = {name: module for module, names in _FUNCTIONS.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """``loadcurve.parse(text)`` and ``loadcurve.read(path)``, imported when they are asked for."""
-    if name == "parse":
-        from loadcurve.ingest.sniff import parse as found
-    elif name == "read":
-        from loadcurve.reading import read as found
-    else:
+    """Import a public name when it is first used."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(f"{__name__}.{_HOME.get(name, name)}")
+    except ModuleNotFoundError as error:
+        raise missing_extra(f"{__name__}.{name}", error) from None
+    found = globals()[name] = getattr(module, name) if name in _HOME else module
     return found
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

@@ -37,6 +37,8 @@ from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 from loadcurve.wording import fill_text
 
+__all__ = ["begin", "commit", "figure", "table", "values"]
+
 Quantity = Estimate | float | str
 """A number in SI units with its interval or without, or a short text."""
 

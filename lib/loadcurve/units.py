@@ -2,6 +2,8 @@
 
 import math
 
+__all__ = ["UNITS", "format_quantity", "rounded_ends", "unit_of_column"]
+
 _SHOWN = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")],
     "rps": [(1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],

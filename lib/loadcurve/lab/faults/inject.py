@@ -6,8 +6,6 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import psutil
-
 from loadcurve.errors import LabError
 from loadcurve.lab.faults.fault import Fault, Send, Step, Sysctl, Table
 from loadcurve.lab.hosts.host import Host
@@ -125,6 +123,8 @@ def _remove(host: Host, table: Table, events: list[Event]) -> None:
 
 def _send(step: Send, services: Mapping[str, int], events: list[Event]) -> None:
     """Signal processes below a guard that this very process started; the guard itself goes on keeping the time."""
+    import psutil  # of the extra [lab]
+
     if step.service not in services:
         raise LabError(f"no service {step.service!r} was started; there are: {', '.join(services) or 'none'}")
     try:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
-
 from loadcurve.lab.hosts.signals import ends
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.study import Command
@@ -123,6 +121,8 @@ def _interrupt(guard: subprocess.Popen, tool: str) -> None:
     line is printed, breaks that line.  Its sadc passes its own signal on to sar, and ends; interrupted alone, sar waits
     for sadc's next second.
     """
+    import psutil  # of the extra [lab]
+
     names = ("sadc", "sar") if tool == "sar" else (tool,)
     deadline = time.monotonic() + _QUIET_S
     told: subprocess.Popen | psutil.Process = guard

@@ -4,10 +4,12 @@ import os
 import platform
 import random
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 
 import pandas as pd
 
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
+from loadcurve.extras import MissingExtraError
 from loadcurve.lab import faults
 from loadcurve.lab.balancers import has_ipvs
 from loadcurve.lab.deployment import Deployment, HostSlot, argvs, deploy
@@ -59,6 +61,9 @@ def find_obstacles(study: Study) -> pd.DataFrame:
             ]
         )
     found: dict[str, str] = {}
+    if find_spec("psutil") is None:
+        obstacle, _, remedy = str(MissingExtraError("a launch", "lab")).partition(": ")
+        found[obstacle] = remedy
     for settings, deployment in deployments(study, capabilities.ASSUMED):
         for obstacle, remedy in _missing(settings, deployment):
             found.setdefault(obstacle, remedy)
