@@ -134,7 +134,7 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
 
 
 def values(
-    quantities: Mapping[str, Quantity] | pd.Series | None = None,
+    quantities: Mapping[str, Quantity] | pd.Series | pd.DataFrame | None = None,
     /,
     *,
     prefix: str = "",
@@ -146,9 +146,10 @@ def values(
 
     Parameters
     ----------
-    quantities : mapping or pandas.Series, optional
+    quantities : mapping, pandas.Series or pandas.DataFrame, optional
         Numbers, texts or Estimates by name; an Estimate brings its interval along.  Numbers are in SI units.  A name
-        may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.
+        may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.  The cells of a table are named by row
+        and column, such as ``cpu.latency_s``.
     prefix : str
         Text that comes before each name: ``usl.`` for ``usl.peak``.
     unit : str, optional
@@ -175,6 +176,8 @@ def values(
     usl.peak            96.5
     usl.peak_rps    41.4 k/s
     """
+    if isinstance(quantities, pd.DataFrame):
+        quantities = {f"{row}.{name}": cell for row, cells in quantities.iterrows() for name, cell in cells.items()}
     given = {} if quantities is None else dict(quantities.items())
     found = {f"{prefix}{name}": quantity for name, quantity in (given | named).items()}
     for name in found:

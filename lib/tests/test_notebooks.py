@@ -105,6 +105,16 @@ def test_no_code_that_belongs_into_the_library(path):
         assert not re.search(r"[\"'](/|~|\.\./|[A-Z]:\\)", cell.source), "no path out of the checkout"
 
 
+def test_code_contains_no_sentences(path):
+    """Sentences belong to Markdown cells, captions, and the tables of claims; code contains names and labels."""
+    for cell in cells(path):
+        for node in ast.walk(ast.parse(cell.source)):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            text = "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in parts)
+            if isinstance(node, ast.JoinedStr | ast.Constant):
+                assert not re.search(r"(\w+\W+){3}\w+[.?]$", text), text
+
+
 def test_outputs_are_stripped(path):
     for cell in cells(path):
         assert cell.outputs == []

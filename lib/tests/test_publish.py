@@ -111,7 +111,7 @@ def test_values_share_prefix_unit_and_digits(begun):
     """One call replaces one line for each value: numbers, a row of a table, and what was published before it."""
     row = pd.DataFrame({"few": [10.0], "most": [512.0]}).iloc[0]
     publish.values(row, prefix="gain.", unit="rps", digits=2)
-    publish.values(prefix="usl.", peak=96.0)
+    publish.values(pd.DataFrame({"peak": [96.0]}, index=["usl"]))
     shown = publish.values(prefix="gain.", latency_s=0.0123, enough="yes")
     assert shown.to_dict() == {
         "gain.few": "10/s", "gain.most": "512/s", "gain.latency_s": "12.3 ms", "gain.enough": "yes",

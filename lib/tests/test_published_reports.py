@@ -84,6 +84,15 @@ def test_facts_of_the_source(root, source):
         assert set(plot) == {"section", "of", "file"} and isinstance(plot["file"], str), plot
 
 
+def test_claims_and_their_checks_are_in_one_table(source):
+    """A claim is checked by numbers, or names what is missing and the experiment that would settle it."""
+    claims = read_published(source, "claims")
+    assert claims.columns.tolist() == ["name", "section", "claim", "check", "evidence", "because", "settles"]
+    assert claims["name"].is_unique and (claims["evidence"] != "").all()
+    assert ((claims["check"] != "") | (claims["settles"] != "")).all(), "without a check, an experiment"
+    assert claims.loc[claims["check"] != "", "evidence"].str.contains(r"[{\d]").all(), "a check shows its numbers"
+
+
 def test_every_table_is_read_and_has_its_units(source, table):
     read = read_published(source, table)
     assert len(read)

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from loadcurve.audit import VERDICTS, judge_claim, judge_claims, summarise_claims
+from loadcurve.audit import VERDICTS, judge_claims
+from loadcurve.audit.claims import judge_claim, summarise_claims
 from loadcurve.errors import LoadcurveError, ValueRuleError
 
 
