@@ -12,7 +12,7 @@ from loadcurve.ingest.packed import check_no_archive, unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.sniff import parse
-from loadcurve.ingest.sysstat.sadf_binary import is_sa
+from loadcurve.ingest.sysstat.sadf_header import is_sa
 
 _KINDS = {
     stat.S_ISFIFO: "a pipe",

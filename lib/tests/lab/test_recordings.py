@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.ingest.sysstat.sadf_binary import is_sa
+from loadcurve.ingest.sysstat.sadf_header import is_sa
 from loadcurve.ingest.sysstat.sadf_json import parse_sadf_json
 from loadcurve.ingest.sysstat.sar import parse_sar
 from loadcurve.lab.hosts.tools import which

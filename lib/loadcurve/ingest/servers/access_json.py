@@ -11,9 +11,8 @@ from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.servers.access_columns import Reader
+from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
 from loadcurve.ingest.servers.access_layout import Layout
-from loadcurve.ingest.servers.access_rows import OddLines, Parts
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
 _AS_WRITTEN = {"parse_int": str, "parse_float": str, "parse_constant": str}  # numbers stay as they were written

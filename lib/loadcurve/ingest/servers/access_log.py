@@ -19,9 +19,8 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.servers.access_columns import Reader
+from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
-from loadcurve.ingest.servers.access_rows import OddLines, Parts
 
 _CHUNK = 1 << 16  # characters read at once: so few that what Python makes of them is gone before its collector looks
 _MOST_LAYOUTS = 8  # formats of one file; more are a sign that lines are taken for what they are not

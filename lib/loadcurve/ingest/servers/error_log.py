@@ -14,7 +14,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sar_clock import instant, zone_named
+from loadcurve.ingest.sysstat.clock import instant, zone_named
 
 _NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
 _APACHE = re.compile(

@@ -23,7 +23,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
-from loadcurve.ingest.sysstat.sar_clock import zone_named
+from loadcurve.ingest.sysstat.clock import zone_named
 
 _NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _MOST = 2.0**63  # what a count holds

@@ -15,9 +15,8 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import is_instant
 from loadcurve.ingest.sockets.ss_connections import ROW_LIKE, parse_ss_connections
-from loadcurve.ingest.sockets.ss_lines import HEADER
+from loadcurve.ingest.sockets.ss_lines import HEADER, unwrapped
 from loadcurve.ingest.sockets.ss_summary import LINE, parse_ss_summary
-from loadcurve.ingest.sockets.ss_wrapped import unwrapped
 
 _SUMMARY = re.compile(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
 _LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)

@@ -1,6 +1,6 @@
-"""ss: what each line of a list of sockets is: the first of a socket, one of its details, a header, a time, or neither.
+"""ss: what each line is (a row, details, a header, a time), after joining rows and headers that mail has wrapped.
 
-The first word tells it for nearly all lines, a column at a time; the others are looked at one by one.
+Details that mail wraps stay where they are: they are read from any line.
 """
 
 import re
@@ -16,8 +16,14 @@ from loadcurve.ingest.snapshots import instant
 from loadcurve.ingest.sockets import ss_details, ss_rows
 from loadcurve.ingest.sockets.ss_values import are_whole
 
+_STARTS = "|".join(map(re.escape, (*ss_rows.FAMILIES, *ss_rows.STATES)))
+_ADDRESS = r"(?:\S{1,100}:(?:[\w*-]{1,30})|\*:\*)"
+_QUEUES = rf"[ \t]*(?:(?:{_STARTS})[ \t]+){{0,2}}[0-9]{{1,12}}[ \t]+[0-9]{{1,12}}"
+_HALF = re.compile(rf"{_QUEUES}(?:[ \t]+{_ADDRESS})?[ \t]*")  # no peer, perhaps no address at all
+_REST = re.compile(rf"[ \t]*{_ADDRESS}(?:[ \t].*)?")
+_HALF_HEADER = re.compile(r".*\bRecv-Q[ \t]+Send-Q(?:[ \t]+Local)?(?:[ \t]+Address:Port(?:[ \t]+Peer)?)?[ \t]*")
+_REST_OF_HEADER = re.compile(r"[ \t]*(?:(?:Local[ \t]+)?Address:Port|Peer)\b.*")
 NOTHING, ROW, DETAIL = 0, 1, 2
-
 HEADER = (
     r"(?:Netid[ \t]*)?(?:State[ \t]*)?(?:Recv-Q[ \t]*Send-Q[ \t]*)?"
     r"Local Address[ \t]*:[ \t]*Port[ \t]*Peer Address[ \t]*:[ \t]*Port[ \t]*(?:Process)?"
@@ -42,6 +48,30 @@ _ERROR = re.compile(ERROR)
 _COMMAND = re.compile(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
 _DETAIL_WORD = re.compile(_DETAIL)
 _MOST = 10_000  # lines that are not understood; more of them are another program's output
+
+
+def unwrapped(text: str) -> tuple[str, list[int]]:
+    r"""Return a text whose wrapped rows are whole, as many lines as before, and the numbers of those lines, from 1.
+
+    Examples
+    --------
+    >>> unwrapped("State Recv-Q Send-Q Local Address:Port Peer\nAddress:Port\nLISTEN 0 128 *:22\n*:* ino:5\n")
+    ('State Recv-Q Send-Q Local Address:Port Peer Address:Port\n\nLISTEN 0 128 *:22 *:* ino:5\n\n', [1, 3])
+    """
+    lines = text.split("\n")
+    changed: list[int] = []
+    for at in range(len(lines) - 1):
+        line = lines[at][:400]
+        following, rest = at + 1, _REST if _HALF.fullmatch(line) else _REST_OF_HEADER
+        if rest is _REST_OF_HEADER and not _HALF_HEADER.fullmatch(line):
+            continue
+        while following < len(lines) and following <= at + 2 and rest.match(lines[following]):
+            lines[at], lines[following] = f"{lines[at].rstrip()} {lines[following].strip()}", ""
+            changed += [at + 1] if at + 1 not in changed[-1:] else []
+            following += 1
+            if not (_HALF if rest is _REST else _HALF_HEADER).fullmatch(lines[at][:400]):
+                break
+    return "\n".join(lines), changed
 
 
 @dataclass

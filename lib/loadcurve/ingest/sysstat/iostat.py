@@ -22,8 +22,8 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat_breaks import unwrapped
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
-from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
-from loadcurve.ingest.sysstat.sysstat_text import STAMP, Reader, ends_in_decimals, is_chatter, ratio_of, value_of
+from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
+from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
 _CPU = "avg-cpu:"
 _DEVICE = re.compile(r"(?:Device|Filesystem):?")

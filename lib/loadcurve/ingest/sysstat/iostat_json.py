@@ -13,9 +13,9 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat import put_disk, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.iostat_columns import scale_of
-from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, check_ratios
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
-from loadcurve.ingest.sysstat.sysstat_text import Reader
+from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in, rate_in, ratio_in
+from loadcurve.ingest.sysstat.text_report import Reader
+from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios
 
 _MERGED = ("rrqm", "wrqm", "drqm")
 _PER_S = ("r", "w", "d", "f", "rkB", "wkB", "dkB", "rMB", "wMB", "dMB", "rsec", "wsec", "dsec")

@@ -14,14 +14,9 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, ends_in_decimals, ratio_of, value_of
+from loadcurve.ingest.sysstat.text_report import Reader, Row
+from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
-CPU_COLUMNS = {
-    "%user": "cpu_user_ratio", "%usr": "cpu_user_ratio", "%nice": "cpu_nice_ratio", "%system": "cpu_system_ratio",
-    "%sys": "cpu_system_ratio", "%iowait": "cpu_iowait_ratio", "%steal": "cpu_steal_ratio", "%irq": "cpu_irq_ratio",
-    "%soft": "cpu_softirq_ratio", "%guest": "cpu_guest_ratio", "%gnice": "cpu_guest_nice_ratio",
-    "%idle": "cpu_idle_ratio",
-}  # fmt: skip
 SOFT = frozenset(
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "BLOCK_IOPOLL", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"]
 )  # kernel/softirq.c
@@ -122,18 +117,6 @@ def _put(tables: dict[str, list[dict]], row: Row, cells: list[str], warnings: li
         tables["interrupts"].append(
             {**sample, "kind": kind, "interrupt": interrupt, "cpu": item, "interrupts_per_s": value}
         )
-
-
-def check_ratios(ratios: dict[str, float], number: int, warnings: list[str]) -> None:
-    """Warn where percentages do not add up to 100; one outside 0 to 100 becomes missing."""
-    total = 100 * sum(ratios.values())
-    rounding = 0.01 if any(100 * value % 1 for value in ratios.values()) else 0.5  # --dec=0 prints whole ones
-    if ratios and abs(total - 100) > rounding * len(ratios) + 0.5:
-        warnings.append(f"line {number}: the percentages add up to {total:.2f}, not 100")
-    for printed, value in ratios.items():
-        if not 0 <= value <= 1:
-            warnings.append(f"line {number}: {printed} of {100 * value:.2f} cannot be, so it is missing")
-            ratios[printed] = float("nan")
 
 
 MPSTAT = Form(

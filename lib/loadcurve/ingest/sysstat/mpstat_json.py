@@ -10,9 +10,10 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.mpstat import CPU_COLUMNS, SOFT, check_ratios
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in, rate_in, ratio_in
-from loadcurve.ingest.sysstat.sysstat_text import Reader
+from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in, rate_in, ratio_in
+from loadcurve.ingest.sysstat.mpstat import SOFT
+from loadcurve.ingest.sysstat.text_report import Reader
+from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios
 
 _SECTIONS = ("cpu-load", "node-load", "sum-interrupts", "individual-interrupts", "soft-interrupts")
 

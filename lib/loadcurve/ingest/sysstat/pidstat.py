@@ -20,7 +20,8 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sysstat_text import Reader, Row, value_of
+from loadcurve.ingest.sysstat.text_report import Reader, Row
+from loadcurve.ingest.sysstat.values import value_of
 
 _KB = 1024.0
 # Printed column → ours, factor, divisor.  Those without decimals are in `PLAIN`.

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in
 from loadcurve.ingest.sysstat.pidstat import COLUMNS, PLAIN, WORDS, Tasks
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in
-from loadcurve.ingest.sysstat.sysstat_text import Reader, Row
+from loadcurve.ingest.sysstat.text_report import Reader, Row
 
 _IDS = ("UID", "USER", "PID", "TGID", "TID")
 _COMMANDS = ("cmd", "command", "comm")

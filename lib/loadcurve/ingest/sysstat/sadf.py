@@ -23,12 +23,11 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sadf_wide import groups_of, in_order, sections_of
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, section_of
-from loadcurve.ingest.sysstat.sysstat_text import is_chatter
-from loadcurve.ingest.sysstat.zoned import Instants
+from loadcurve.ingest.sysstat.sections import ITEMS, section_of
+from loadcurve.ingest.sysstat.text_report import is_chatter
 
 HEADER = ("hostname", "interval", "timestamp")
 _RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")

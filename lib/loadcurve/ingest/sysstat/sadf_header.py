@@ -1,20 +1,24 @@
-"""sadf -H: the header of a recording into the table `hosts`; and the forms of sadf that hold no values to read.
+"""sadf -H: the header of a recording into the table `hosts`; and what holds no values that can be read.
+
+Only sysstat's own sadf can read a binary recording (`sa` file); `is_sa` recognises one by its first bytes.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -H FILE``, ``sadf -r FILE``, ``sadf -g FILE``) in the tests' samples; 12.0
 to 12.7 in public repositories.
 """
 
 import re
+import struct
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.zoned import Instants
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
 
 _VERSION = re.compile(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
 _HOST = re.compile(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
 _DATE = re.compile(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_MAGIC = 0xD596  # sysstat, sa.h: SYSSTAT_MAGIC
+_FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 0x2175 (12)
 
 
 def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
@@ -80,6 +84,7 @@ SADF_HEADER = Form(
     takes=("timezone",),
 )
 
+
 SADF_RAW = Form(
     "sadf",
     "raw",
@@ -90,3 +95,19 @@ SADF_RAW = Form(
     ),
     commas=True,
 )
+
+
+def is_sa(raw: bytes) -> bool:
+    r"""Whether these bytes begin a recording of sysstat 8.1.6 or newer, of a machine of either byte order.
+
+    Examples
+    --------
+    >>> is_sa(b"\x96\xd5\x75\x21\x0c"), is_sa(b"\xd5\x96\x21\x71"), is_sa(b"Linux 6.1")
+    (True, True, False)
+    """
+    if len(raw) < 4:
+        return False
+    return any(
+        magic == _MAGIC and form in _FORMATS
+        for magic, form in (struct.unpack("<HH", raw[:4]), struct.unpack(">HH", raw[:4]))
+    )

@@ -1,7 +1,7 @@
 """sadf -j: the JSON of a recording into the tables that sar's text of it gives.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -j FILE -- -A``, with -T) in the tests' samples; 10 to 12.7 in public
-repositories: `sadf_names` has the names, `sadf_tree` the shapes.  Numbers and units are those of ``sadf -d``.
+repositories: `sadf_elements` has their names and shapes.  Numbers and units are those of ``sadf -d``.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,10 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
+from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in
+from loadcurve.ingest.sysstat.sadf_elements import Group, put_event, put_group, put_host, put_interrupt, time_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows
-from loadcurve.ingest.sysstat.sadf_tree import Group, put_event, put_group, put_host, put_interrupt, time_of
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sysstat_json import hosts_of, objects_in
-from loadcurve.ingest.sysstat.zoned import Instants
 
 _GROUPS = ("network", "power-management", "psi")  # they hold elements, not values
 _FLATTENED = ("io",)  # its objects are parts of one section

@@ -16,12 +16,12 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
+from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.sadf import event_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sysstat_columns import INTERRUPTS, SECTIONS, Section, section_of
-from loadcurve.ingest.sysstat.sysstat_text import is_chatter
-from loadcurve.ingest.sysstat.zoned import Instants
+from loadcurve.ingest.sysstat.sections import INTERRUPTS, SECTIONS, section_of
+from loadcurve.ingest.sysstat.text_report import is_chatter
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
 # What ends a value that is whole, also without a newline after it.

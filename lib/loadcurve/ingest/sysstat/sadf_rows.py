@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from loadcurve.ingest.parsed import Tables
-from loadcurve.ingest.sysstat.sysstat_columns import Section
+from loadcurve.ingest.sysstat.columns import Section
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sysstat.sadf_rows import number_of
-from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, SECTIONS
+from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS
 
 _WHOLE = re.compile(r"-?[0-9]+")
 _NAMED = frozenset({"CPU", "TTY", "INTR", "FAN", "TEMP", "IN", "BAT", "BUS"})  # items that may look like numbers

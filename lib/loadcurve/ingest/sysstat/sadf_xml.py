@@ -1,7 +1,7 @@
 """sadf -x: the XML of a recording into the tables that sar's text of it gives.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples; 12.0 to 12.7 in public repositories:
-`sadf_names` has the names, `sadf_tree` the shapes.  Numbers and units are those of ``sadf -d``.
+`sadf_elements` has their names and shapes.  Numbers and units are those of ``sadf -d``.
 """
 
 import re
@@ -14,11 +14,9 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sadf_names import section_named
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
+from loadcurve.ingest.sysstat.sadf_elements import put_event, put_group, put_host, put_interrupt, section_named, time_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows
-from loadcurve.ingest.sysstat.sadf_tree import put_event, put_group, put_host, put_interrupt, time_of
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.zoned import Instants
 
 _BEGINNING = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
 _EVENTS = ("boot", "comment")

@@ -1,4 +1,4 @@
-"""sar's lines that an interrupt or a mail broke, put together again.
+"""Lines of sar that an interrupt or a mail broke, joined again.
 
 What sysstat itself does (12.6, ``sar.c``): the handler of SIGINT prints a newline, wherever sar is printing.  Ctrl-C
 reaches sar twice, from the terminal and from its sadc, and the second often finds it printing averages.  A line of sar
@@ -15,21 +15,21 @@ _INDENTED = re.compile(r"\n*[ \t]")
 _LINE = re.compile(rf"\s*\S[^\n]*{_REST}*")
 
 
-def mended(text: str) -> tuple[str, dict[int, int]]:
-    r"""Put each broken line together, and leave empty what follows it, so that line numbers stay.
+def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
+    r"""Join the parts of each broken line, and leave the lines of its parts empty, so that line numbers stay.
 
-    Only where it has then as many words as the line before it or after it: anything else is damage of another kind.
+    A line is joined only if it then has as many words as the line before or after it: other damage stays as it is.
 
     Returns
     -------
     text : str
-        The lines, put together.
+        The joined lines; as many as before.
     broken : dict[int, int]
         Number of each line that was broken, from 0 → how many lines below it are now empty.
 
     Examples
     --------
-    >>> mended("Average:\n        IFACE\n           rxpck/s\nAverage:  lo  0.00\n")
+    >>> rejoin_lines("Average:\n        IFACE\n           rxpck/s\nAverage:  lo  0.00\n")
     ('Average:        IFACE           rxpck/s\n\n\nAverage:  lo  0.00\n', {0: 2})
     """
     at = text.find("\n ")
@@ -61,7 +61,7 @@ def _line_start(text: str, end: int) -> int:
 
 
 def _fits(text: str, found: re.Match, parts: list[str], done: int) -> bool:
-    """Whether a line has the words of its neighbour when it is put together."""
+    """Whether a joined line has as many words as a neighbour."""
     start = _line_start(text, found.start())
     before = text[start : found.start()] if start >= done else parts[-2]
     after = _LINE.match(text, found.end())
@@ -73,22 +73,22 @@ _CELL = re.compile(r"[+-]?[0-9][0-9.,]*[%kMGTP]?|-?nan|N/A")
 _MOST = 60  # lines that one line can be broken into
 
 
-def unwrapped(text: str, is_column: Callable[[str], bool]) -> tuple[str, dict[int, int]]:
-    r"""Put together header rows and rows that mail has wrapped, where the rest stands at the beginning of a line.
+def unwrap_rows(text: str, is_column: Callable[[str], bool]) -> tuple[str, dict[int, int]]:
+    r"""Join header rows and rows that mail has wrapped, where the rest begins in column 1.
 
-    A rest of a header row holds names of columns only, and that of a row numbers only, as many as its header lacks.
+    The rest of a header row has only column names, that of a row only numbers, as many as its header lacks.
 
     Returns
     -------
     text : str
-        The lines, put together; as many as before.
+        The joined lines; as many as before.
     broken : dict[int, int]
         Number of each line that was broken, from 0 → how many lines below it are now empty.
 
     Examples
     --------
     >>> text = "10:00:00 PM IFACE rxpck/s\ntxpck/s\n10:00:01 PM eth0 1.00\n2.00\n"
-    >>> unwrapped(text, lambda word: word in ("IFACE", "rxpck/s", "txpck/s"))
+    >>> unwrap_rows(text, lambda word: word in ("IFACE", "rxpck/s", "txpck/s"))
     ('10:00:00 PM IFACE rxpck/s txpck/s\n\n10:00:01 PM eth0 1.00 2.00\n\n', {0: 1, 2: 1})
     """
     lines = text.split("\n")

@@ -79,7 +79,7 @@ class Lines:
     text : str
         As `plain` makes it.
     broken : dict[int, int]
-        What `mended` put together.
+        What `rejoin_lines` joined.
 
     Attributes
     ----------

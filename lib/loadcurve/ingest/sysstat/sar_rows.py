@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.sysstat.columns import Column
 from loadcurve.ingest.sysstat.sar_lines import Lines
 from loadcurve.ingest.sysstat.sar_scan import LONGEST, Header
-from loadcurve.ingest.sysstat.sysstat_columns import Column
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
 _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
@@ -78,7 +78,7 @@ def read_cells(header: Header, text: str, line: int, average: bool = False) -> t
 
     Examples
     --------
-    >>> from loadcurve.ingest.sysstat.sysstat_columns import section_of
+    >>> from loadcurve.ingest.sysstat.sections import section_of
     >>> columns = ("IFACE", "rxpck/s", "rxkB/s")
     >>> read_cells(Header(columns, section_of(columns), False, "", 1, 0), "eth0 1,50 2.0M", 2)
     ('eth0', [1.5, 2048.0])

@@ -13,10 +13,12 @@ import numpy as np
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.noise import is_noise
-from loadcurve.ingest.sysstat.sar_heading import Heading, read_heading
+from loadcurve.ingest.sysstat.columns import Section
+from loadcurve.ingest.sysstat.heading import Heading, read_heading
+from loadcurve.ingest.sysstat.labels import word_of
 from loadcurve.ingest.sysstat.sar_lines import Lines
-from loadcurve.ingest.sysstat.sysstat_columns import ITEMS, SECTIONS, Section, section_of
-from loadcurve.ingest.sysstat.sysstat_words import word_of
+from loadcurve.ingest.sysstat.sections import ITEMS, SECTIONS, section_of
+from loadcurve.ingest.warning_collector import WarningCollector
 
 _HEADING = re.compile(r"Linux +\S+ +\(")
 _LABEL = re.compile(r"([^\d:：]{1,30}?) ?[:：](?: +(.*))?")
@@ -122,8 +124,8 @@ class Scan:
     ----------
     lines : Lines
         The text.
-    doubts : Doubts
-        Where doubts are said.
+    warnings : WarningCollector
+        Where warnings are said.
     more : sequence of int
         Lines that are header rows without an empty line before them.
 
@@ -133,8 +135,8 @@ class Scan:
         Where a line in sar's output is nothing that sysstat prints.
     """
 
-    def __init__(self, lines: Lines, doubts: "Doubts", more: Sequence[int] = ()) -> None:
-        self.lines, self.doubts = lines, doubts
+    def __init__(self, lines: Lines, warnings: "WarningCollector", more: Sequence[int] = ()) -> None:
+        self.lines, self.warnings = lines, warnings
         self.headings: list[Heading] = []
         self.headers: dict[tuple, Header] = {}
         self.averages: list[Average] = []
@@ -211,7 +213,7 @@ class Scan:
         if unknown:
             what = f"columns of sar {section.option}" if section.option else "a section"
             said = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
-            self.doubts.add(said, line, said)
+            self.warnings.add(said, line, said)
         self.american |= half
         return Header(columns, section, half, zone, line, items[0] if items else -1)
 
@@ -221,11 +223,11 @@ class Scan:
         if self._current is None:
             if self.headings:
                 raise ParseError(number + 1, "a header row before this row", text)
-            self.doubts.add("headless", number + 1, f"no header row above, so it is left out: {text[:80]!r}")
+            self.warnings.add("headless", number + 1, f"no header row above, so it is left out: {text[:80]!r}")
             return
         empty = number and self.lines.ends[number - 1] == self.lines.starts[number - 1]
         if empty and number - 1 not in self.lines.emptied:
-            self.doubts.add("lost", number + 1, "no header row after the empty line; read under the one before")
+            self.warnings.add("lost", number + 1, "no header row after the empty line; read under the one before")
         self._current.starts.append(number)
         self._current.ends.append(end)
 
@@ -265,11 +267,11 @@ class Scan:
             self._current = self.headers[key]
         elif self._current is None or not any(_NUMBER.match(word) for word in words):
             if known:
-                self.doubts.add("empty average", number + 1, f"{found[1]} without values")
+                self.warnings.add("empty average", number + 1, f"{found[1]} without values")
             return known
         elif known or len(words) == len(self._current.columns):
             if not known:
-                self.doubts.add(f"word {found[1]}", number + 1, f"{found[1]!r} is not a known word for an average, "
+                self.warnings.add(f"word {found[1]}", number + 1, f"{found[1]!r} is not a known word for an average, "
                                 "so its rows are read as averages: check that they are")  # fmt: skip
             self.averages.append(Average(number, self._current, word.statistic or "average", rest))
         else:
@@ -293,34 +295,4 @@ class Scan:
         columns = len(self._current.columns) if self._current else 0
         if looks_like_header(words) or (columns and len(words) in (columns, columns + 1) and _NUMBER.match(words[-1])):
             raise ParseError(number + 1, "a row that begins with a time such as 22:33:25", text)
-        self.doubts.add("strange", number + 1, f"not understood: {text[:80]!r}")
-
-
-class Doubts:
-    """Warnings, of which many lines can share one.
-
-    Examples
-    --------
-    >>> doubts = Doubts()
-    >>> doubts.add("sum", 4, "wrong")
-    >>> doubts.add("sum", 9, "wrong")
-    >>> doubts.sentences()
-    ['line 4: wrong (and 1 line more)']
-    """
-
-    def __init__(self) -> None:
-        self._first: dict[str, tuple[int, str]] = {}
-        self._count: dict[str, int] = {}
-
-    def add(self, kind: str, line: int, sentence: str, count: int = 1) -> None:
-        """Take a doubt about `count` lines, of which `line` is the first; only the first of its kind is said."""
-        self._first.setdefault(kind, (line, sentence))
-        self._count[kind] = self._count.get(kind, 0) + count
-
-    def sentences(self) -> list[str]:
-        """One sentence for each kind, in the order of the lines."""
-        shown = []
-        for kind, (line, sentence) in sorted(self._first.items(), key=lambda entry: entry[1][0]):
-            more = self._count[kind] - 1
-            shown.append(f"line {line}: {sentence}" + (f" (and {more} line{'s' * (more > 1)} more)" if more else ""))
-        return shown
+        self.warnings.add("strange", number + 1, f"not understood: {text[:80]!r}")

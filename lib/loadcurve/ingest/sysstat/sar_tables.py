@@ -5,37 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from loadcurve.ingest.sysstat.columns import Column
+from loadcurve.ingest.sysstat.sar_instants import LineTimes, as_words
 from loadcurve.ingest.sysstat.sar_rows import Rows, read_cells
-from loadcurve.ingest.sysstat.sar_scan import Average, Doubts, Header
-from loadcurve.ingest.sysstat.sysstat_columns import SECTIONS, Column
+from loadcurve.ingest.sysstat.sar_scan import Average, Header
+from loadcurve.ingest.sysstat.sections import SECTIONS
+from loadcurve.ingest.warning_collector import WarningCollector
 
 _MOST = 1e18  # no machine counts so far: a counter of the kernel ran backwards
-_LARGE = 100_000  # rows from which on words are categories, which take a tenth of the memory
 
 
-class Instants:
-    """Time of every line that has one.
-
-    Parameters
-    ----------
-    times : array of datetime64
-        By line, UTC.
-    keys : array of int
-        By line: equal where host, day and second are.
-    hosts : list of str, place : array of int
-        Names of several hosts, and by line which it is; no names where there is one host only.
-    """
-
-    def __init__(self, times: np.ndarray, keys: np.ndarray, hosts: list[str], place: np.ndarray) -> None:
-        self.times, self.keys, self.hosts, self.place = times, keys, hosts, place
-
-    def columns(self, lines: np.ndarray) -> dict[str, object]:
-        """Columns `time` and, where the text is of several hosts, `host`."""
-        named = {"host": _words(self.place[lines], self.hosts)} if self.hosts else {}
-        return named | {"time": pd.Series(pd.DatetimeIndex(self.times[lines]).tz_localize("UTC"))}
-
-
-def make_tables(parts: list[Rows], instants: Instants, doubts: Doubts) -> dict[str, pd.DataFrame]:
+def make_tables(parts: list[Rows], instants: LineTimes, warnings: WarningCollector) -> dict[str, pd.DataFrame]:
     """Return the tables that these rows fill; the rows are taken out of `parts`, to hold each number once."""
     tables: dict[str, pd.DataFrame] = {}
     interrupts, counters = _interrupts(parts), _counters(parts)
@@ -44,22 +24,22 @@ def make_tables(parts: list[Rows], instants: Instants, doubts: Doubts) -> dict[s
         mine = [rows for rows in parts if rows.header.section.table == table]
         parts[:] = [rows for rows in parts if rows.header.section.table != table]
         if mine and table not in ("counters", "interrupts"):
-            tables[table] = _wide(table, mine, instants, doubts)
+            tables[table] = _wide(table, mine, instants, warnings)
     if interrupts:
-        tables["interrupts"] = _long(interrupts, instants, ("kind", "interrupt", "cpu"), "interrupts_per_s", doubts)
+        tables["interrupts"] = _long(interrupts, instants, ("kind", "interrupt", "cpu"), "interrupts_per_s", warnings)
     if counters:
-        tables["counters"] = _long(counters, instants, ("group", "item", "counter", "unit"), "value", doubts)
+        tables["counters"] = _long(counters, instants, ("group", "item", "counter", "unit"), "value", warnings)
     return tables
 
 
-def average_rows(averages: Sequence[Average], doubts: Doubts) -> list[dict]:
+def average_rows(averages: Sequence[Average], warnings: WarningCollector) -> list[dict]:
     """Return rows of the table `averages`."""
     found = []
     for average in averages:
         header, line = average.header, average.line + 1
         item, values = read_cells(header, average.text, line, average=True)
         if len(values) < len(header.places):
-            doubts.add("short", line, "the row ends before its last columns")
+            warnings.add("short", line, "the row ends before its last columns")
         for place, value in zip(header.places, values, strict=False):
             column = header.section.column(header.columns[place])
             row = {
@@ -86,7 +66,7 @@ def _si(printed: np.ndarray, column: Column) -> np.ndarray:
     return printed if column.times == column.per == 1 else printed * column.times / column.per
 
 
-def _checked(values: np.ndarray, lines: np.ndarray, column: Column, doubts: Doubts) -> np.ndarray:
+def _checked(values: np.ndarray, lines: np.ndarray, column: Column, warnings: WarningCollector) -> np.ndarray:
     """Values as the table may hold them: one that cannot be is missing, with a doubt."""
     wrong = np.abs(values) >= _MOST
     if column.table != "counters":
@@ -95,7 +75,7 @@ def _checked(values: np.ndarray, lines: np.ndarray, column: Column, doubts: Doub
         wrong |= values > 1
     if wrong.any():
         first = int(np.argmax(wrong))
-        doubts.add(
+        warnings.add(
             f"impossible {column.name}",
             int(lines[first]) + 1,
             f"{column.name} {values[first]:g} cannot be, and is missing",
@@ -105,19 +85,19 @@ def _checked(values: np.ndarray, lines: np.ndarray, column: Column, doubts: Doub
     return np.where(values == 0, 0.0, values)  # not -0
 
 
-def _wide(table: str, parts: list[Rows], instants: Instants, doubts: Doubts) -> pd.DataFrame:
+def _wide(table: str, parts: list[Rows], instants: LineTimes, warnings: WarningCollector) -> pd.DataFrame:
     item = parts[0].header.section.item if parts[0].header.section.items else ""
     names: dict[str, int] = {}
     order = [c for s in SECTIONS if s.table == table for c in dict.fromkeys(k.name for k in s.columns.values())]
     frames = []
     for option in dict.fromkeys(rows.header.section.option for rows in parts):
         mine = [rows for rows in parts if rows.header.section.option == option]
-        frames.append(_section(mine, names, [*dict.fromkeys(order)], doubts))
+        frames.append(_section(mine, names, [*dict.fromkeys(order)], warnings))
     whole = frames[0] if len(frames) == 1 else _joined(frames, instants)
     lines, items = whole.pop("line"), whole.pop("item")
-    columns = {**instants.columns(lines), "tool": _words(np.zeros(len(lines), np.int64), ["sar"])}
+    columns = {**instants.columns(lines), "tool": as_words(np.zeros(len(lines), np.int64), ["sar"])}
     if item:
-        columns[item] = _words(items, list(names))
+        columns[item] = as_words(items, list(names))
     for name in dict.fromkeys(order):
         if name in whole:
             columns[name] = whole.pop(name)
@@ -126,16 +106,18 @@ def _wide(table: str, parts: list[Rows], instants: Instants, doubts: Doubts) -> 
     return pd.DataFrame(columns, copy=False)
 
 
-def _section(parts: list[Rows], names: dict[str, int], order: list[str], doubts: Doubts) -> dict[str, np.ndarray]:
+def _section(
+    parts: list[Rows], names: dict[str, int], order: list[str], warnings: WarningCollector
+) -> dict[str, np.ndarray]:
     """Rows of one section in the order of the text: `line`, `item` and our columns."""
     lines = np.concatenate([rows.lines for rows in parts])
     items = np.concatenate([_place(rows, names) for rows in parts])
     for rows in parts:
         if rows.header.section.table == "cpu":
-            _check_sum(rows, doubts)
+            _check_sum(rows, warnings)
     columns = {"line": lines, "item": items}
     for name in order:
-        found = [_column(rows, name, doubts) for rows in parts]
+        found = [_column(rows, name, warnings) for rows in parts]
         if any(column is not None for column in found):
             filled = (np.full(len(r.lines), np.nan) if c is None else c for r, c in zip(parts, found, strict=True))
             columns[name] = np.concatenate([*filled])
@@ -149,16 +131,16 @@ def _sorted(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: column[order] for name, column in columns.items()}
 
 
-def _column(rows: Rows, name: str, doubts: Doubts) -> np.ndarray | None:
+def _column(rows: Rows, name: str, warnings: WarningCollector) -> np.ndarray | None:
     """Values of one of our columns; None where these rows do not have it."""
     for i, place in enumerate(rows.header.places):
         column = _target(rows.header, place)
         if column.name == name and column.table != "counters":
-            return _checked(_si(rows.numbers[i], column), rows.lines, column, doubts)
+            return _checked(_si(rows.numbers[i], column), rows.lines, column, warnings)
     return None
 
 
-def _check_sum(rows: Rows, doubts: Doubts) -> None:
+def _check_sum(rows: Rows, warnings: WarningCollector) -> None:
     """Doubt percentages that do not add up to 100: a counter of the kernel ran backwards."""
     if "%idle" not in rows.header.columns:
         return
@@ -170,10 +152,10 @@ def _check_sum(rows: Rows, doubts: Doubts) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
         sentence = f"the percentages add up to {total[first]:.2f}, not 100"
-        doubts.add("sum", int(rows.lines[first]) + 1, sentence, int(wrong.sum()))
+        warnings.add("sum", int(rows.lines[first]) + 1, sentence, int(wrong.sum()))
 
 
-def _joined(sections: list[dict[str, np.ndarray]], instants: Instants) -> dict[str, np.ndarray]:
+def _joined(sections: list[dict[str, np.ndarray]], instants: LineTimes) -> dict[str, np.ndarray]:
     """Join sections of one table by instant and item; one that a clock set back shows twice stays apart."""
     first, keys = sections[0], [instants.keys[section["line"]] for section in sections]
     alike = all(
@@ -244,7 +226,9 @@ def _interrupts(parts: Sequence[Rows]) -> list[_Long]:
     return found
 
 
-def _long(parts: list[_Long], instants: Instants, words: tuple[str, ...], value: str, doubts: Doubts) -> pd.DataFrame:
+def _long(
+    parts: list[_Long], instants: LineTimes, words: tuple[str, ...], value: str, warnings: WarningCollector
+) -> pd.DataFrame:
     """One row for each number, line by line."""
     lines = np.concatenate([part.lines for part in parts])
     widths = np.concatenate([np.full(len(part.lines), len(part.values)) for part in parts])
@@ -263,7 +247,7 @@ def _long(parts: list[_Long], instants: Instants, words: tuple[str, ...], value:
         by_row = {n: _codes(w[0], known[n])[w[1]] for n, w in part.words.items() if w and isinstance(w[0], list)}
         by_column = {n: _codes(w, known[n]) for n, w in part.words.items() if n not in by_row}
         for i, values in enumerate(part.values):
-            numbers[at + i] = _checked(_si(values, part.columns[i]), part.lines, part.columns[i], doubts)
+            numbers[at + i] = _checked(_si(values, part.columns[i]), part.lines, part.columns[i], warnings)
             line_of[at + i] = part.lines
             for name in words:
                 codes[name][at + i] = by_row[name] if name in by_row else by_column[name][i]
@@ -271,11 +255,11 @@ def _long(parts: list[_Long], instants: Instants, words: tuple[str, ...], value:
         kept = ~np.isnan(numbers)
         numbers, line_of = numbers[kept], line_of[kept]
         codes = {name: code[kept] for name, code in codes.items()}
-    columns = {**instants.columns(line_of), "tool": _words(np.zeros(len(numbers), np.int64), ["sar"])}
+    columns = {**instants.columns(line_of), "tool": as_words(np.zeros(len(numbers), np.int64), ["sar"])}
     for name in words:
         if name == "unit":
             columns[value] = numbers
-        columns[name] = _words(codes.pop(name), list(known[name]))
+        columns[name] = as_words(codes.pop(name), list(known[name]))
     return pd.DataFrame(columns | {value: numbers}, copy=False)
 
 
@@ -286,9 +270,3 @@ def _codes(names: Sequence[str], known: dict[str, int]) -> np.ndarray:
 
 def _place(rows: Rows, names: dict[str, int]) -> np.ndarray:
     return _codes(rows.names, names)[rows.items]
-
-
-def _words(codes: np.ndarray, names: list[str]) -> object:
-    if len(codes) >= _LARGE:
-        return pd.Categorical.from_codes(codes, names)
-    return np.array([*names, None], object)[codes]

@@ -20,9 +20,8 @@ from datetime import datetime
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sysstat_text import is_chatter
-from loadcurve.ingest.sysstat.zoned import ABBREVIATION, CLOCK, DAY, Instants
+from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
+from loadcurve.ingest.sysstat.text_report import is_chatter
 
 _LOAD = {"r": "run_queue", "b": "blocked"}
 _MEMORY = {

@@ -10,8 +10,8 @@ import pytest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
+from loadcurve.ingest.sysstat.labels import word_of
 from loadcurve.ingest.sysstat.sar import parse_sar
-from loadcurve.ingest.sysstat.sysstat_words import word_of
 
 HEADING = "Linux 6.1.0 (vm) \t11/20/26 \t_x86_64_\t(2 CPU)\n\n"
 

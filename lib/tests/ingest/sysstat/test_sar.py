@@ -486,7 +486,7 @@ def test_a_last_row_with_two_decimals_is_whole_without_its_newline():
     assert len(parse_sar(text + f"Average:{CPU_ROW}".rstrip()).tables["averages"]) == 6
 
 
-BROKEN = "an interrupt broke this line; it is put together again"
+BROKEN = "an interrupt broke this line; its parts were joined"
 
 
 @st.composite

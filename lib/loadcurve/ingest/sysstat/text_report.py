@@ -18,11 +18,11 @@ from datetime import UTC, datetime, timedelta
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.noise import is_noise
-from loadcurve.ingest.sysstat.sar_clock import zone_named
-from loadcurve.ingest.sysstat.sar_heading import Heading, read_date, read_heading
+from loadcurve.ingest.sysstat.clock import Instants, zone_named
+from loadcurve.ingest.sysstat.heading import Heading, read_date, read_heading
+from loadcurve.ingest.sysstat.labels import word_of
 from loadcurve.ingest.sysstat.sar_lines import plain
-from loadcurve.ingest.sysstat.sysstat_words import word_of
-from loadcurve.ingest.sysstat.zoned import Instants
+from loadcurve.ingest.sysstat.values import _NUMBER
 
 _TIME = re.compile(r"([0-9]{2}):([0-5][0-9]):([0-5][0-9])(?: ([AP]M))?(?=[ \t]|$)")
 STAMP = re.compile(
@@ -35,9 +35,7 @@ _EPOCH = re.compile(r"([0-9]{9,10})(?=[ \t])")
 _AVERAGE = re.compile(r"([^\W\d_][^\d:：%]{1,24}?) ?[:：](?=[ \t]|$)")
 _AVERAGE_ROW = re.compile(_AVERAGE.pattern + r"[ \t]+(?:all|CPU|NODE|UID|USER|PID|TGID|[0-9])")
 _LEGEND = re.compile(r"#[ \t]*Time(?=[ \t])")
-_NUMBER = re.compile(r"(-?[0-9]{1,18}(?:[.,][0-9]{1,6})?)([%BkMGTP]?)")
 _COMMA = re.compile(r"[0-9],[0-9]{2}(?![0-9,])")
-_STEP = {"": 1.0, "%": 1.0, "B": 1.0, "k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4, "P": 1024.0**5}
 _LONGEST = 400  # characters
 _DAY_S, _HALF_DAY_S = 24 * 3600, 12 * 3600
 
@@ -262,44 +260,6 @@ def is_chatter(line: str) -> bool:
     (True, False)
     """
     return len(line) <= _LONGEST and is_noise(line)
-
-
-def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
-    """SI value of a cell: `scale` times its number, or the bytes of ``1.5G``; NaN for a nan or a dash.
-
-    Raises
-    ------
-    ParseError
-        Where the cell is no number.
-
-    Examples
-    --------
-    >>> value_of("12,50", "%usr", 1), value_of("1.5k", "kB_rd/s", 1, 1024.0), value_of("2", "kB_rd/s", 1, 1024.0)
-    (12.5, 1536.0, 2048.0)
-    """
-    match = _NUMBER.fullmatch(cell)
-    if match is None:
-        if cell in ("nan", "-nan", "-"):
-            return math.nan
-        raise ParseError(number, f"a number for {printed}", cell)
-    value = float(match[1].replace(",", "."))
-    return value * (_STEP[match[2]] if match[2] not in ("", "%") else scale)
-
-
-def ratio_of(cell: str, printed: str, number: int) -> float:
-    """Ratio of a percentage.
-
-    Raises
-    ------
-    ParseError
-        Where the cell is no number.
-    """
-    return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
-
-
-def ends_in_decimals(text: str) -> bool:
-    """Whether a row ends in a number with two decimals, so that nothing of it was cut off."""
-    return re.search(r"[0-9][.,][0-9]{2}$", text) is not None
 
 
 def _host(heading: Heading, tool: str, day: datetime | None) -> dict:

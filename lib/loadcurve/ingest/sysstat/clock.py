@@ -1,16 +1,32 @@
-"""Local times that a tool prints with the abbreviation of their zone, which can mean several zones."""
+"""Time zones, and local times that a tool prints with the abbreviation of their zone, which can mean several zones."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from loadcurve.errors import ParseError
-from loadcurve.ingest.sysstat.sar_clock import instant
+from loadcurve.errors import ParseError, ValueRuleError
 
+_DAY_S = 24 * 3600
 ABBREVIATION = re.compile(r"[A-Z]{2,5}|[+-][0-9]{2}(?:[0-9]{2})?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 CLOCK = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")
 _EPOCH = re.compile(r"[0-9]{9,11}")
+
+
+def zone_named(timezone: str) -> ZoneInfo:
+    """Time zone of an IANA name; any other name raises `ValueRuleError`."""
+    try:
+        return ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueRuleError("timezone", "the IANA name of a time zone, such as Europe/Berlin", timezone) from None
+
+
+def instant(local: datetime, zone: ZoneInfo, number: int, warnings: list[str]) -> datetime:
+    """UTC of a local time; of the two that a clock set back has, the first."""
+    first, second = local.replace(tzinfo=zone), local.replace(tzinfo=zone, fold=1)
+    if first.utcoffset() != second.utcoffset():
+        warnings.append(f"line {number}: {local} occurs twice, or never, in {zone}; read as {first.astimezone(UTC)}")
+    return first.astimezone(UTC)
 
 
 class Instants:
