@@ -81,4 +81,4 @@ def test_a_caption_names_the_level_of_its_notebook():
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         text = notebook.read_text("utf-8")
         if '"level: float' in text:
-            assert not re.search(r"caption[^\n]*\d ?% (?:interval|band)", text), notebook
+            assert not re.search(r"\*\*(?:Figure|Table)[^\n]*\d ?% (?:interval|band)", text), notebook

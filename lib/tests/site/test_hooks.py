@@ -1,8 +1,12 @@
 """Formulas become MathML when the site is built; notebook pages keep no script."""
 
+import shutil
 from types import SimpleNamespace
 
+import nbformat
 import pytest
+import yaml
+from conftest import ROOT
 from mkdocs.exceptions import PluginError
 
 from loadcurve.site import hooks
@@ -17,6 +21,21 @@ def test_a_notebook_that_make_cannot_name_is_refused_in_one_line(tmp_path, name)
     ) as caught:
         hooks.on_files([], SimpleNamespace(config_file_path=str(tmp_path / "mkdocs.yml")))
     assert str(caught.value).isprintable()
+
+
+def test_a_notebook_is_in_the_navigation_because_its_file_is_there(tmp_path):
+    """A toy notebook in a copy of the checkout: one file is written, and no list is edited."""
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    toy = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A toy\n\n**Why?**\n\nBecause.")])
+    nbformat.write(toy, tmp_path / "notebooks" / "99_toy.ipynb")
+    listed = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2].partition("\n\n")[0])
+    config = SimpleNamespace(nav=listed, config_file_path=str(tmp_path / "mkdocs.yml"))
+    [section] = [section["Notebooks"] for section in hooks.on_config(config).nav if "Notebooks" in section]
+    assert section[0] == {"Template": "notebooks/00_template.ipynb"} and section[-1] == {
+        "A toy": "notebooks/99_toy.ipynb"
+    }
+    paths = [path for entry in section for path in entry.values()]
+    assert paths == [f"notebooks/{path.name}" for path in sorted((tmp_path / "notebooks").glob("*.ipynb"))]
 
 
 def page(name):
