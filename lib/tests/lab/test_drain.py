@@ -1,4 +1,4 @@
-"""Nothing of a warm-up, or of the run before, is left in work or queued when the measured load begins."""
+"""Nothing of a warm-up, or of the run before, is in flight or queued when the measured load begins."""
 
 import contextlib
 import http.server
@@ -107,11 +107,11 @@ def test_requests_that_php_has_queued_are_worked_off(tmp_path):
 
 
 def test_a_server_that_is_never_idle_is_not_waited_for_without_end(tmp_path, monkeypatch):
-    # Settings, arrangement and stage of a server that somebody else loads.
+    # Deployment and environment of a server that others use too.
     never = SimpleNamespace(watch={"local": LocalExecutor(LOCAL, tmp_path)})
     monkeypatch.setattr(drain, "limit_s", lambda settings: 0.1)
     monkeypatch.setattr(drain, "_watched", lambda *_: [drain._Watched("local", (80,), True)])
-    monkeypatch.setattr(drain, "_look", lambda *_: 7)
+    monkeypatch.setattr(drain, "_count", lambda *_: 7)
     assert list(drain.wait_until_idle(never, never, never)) == [
-        "7 requests were still in work or queued on local after 0.1 s"
+        "7 requests were still in flight or queued on local after 0.1 s"
     ]

@@ -11,7 +11,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.process import Started
-from loadcurve.lab.run.readiness import wait_until_it_answers
+from loadcurve.lab.run.readiness import wait_until_ready
 from loadcurve.study import Command
 
 
@@ -33,8 +33,8 @@ def test_what_ended_while_another_one_answered_is_not_ready(tmp_path):
             threading.Thread(target=server.serve_forever, daemon=True).start()
             url = f"http://127.0.0.1:{server.server_port}/"
             started = Started(Command("server", "nginx", ("nginx",), "out.txt", "err.txt", 1.0), ours)
-            with pytest.raises(LabError, match=r"the private nginx did not answer \(it ended\)"):
-                wait_until_it_answers(LocalExecutor(LOCAL, tmp_path), started, url, "")
+            with pytest.raises(LabError, match=r"the private nginx did not respond \(it ended\)"):
+                wait_until_ready(LocalExecutor(LOCAL, tmp_path), started, url, "")
             server.shutdown()
 
 

@@ -7,7 +7,7 @@ import pytest
 from loadcurve.lab.deployment import HostSlot, deploy
 from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.hosts.clock import both_clocks, clock_step
-from loadcurve.lab.run.record import Record, closed, without_report
+from loadcurve.lab.run.record import Record, finish, missing_reports
 from loadcurve.lab.study_file import settings_of
 from loadcurve.records import read_run
 from loadcurve.study import Command, Run, Study
@@ -17,7 +17,7 @@ TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00
 
 def record_of(folder, *commands):
     run = Run("s", folder.name, "failed", {"seconds": 1.0}, {"cpus": 2})
-    return closed(run, Record(commands=[(i, command) for i, command in enumerate(commands)]), folder)
+    return finish(run, Record(commands=[(i, command) for i, command in enumerate(commands)]), folder)
 
 
 def test_snapshots_that_failed_are_told_once_for_each_file(tmp_path):
@@ -65,12 +65,12 @@ def test_reports_that_are_empty(tmp_path):
     record = Record(commands=[(1, command)])
     (tmp_path / "local.wrk.txt").write_text("")
     said = "the generators ended well, but nothing is in local.wrk.txt, local.wrk.json"
-    assert without_report(deployment, record, tmp_path) == said
+    assert missing_reports(deployment, record, tmp_path) == said
     (tmp_path / "local.wrk.json").write_text("{}")
-    assert without_report(deployment, record, tmp_path) == said.partition(", local.wrk.json")[0]
+    assert missing_reports(deployment, record, tmp_path) == said.partition(", local.wrk.json")[0]
     assert record_of(tmp_path, command).warnings == ("wrk wrote nothing",)
     (tmp_path / "local.wrk.txt").write_text("Running 1s test")
-    assert without_report(deployment, record, tmp_path) == ""
+    assert missing_reports(deployment, record, tmp_path) == ""
 
 
 def test_a_clock_that_was_set_is_told():
@@ -83,5 +83,5 @@ def test_commands_are_in_the_order_of_their_start_whatever_the_clock_said(tmp_pa
     first = Command("server", "nginx", ("nginx",), "", "", 10, **{**TIMES, "started_at": "2026-11-21T00:23:50Z"})
     second = Command("generator", "wrk", ("wrk",), "", "", 10, **TIMES)
     run = Run("s", tmp_path.name, "failed", {"seconds": 1.0}, {})
-    closed(run, Record(commands=[(2, second), (1, first)]), tmp_path)
+    finish(run, Record(commands=[(2, second), (1, first)]), tmp_path)
     assert [command.tool for command in read_run(tmp_path).commands] == ["nginx", "wrk"]

@@ -3,7 +3,7 @@
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.lab.run.resume import adopt, only_launcher
+from loadcurve.lab.run.resume import adopt, lock_folder
 from loadcurve.study import Study
 
 
@@ -20,13 +20,13 @@ def test_a_study_with_tuples_within_its_sections_is_the_one_that_is_written(tmp_
 
 def test_two_launches_never_write_into_one_folder(tmp_path):
     refused = pytest.raises(LabError, match="is being written by another launch")
-    with only_launcher(tmp_path), refused, only_launcher(tmp_path):
+    with lock_folder(tmp_path), refused, lock_folder(tmp_path):
         pass
-    with only_launcher(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
 def test_what_a_launch_lacks_is_not_taken_for_another_launch(tmp_path):
     """A limit on processes refuses a fork with the same error as a lock that is held."""
-    with pytest.raises(BlockingIOError, match="unavailable"), only_launcher(tmp_path):
+    with pytest.raises(BlockingIOError, match="unavailable"), lock_folder(tmp_path):
         raise BlockingIOError(11, "Resource temporarily unavailable")

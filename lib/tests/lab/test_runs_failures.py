@@ -76,14 +76,14 @@ def test_a_server_without_files_enough(tmp_path):
     made = refused(
         tmp_path / "s", server={"haproxy": {"process": {"connections": 3000}}}, hosts={"local": {"open_files": 100}}
     )
-    assert made.run.reason.startswith("the private haproxy did not answer") and "100" in made.run.reason
+    assert made.run.reason.startswith("the private haproxy did not respond") and "100" in made.run.reason
     assert not made.commands("generator")
 
 
 def test_a_server_that_cannot_read_its_configuration(tmp_path):
     """A module that is no module: the last words of nginx are the reason."""
     made = refused(tmp_path / "s", **SITE, server={"nginx": {"process": {"modules": ["/etc/hostname"]}}})
-    assert made.run.reason.startswith("the private nginx did not answer (") and "/etc/hostname" in made.run.reason
+    assert made.run.reason.startswith("the private nginx did not respond (") and "/etc/hostname" in made.run.reason
     (server,) = made.commands("server")
     assert server.exit_code == 1 and server.stderr in made.run.files
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from loadcurve.errors import LabError
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.hosts.executor import LocalExecutor
+from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import now
 from loadcurve.lab.hosts.tools import SEARCH_PATH, version
 from loadcurve.study import Command
@@ -17,14 +17,14 @@ LIMIT_S = 30.0
 
 
 @contextlib.contextmanager
-def loaded(rules: Rules, executor: LocalExecutor) -> Iterator[Command]:
+def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     """Write the files of rules, load them, and at the end keep what the kernel holds and remove them.
 
     Parameters
     ----------
     rules : Rules
         What to load.
-    executor : LocalExecutor
+    executor : Executor
         In a namespace that the laboratory made.
 
     Yields
@@ -55,7 +55,7 @@ def loaded(rules: Rules, executor: LocalExecutor) -> Iterator[Command]:
         _run(executor, executor.argv(rules.remove, LIMIT_S))
 
 
-def _run(executor: LocalExecutor, argv: tuple[str, ...], stdin: str = "") -> str:
+def _run(executor: Executor, argv: tuple[str, ...], stdin: str = "") -> str:
     """What a command prints; its input is a file of the run's folder."""
     env = {**os.environ, "PATH": SEARCH_PATH}
     with (executor.folder / (stdin or os.devnull)).open("rb") as given:

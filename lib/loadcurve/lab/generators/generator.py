@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from loadcurve.lab.generators.load import Load
 
 # To open and close every connection, and to write the report, on a busy machine.
-_AROUND_S = 6.0
+_OVERHEAD_S = 6.0
 # Where requests end the run its length is not known: a response of a second on each connection is the slowest that
 # is waited for, and a run of ten minutes the longest.
 _SLOWEST_S = 1.0
@@ -51,7 +51,7 @@ def limit_s(load: Load) -> float:
     response, ab with 119 and no report.
     """
     slowest = min(_LONGEST_S, -(-load.requests // load.connections) * _SLOWEST_S)
-    return (load.duration_s or slowest) + load.timeout_s + _AROUND_S
+    return (load.duration_s or slowest) + load.timeout_s + _OVERHEAD_S
 
 
 def body_file(load: Load, stem: str) -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""Where a run's commands work: a folder on their host, into which files are put and from which they come back."""
+"""Execute the commands of a run on a host: write their files, start and stop them, fetch what they wrote."""
 
 import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -18,48 +18,62 @@ from loadcurve.study import Command
 
 
 class Executor(Protocol):
-    """A host for the time of one run.
+    """Executes commands on one host, for one run.
 
-    Commands are started in its folder; what they print goes to files of the run's folder on this machine, line by
-    line as it comes.  Other files that they write are in the run's folder at the latest after `fetch`.
+    Commands start in a folder of the host; their output goes line by line to files in the run's folder on this
+    machine.  Other files that they write reach the run's folder with `fetch` at the latest.
 
     Attributes
     ----------
     host : Host
-        Whose commands work here.
+        Where commands run.
+    folder : pathlib.Path
+        The run's folder on this machine.
+    url : str
+        The ssh URL of a remote host; empty for this machine.
     is_here : bool
-        Whether it is of this machine: its clocks are these, and files are here as they are written.
+        Whether the host is on this machine, so that it shares its clocks and file system.
     """
 
-    host: Host
-    is_here: ClassVar[bool]
+    @property
+    def host(self) -> Host: ...  # noqa: D102
+    @property
+    def folder(self) -> Path: ...  # noqa: D102
+    @property
+    def url(self) -> str: ...  # noqa: D102
+    @property
+    def is_here(self) -> bool: ...  # noqa: D102
+
+    def with_host(self, host: Host) -> "Executor":
+        """Return the same executor for a host with another prefix."""
+        ...
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
         ...
 
     def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
-        """Make empty folders, then write files (name → text), all below the place's folder."""
+        """Create empty folders, then write files (name → text), all below the executor's folder."""
         ...
 
     def start(self, command: Command) -> Started:
-        """Start a command whose argv is from `argv`, its streams going to the files that it names."""
+        """Start a command whose argv is from `argv`; its output goes to the files that it names."""
         ...
 
     def wait(self, started: Started) -> Command:
-        """Wait until it ends by itself, which its time limit sees to; return it with its end and exit code."""
+        """Wait until the command ends, at its time limit at the latest; return it with its end and exit code."""
         ...
 
     def stop(self, started: Started) -> Command:
-        """Ask it to end, wait for its last lines, end what is left of its processes; as `wait` when it has ended."""
+        """Ask the command to end, wait for its last lines, kill its remaining processes; return it as `wait` does."""
         ...
 
     def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
-        """Return what a short command prints on the host; raise `LabError` when it fails or is late."""
+        """Return what a short command prints on the host; raise `LabError` if it fails or exceeds its limit."""
         ...
 
     def instant_ns(self, monotonic_ns: int) -> int:
-        """Return an instant of this machine's monotonic clock by that of the host."""
+        """Convert an instant of this machine's monotonic clock to that of the host."""
         ...
 
     def clocks(self) -> tuple[float, float]:
@@ -67,44 +81,49 @@ class Executor(Protocol):
         ...
 
     def facts(self) -> dict[str, Any]:
-        """Return what of the machine decides what a number means, see `machine.facts`."""
+        """Return the facts of the machine that affect results, see `hosts.facts`."""
         ...
 
     def processor_use(self) -> dict[str, Any]:
-        """Return what processes of the run, others, and each processor have used so far, see `background.sample`."""
+        """Return the CPU time used so far by the run, by others and on each processor, see `background.sample`."""
         ...
 
     def fetch(self, without: Iterable[str]) -> None:
-        """Bring all files that the commands wrote, but those below the folders `without`, to the run's folder."""
+        """Copy all files that the commands wrote to the run's folder, except those below the folders `without`."""
         ...
 
     def close(self) -> None:
-        """Remove what was made on the host beyond the run's folder."""
+        """Remove what was created on the host outside the run's folder."""
         ...
 
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """A host of this machine, be it the machine itself or a namespace: the run's folder itself.
+    """Executes commands on this machine, or in a network namespace of it, in the run's folder.
 
     Attributes
     ----------
     host : Host
-        Whose commands work here.
+        Where commands run.
     folder : pathlib.Path
-        Of the run.
+        The run's folder.
     """
 
     host: Host
     folder: Path
+    url: ClassVar[str] = ""
     is_here: ClassVar[bool] = True
+
+    def with_host(self, host: Host) -> "LocalExecutor":
+        """Return the same executor for another host, see `Executor`."""
+        return replace(self, host=host)
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs, see `Executor`."""
         return guarded(self.host.argv(command), limit_s)
 
     def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
-        """Make folders and write files, see `Executor`."""
+        """Create folders and write files, see `Executor`."""
         for name in folders:
             (self.folder / name).mkdir(parents=True)
         for name, text in files.items():
@@ -152,7 +171,7 @@ class LocalExecutor:
         return facts.facts()
 
     def processor_use(self) -> dict[str, Any]:
-        """Return what has been used on this machine; what the launcher started belongs to the run."""
+        """Return the CPU time used on this machine; processes that the launcher started belong to the run."""
         return background.sample(str(self.folder.resolve()), [os.getpid()], below=True)
 
     def fetch(self, without: Iterable[str]) -> None:
@@ -161,4 +180,4 @@ class LocalExecutor:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def close(self) -> None:
-        """Do nothing: nothing was made beyond the run's folder."""
+        """Do nothing: nothing was created outside the run's folder."""

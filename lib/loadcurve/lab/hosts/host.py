@@ -1,11 +1,11 @@
-"""Where a command runs: on this machine, or in a network namespace that the laboratory made."""
+"""A host on which commands run: this machine, a network namespace of the laboratory, or a remote host."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Host:
-    """A place for commands: little more than what stands before their argv.
+    """A host: its name, its address, and the prefix of every command that runs on it.
 
     Attributes
     ----------

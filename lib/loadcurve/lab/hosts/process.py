@@ -1,4 +1,4 @@
-"""Start a tool so that it cannot outlive its time or its launcher, and stop it so that its output is whole."""
+"""Start a tool so that it ends at its time limit and with its launcher; stop it so that its output is complete."""
 
 import contextlib
 import os
@@ -8,37 +8,45 @@ import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO, AnyStr
 
 from loadcurve.lab.hosts.signals import ends
 from loadcurve.lab.hosts.tools import SEARCH_PATH
 from loadcurve.study import Command
 
-# How long a tool may take to write its last lines after it was told to stop, before it is killed.
+# Time for a tool to write its last lines after the signal to stop; then it is killed.
 _GRACE_S = 3.0
-# How long sar or mpstat may take to start, or to print what it is printing, before it is interrupted all the same.
+# Longest wait until sar or mpstat sleeps between two samples; then it is interrupted anyway.
 _QUIET_S = 0.25
-# Who dies before setpriv has asked for the signal is not missed any more.  So afterwards it is looked whether the
-# parent is still the launcher; and for the tool, whether it is still timeout, which leads the session, and which
-# (coreutils 9.1) forgets the tool when the signal comes while it forks.  Nothing of a study is read by the shell.
+# setpriv misses a parent that dies before its prctl call.  So the shell then checks that the parent is still the
+# launcher, and for the tool that it is still timeout, the session leader: timeout (coreutils 9.1) forgets the tool if a
+# signal arrives while it forks.  The shell evaluates nothing that comes from a study.
 _WITH_LAUNCHER = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 _OF_SESSION = 'read -r _ _ _ parent _ session _ < /proc/$$/stat; [ "$parent" = "$session" ] && exec "$@"'
 _WITH_TIMEOUT = ("setpriv", "--pdeathsig", "TERM", "sh", "-c", _OF_SESSION, "sh")
 
 
+def pipe(stream: IO[AnyStr] | None) -> IO[AnyStr]:
+    """Return a stream of a process that was started with `subprocess.PIPE` for it."""
+    if stream is None:
+        raise ValueError("the stream is not a pipe")
+    return stream
+
+
 @dataclass
 class Started:
-    """A command that runs, and the processes behind it."""
+    """A running command and its process."""
 
     command: Command
     process: subprocess.Popen
 
 
 def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tuple[str, ...]:
-    """`argv` under an outer time limit, ended with its launcher, and pinned where `cpu` is given.
+    """Return `argv` with a time limit, ended with its launcher, and pinned to `cpu` if given.
 
-    ``setpriv --pdeathsig`` ends the tool when the launcher dies, however it dies; ``timeout`` passes the signal on to
-    the tool and ends it when the limit is over.  In the foreground mode of ``timeout`` the signal reaches the tool
-    alone, so that the sampler can let the ss that is printing finish.
+    ``setpriv --pdeathsig`` ends the tool when the launcher dies for any reason; ``timeout`` forwards the signal to the
+    tool, and ends it at the limit.  In its foreground mode the signal reaches the tool alone, so that the sampler can
+    let a running ss finish.
 
     Examples
     --------
@@ -61,17 +69,17 @@ def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tu
 
 
 def now() -> str:
-    """UTC, ISO 8601 with microseconds."""
+    """Return the current time in UTC, ISO 8601 with microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def start(command: Command, folder: Path) -> Started:
-    """Start `command` in `folder`, its streams going to the files it names; it ends with this process."""
+    """Start `command` in `folder` with its output going to the files it names; it ends with this process."""
     env = {**os.environ, "PATH": SEARCH_PATH, **command.env}
     with (folder / command.stdout).open("wb") as out, (folder / command.stderr).open("wb") as err:
         begun = now()
         process = subprocess.Popen(
-            _surely(command.argv),
+            _with_launcher(command.argv),
             cwd=folder,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -82,14 +90,14 @@ def start(command: Command, folder: Path) -> Started:
     return Started(replace(command, started_at=begun), process)
 
 
-def _surely(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """What `guarded` returned, so that no tool is left whenever the launcher is killed: also while it starts."""
+def _with_launcher(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Extend the argv of `guarded`, so that no tool survives a launcher that is killed while the tool starts."""
     tool = len(guarded((), 0))
     return (*_WITH_LAUNCHER, str(os.getpid()), *argv[:tool], *_WITH_TIMEOUT, *argv[tool:])
 
 
 def wait(started: Started) -> Command:
-    """Wait until the tool ends by itself; its ``timeout`` sees to it that it does."""
+    """Wait until the tool ends, at its time limit at the latest."""
     ends(started.process, started.command.limit_s + 2 * _GRACE_S)
     ended = now()
     _end_group(started.process.pid)
@@ -97,9 +105,9 @@ def wait(started: Started) -> Command:
 
 
 def stop(started: Started) -> Command:
-    """Ask the tool to end, wait for its last lines, then end whatever is left of its processes.
+    """Ask the tool to end, wait for its last lines, then kill its remaining processes.
 
-    sar and mpstat are interrupted, since they print what they hold on SIGINT; all others are terminated.
+    sar and mpstat get SIGINT, on which they print their averages; all others get SIGTERM.
     """
     process, tool = started.process, started.command.tool
     if process.poll() is None:
@@ -115,30 +123,30 @@ def stop(started: Started) -> Command:
 
 
 def _interrupt(guard: subprocess.Popen, tool: str) -> None:
-    """Interrupt sar or mpstat once, while it prints nothing.
+    """Send SIGINT to sar or mpstat once, while it prints nothing.
 
-    sar prints a newline in the handler of the signal (sysstat 12.6, ``sar.c``), so that a second signal, or one while a
-    line is printed, breaks that line.  Its sadc passes its own signal on to sar, and ends; interrupted alone, sar waits
-    for sadc's next second.
+    sar prints a newline in its signal handler (sysstat 12.6, ``sar.c``), so a second signal, or one that arrives while
+    sar prints a line, breaks that line.  sadc forwards its signal to sar and exits; sar alone would wait for the next
+    sample of sadc.
     """
     import psutil  # of the extra [lab]
 
     names = ("sadc", "sar") if tool == "sar" else (tool,)
     deadline = time.monotonic() + _QUIET_S
-    told: subprocess.Popen | psutil.Process = guard
+    target: subprocess.Popen | psutil.Process = guard
     with contextlib.suppress(psutil.NoSuchProcess):
         while time.monotonic() < deadline and guard.poll() is None:
             below = {p.name(): p for p in psutil.Process(guard.pid).children(recursive=True)}
             chain = [below[name] for name in names if name in below]
-            told = chain[0] if chain else guard
+            target = chain[0] if chain else guard
             if len(chain) == len(names) and all(p.status() == psutil.STATUS_SLEEPING for p in chain):
                 break
             time.sleep(0.001)
     with contextlib.suppress(psutil.NoSuchProcess):
-        told.send_signal(signal.SIGINT)
+        target.send_signal(signal.SIGINT)
 
 
 def _end_group(leader: int) -> None:
-    """End whatever a tool left behind, such as the sadc of sar."""
+    """Kill what a tool left behind, such as the sadc of sar."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

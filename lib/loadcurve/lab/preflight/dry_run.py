@@ -16,7 +16,7 @@ from loadcurve.lab.study_file import StudyFile, check_study, settings_of
 from loadcurve.study import Study
 
 # What stands around the load of a run: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
-_AROUND_S = 0.45
+_OVERHEAD_S = 0.45
 # What each host adds in namespaces: its links, its monitors, their end.  Runs with two to five hosts, two processors.
 _HOST_S = 0.25
 _ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
@@ -119,7 +119,7 @@ def _head(study: Study, settings: StudyFile) -> str:
         return f"{study.study}: {runs} runs of {settings.load.requests} requests each"
     longest = settings.search.goal.final_s if settings.search else seconds
     hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
-    around = _AROUND_S + _HOST_S * hosts
+    around = _OVERHEAD_S + _HOST_S * hosts
     total = runs * (longest + study.warm_up_s + around) + (runs - 1) * study.rest_s
     most = "at most " if settings.search or settings.stop else ""
     return f"{study.study}: {most}{runs} runs of {most and 'up to '}{longest:g} s, {most}{_duration(total)} in all"

@@ -1,4 +1,4 @@
-"""What else used the processors of a run while its load lasted, and the warnings that follow."""
+"""CPU time that processes outside the run, and the hypervisor, took while the load lasted."""
 
 import os
 from typing import Any
@@ -9,14 +9,16 @@ from loadcurve.lab.hosts import background
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.study_file import StudyFile
 
-_ROLES = ("S1", "C1", "LB")  # on loopback each has processors of its own
+_ROLES = ("S1", "C1", "LB")  # on loopback each role has its own processors
 
 
 def sample(environment: Environment) -> dict[str, dict[str, Any]]:
-    """Return what processes and processors of each machine have used so far: ``local``, and hosts by ssh by name."""
-    here = [place for place in environment.watch.values() if place.is_here]
+    """Return the CPU time used so far on each machine: ``local`` and each remote host by name."""
+    here = [executor for executor in environment.watch.values() if executor.is_here]
     found = {"local": here[0].processor_use()} if here else {}
-    return found | {name: place.processor_use() for name, place in environment.watch.items() if not place.is_here}
+    return found | {
+        name: executor.processor_use() for name, executor in environment.watch.items() if not executor.is_here
+    }
 
 
 def between(
@@ -28,7 +30,7 @@ def between(
 ) -> dict[str, dict[str, Any]]:
     """Return the record of each machine between two samples.
 
-    A server that runs already is no process of the run, and cannot be told from others: then only steal is recorded.
+    An existing server is not a process of the run and cannot be distinguished from others, so only steal is recorded.
 
     Parameters
     ----------
@@ -37,14 +39,16 @@ def between(
     deployment : Deployment
         What runs.
     environment : Environment
-        On which hosts.
+        Its hosts.
     before, after : dict
         As `sample` returned them.
     """
     found = {}
     for machine in before:
         names = (
-            [machine] if machine != "local" else [name for name, place in environment.watch.items() if place.is_here]
+            [machine]
+            if machine != "local"
+            else [name for name, executor in environment.watch.items() if executor.is_here]
         )
         used = _used(settings, deployment, names) or (os.sched_getaffinity(0) if machine == "local" else ())
         found[machine] = background.between(before[machine], after[machine], used)
@@ -54,7 +58,7 @@ def between(
 
 
 def _used(settings: StudyFile, deployment: Deployment, names: list[str]) -> set[int]:
-    """Processors that the hosts of a machine use; empty where one of them may use all."""
+    """Processors that the hosts of a machine use; empty if one of them may use all."""
     roles = _ROLES if "local" in names else _ROLES[:1]
     each = [processors(settings, deployment.slots, name, role) for name in names for role in roles]
     return set().union(*each) if all(each) else set()

@@ -1,4 +1,4 @@
-"""Room on the disk for the last word of a run, so that a run on a full disk can still say what happened to it."""
+"""Disk space reserved for `run.json`, so that a run on a full disk can still record why it failed."""
 
 import contextlib
 import errno
@@ -16,8 +16,8 @@ _ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
-    """Turn the system's error of a full disk into one of the laboratory."""
+def translate_disk_full() -> Iterator[None]:
+    """Raise `LabError` where the system reports a full disk or an exhausted quota."""
     try:
         yield
     except OSError as error:
@@ -26,22 +26,22 @@ def told() -> Iterator[None]:
         raise LabError(f"{os.strerror(error.errno)}: free some, and launch again") from None
 
 
-def take(folder: Path) -> None:
-    """Keep the room in a run's folder.
+def reserve(folder: Path) -> None:
+    """Reserve `RESERVE_BYTES` in a run's folder.
 
     Raises
     ------
     OSError
-        When there is not even that much.
+        When the disk has less free space than that.
     """
     with (folder / _NAME).open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
 
 def has_room(folder: Path) -> bool:
-    """Whether a tool of this user could still write a few bytes; asked before anything is removed, which makes room.
+    """Whether a tool of this user could still write; called before files are removed, because that frees space.
 
-    What the file system says of free blocks is no answer: root may use those that are reserved for it.
+    The number of free blocks does not tell: some are reserved for root.
     """
     probe = folder / _PROBE
     try:
@@ -57,5 +57,5 @@ def has_room(folder: Path) -> bool:
 
 
 def release(folder: Path) -> None:
-    """Give the room back."""
+    """Release the reserved space."""
     (folder / _NAME).unlink(missing_ok=True)

@@ -1,18 +1,18 @@
-"""Which generators ended before the time of their load was over, though they ended well."""
+"""Generators that exited with code 0 before the duration of their load was over."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
 from loadcurve.lab.generators import others
-from loadcurve.lab.run.record import named
+from loadcurve.lab.run.record import tool_on_host
 from loadcurve.study import Command
 
-# A twentieth of the time: the tools look at their clocks after each response, and begin a moment after their process.
-_LEAST_RATIO = 0.95
+# Tools check the clock after each response, and start their load shortly after their process starts.
+_MIN_RATIO = 0.95
 
 
 def ended_early(generators: Iterable[Command], seconds: float) -> list[str]:
-    """Say which generators made their load for less than the time that was asked for.
+    """Return a warning for each generator that sent its load for less than the requested duration.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def ended_early(generators: Iterable[Command], seconds: float) -> list[str]:
     for command in generators:
         begun, ended = (datetime.fromisoformat(at) for at in (command.started_at, command.ended_at))
         lasted_s = (ended - begun).total_seconds()
-        if command.exit_code == 0 and lasted_s < _LEAST_RATIO * seconds:
+        if command.exit_code == 0 and lasted_s < _MIN_RATIO * seconds:
             why = f": it makes {others.MOST_OF_AB:,} requests at most" if command.tool == "ab" else ""
-            found.append(f"{named(command)} ended after {lasted_s:.1f} s of a load of {seconds:g} s{why}")
+            found.append(f"{tool_on_host(command)} ended after {lasted_s:.1f} s of a load of {seconds:g} s{why}")
     return found

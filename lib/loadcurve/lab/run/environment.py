@@ -1,4 +1,4 @@
-"""The hosts of a run, made and connected: where servers and generators work, and where monitors do."""
+"""The hosts of a run, created and connected: an executor for servers and generators, and one for monitors, on each."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,18 +20,19 @@ from loadcurve.lab.study_file import StudyFile, TopologySection
 
 @dataclass(frozen=True)
 class Environment:
-    """Hosts for the time of one run.
+    """The hosts of one run, for as long as it lasts.
 
     Attributes
     ----------
     work, watch : mapping of str to Executor
-        Name of each host → where its servers and generators work, with the host's limits, and where its monitors do.
+        Name of each host → the executor of its servers and generators, which applies the limits of the host, and the
+        executor of its monitors.
     own : tuple of str
-        Networks that the laboratory made.
+        Address blocks of the networks that the laboratory created.
     limits : mapping of str to Prefix
-        What limits the commands of a host.
+        Name of each limited host → the prefix of its commands.
     setup_log : SetupLog
-        How they were made.
+        Commands that created the hosts.
     """
 
     work: Mapping[str, Executor]
@@ -45,7 +46,7 @@ class Environment:
         return {name: executor.clocks() for name, executor in self.watch.items() if not executor.is_here}
 
     def facts(self) -> dict[str, Any]:
-        """What of each host decides what its numbers mean: its network, its clock, what its limits did."""
+        """Facts of each host that affect its results: network, clock, throttling by its limits."""
         found: dict[str, Any] = {}
         local = {name: executor.host for name, executor in self.watch.items() if executor.is_here}
         if self.own:
@@ -57,8 +58,8 @@ class Environment:
 
 
 @contextlib.contextmanager
-def connections(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh.Connection]]:
-    """Log in to the machines of topologies, once for a whole launch: ssh URL of each → its connection."""
+def log_in(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh.Connection]]:
+    """Log in to the remote hosts of topologies, once for a launch; yield ssh URL → connection."""
     urls = [machine.ssh for topology in topologies for machine in topology.machines.values() if machine.ssh]
     with contextlib.ExitStack() as stack:
         yield {url: stack.enter_context(ssh.connected(url)) for url in dict.fromkeys(urls)}
@@ -68,18 +69,18 @@ def connections(topologies: Iterable[TopologySection]) -> Iterator[dict[str, ssh
 def prepared(
     settings: StudyFile, deployment: Deployment, folder: Path, logins: Mapping[str, ssh.Connection]
 ) -> Iterator[Environment]:
-    """Make the hosts of a run, and remove at the end what was made.
+    """Create the hosts of a run, and remove them at the end.
 
     Parameters
     ----------
     settings : StudyFile
         Sections of the point.
     deployment : Deployment
-        What is to run on them.
+        What runs on them.
     folder : pathlib.Path
         Of the run.
     logins : mapping of str to Connection
-        As `connections` made them.
+        As `log_in` yields them.
     """
     with contextlib.ExitStack() as stack:
         recipe = settings.topology.recipe
@@ -104,7 +105,7 @@ def prepared(
                 setup_log.note([Invocation(("mkdir", group))])
                 setup_log.after.append(Invocation(("rmdir", group)))
             host = replace(executor.host, prefix=(*limits[name].argv, *executor.host.prefix))
-            work[name] = replace(executor, host=host)
+            work[name] = executor.with_host(host)
         own = (_block(deployment),) if recipe != "loopback" else ()
         yield Environment(work, watch, own, limits, setup_log)
 
@@ -118,10 +119,12 @@ def _namespaces(
     settings: StudyFile,
     deployment: Deployment,
     folder: Path,
-    ledger: Ledger,
+    ledger: Ledger | None,
     stack: contextlib.ExitStack,
     setup_log: network.SetupLog,
 ) -> dict[str, Executor]:
+    if ledger is None:
+        raise ValueError("namespaces need a ledger")
     topology = settings.topology.topology(block=_block(deployment))
     fault, faulty = deployment.fault, deployment.faulty
     hosts = {

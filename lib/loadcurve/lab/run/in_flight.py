@@ -1,10 +1,10 @@
-"""Requests that a load has left on a host: in work, or queued for it, as the kernel's tables of sockets show them.
+"""Requests in flight or queued on a host, counted from the kernel's socket tables.
 
-A generator that ends closes its connections, and the server does not stop for that: what it has accepted, and what
-waits in the accept queue of its port or of a process behind it, is worked off all the same.
+A generator that exits closes its connections, but the server still handles the connections that it accepted, and those
+in the accept queue of its port or of a process behind it.
 
-It is also sent to hosts without this package, run there by ``python3 -I -S``, 3.9 or newer.  So it imports nothing but
-the standard library.
+Remote hosts run this file by ``python3 -I -S`` (3.9 or newer) without the package, so it imports only the standard
+library.
 """
 
 import json
@@ -18,18 +18,18 @@ _CONNECTING, _CONNECTED = "02", "03"
 
 
 def count_tcp(text, ports, open_too):
-    """Return the sockets of ports that hold work, or None where nobody listens on any of the ports.
+    """Return the number of sockets with a request on some ports, or None where nothing listens on any of them.
 
     Parameters
     ----------
     text : str
         ``/proc/net/tcp`` and ``/proc/net/tcp6``.
     ports : iterable of int
-        On which the requests came.
+        Ports of the server.
     open_too : bool
-        Whether a connection that is open on both sides counts.  Behind a proxy, which keeps idle connections to its
-        servers, and beside clients of somebody else, it does not: there, only what the client has closed and the
-        server has not (CLOSE-WAIT), and what waits in the accept queue.
+        Whether a connection that is open on both sides counts.  It must not where a proxy keeps idle connections to
+        its servers, or where others use the server too.  Then only connections that the client has closed and the
+        server has not (CLOSE-WAIT), and those in the accept queue, count.
     """
     wanted = {f"{port:04X}" for port in ports}
     rows = [fields for fields in map(str.split, text.splitlines()) if len(fields) > 4]
@@ -37,8 +37,8 @@ def count_tcp(text, ports, open_too):
     if not any(fields[3] == _LISTEN for fields in rows):
         return None
     held = {_CLOSE_WAIT, _ESTABLISHED} if open_too else {_CLOSE_WAIT}
-    # Of a listening socket the receive queue is the number of connections to accept (net/ipv4/tcp_ipv4.c); each of
-    # them has a row of its own, too.
+    # The receive queue of a listening socket is its accept queue (net/ipv4/tcp_ipv4.c); each connection in it also
+    # has a row of its own.
     queued = sum(int(fields[4].partition(":")[2], 16) for fields in rows if fields[3] == _LISTEN)
     return max(queued, sum(fields[3] in held for fields in rows))
 
@@ -58,8 +58,8 @@ def count_unix(text, folders):
     return sum(not set(folders).isdisjoint(path.split("/")) for path in paths)
 
 
-def look(ports, open_too, folders):
-    """Return the requests in work or queued on this host now, or None where nobody listens on the ports."""
+def count_requests(ports, open_too, folders):
+    """Return the number of requests in flight or queued on this host, or None where nothing listens on the ports."""
     text = "".join(_read(f"/proc/net/{name}") for name in ("tcp", "tcp6"))
     seen = count_tcp(text, ports, open_too)
     return None if seen is None else max(seen, count_unix(_read("/proc/net/unix"), folders))
@@ -73,4 +73,4 @@ def _read(path):
 
 
 if __name__ == "__main__":
-    print(json.dumps(look(**json.loads(sys.argv[1]))))
+    print(json.dumps(count_requests(**json.loads(sys.argv[1]))))

@@ -1,6 +1,6 @@
-"""Run a study: every point of it, in its seeded order or as a search asks, each into a folder of its own.
+"""Launch a study: run its points, in seeded random order or as a search decides, each into a folder of its own.
 
-What is finished stays as it is; what is not is done again by the next `launch` of the same folder.
+Finished runs are kept; the next launch of the same folder repeats the others.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from loadcurve.lab.hosts.signals import deferred, pause
 from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, find_obstacles, first_points
 from loadcurve.lab.run import disk_reserve
-from loadcurve.lab.run.environment import connections
-from loadcurve.lab.run.resume import adopt, check_same_machine, is_finished, only_launcher
+from loadcurve.lab.run.environment import log_in
+from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
 from loadcurve.lab.run.run_point import LaunchContext, run_point
 from loadcurve.lab.schedule.order import Feedback, most_points, points_of
 from loadcurve.lab.schedule.points import Point
@@ -31,29 +31,29 @@ from loadcurve.study import Study
 
 
 def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedback | None = None) -> list[Path]:
-    """Run every point of `study` that `folder` does not yet hold finished; return all its run folders.
+    """Run every point of `study` that is not finished in `folder`; return all run folders.
 
     Parameters
     ----------
     study : Study
         What to run.
     folder : pathlib.Path
-        Folder of the study, of the study's name; made, with its `study.yml`, where there is none.
+        Folder of the study, which bears its name; created with its `study.yml` where it does not exist.
     public : bool
         Whether targets that the study names may be public addresses.
     feedback : Feedback, optional
-        What a study that searches or stops sees its runs with; see `loadcurve.launching`.
+        How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
 
     Raises
     ------
     LoadcurveError
-        Before anything is started: for each fault of the study a line.
+        Before anything is started: one line for each error in the study.
     LabError
-        Before anything is started: when the machine lacks a tool, one by ssh lacks a module or cannot be reached, a
-        target is not allowed, the folder holds another study or the record of another machine, or another launch is at
-        work in it.  At the end: when a run failed.
+        Before anything is started: when a tool is missing, a remote host cannot be reached or has no module that it
+        needs, a target is not allowed, the folder holds another study or runs of another machine, or another launch
+        writes into it.  At the end: when a run failed.
     KeyboardInterrupt
-        After the processes of the run at hand are ended and the run is marked interrupted.
+        After the processes of the current run have ended and the run is marked interrupted.
     """
     check_study(study)
     settings = settings_of(study)
@@ -63,37 +63,41 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
     topologies = _topologies(study)
     points = points_of(study, settings, folder, feedback)
-    adopt(study, folder)
+    check_folder(study, folder)
     here = facts.facts()
-    with deferred(), only_launcher(folder), connections(topologies) as logins, _afar(logins, folder) as executors:
+    with deferred(), lock_folder(folder), log_in(topologies) as logins, _remote_executors(logins, folder) as executors:
         check_same_machine(folder, here, {url: executor.facts() for url, executor in executors.items()})
         remote = {url: capabilities.there(executor) for url, executor in executors.items()}
         for _ in deployments(study, capabilities.here(), remote) if remote else ():
-            pass  # what a machine lacks is told before anything is started
-        around = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public)
-        around = replace(around, judge=feedback.judge) if feedback is not None else around
-        failed, made = _run_all(study, points, folder, around, most_points(study, settings))
+            pass  # raises for a remote host without a program, before anything is started
+        context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public)
+        context = replace(context, judge=feedback.judge) if feedback is not None else context
+        failed, made = _run_all(study, points, folder, context, most_points(study, settings))
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
 
 
 def _run_all(
-    study: Study, points: Iterator[Point], folder: Path, around: LaunchContext, most: int
+    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, max_runs: int
 ) -> tuple[list[str], int]:
-    """Run what is not finished; return what failed, each with its reason, and how many runs were made."""
+    """Run the points that are not finished; return the failed runs with their reasons, and the number of runs."""
     failed: dict[str, str] = {}
     made = 0
-    with tqdm(total=most, desc=study.study, unit="run") as bar:
+    left = max_runs
+    with tqdm(total=left, desc=study.study, unit="run") as bar:
         for point in points:
             if is_finished(point, folder / point.run_id):
                 list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
-                bar.total -= 1
+                left -= 1
+                bar.total = left
                 bar.refresh()
                 continue
             pause(study.rest_s if made else 0.0)
-            run = run_point(study, settings_of_point(study, point.settings), point, folder / point.run_id, around)
-            with disk_reserve.told():
+            run = run_point(
+                study, settings_of_point(study, dict(point.settings)), point, folder / point.run_id, context
+            )
+            with disk_reserve.translate_disk_full():
                 list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
             made += 1
             bar.update()
@@ -106,8 +110,8 @@ def _run_all(
 
 
 @contextlib.contextmanager
-def _afar(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[str, ssh.RemoteExecutor]]:
-    """A place on each machine by ssh, by its URL, for the questions of a whole launch."""
+def _remote_executors(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[str, ssh.RemoteExecutor]]:
+    """Yield ssh URL → an executor on that host, for commands that concern the whole launch."""
     with contextlib.ExitStack() as stack:
         executors = {}
         for url, connection in logins.items():
@@ -117,11 +121,11 @@ def _afar(logins: Mapping[str, ssh.Connection], folder: Path) -> Iterator[dict[s
 
 
 def _topologies(study: Study) -> list[TopologySection]:
-    """Each that a point has, once: variants and levels may name another one."""
+    """The distinct topologies of the points, since variants and levels may change it."""
     points = {repr(point.settings["topology"]): point for point in first_points(study)}
     return [settings_of_point(study, dict(point.settings)).topology for point in points.values()]
 
 
 def _block(topologies: Iterable[TopologySection]) -> str:
-    """Addresses for networks of the laboratory; empty where no point has one."""
+    """A free block of addresses for the networks of the laboratory; empty where no point has one."""
     return find_block() if any(topology.recipe != "loopback" for topology in topologies) else ""

@@ -1,4 +1,4 @@
-"""A short version of a study on the machine at hand, or the reason why there is none."""
+"""Measure a short copy of a study on this machine, or report why that is not possible."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from loadcurve.study import Study
 
 @dataclass(frozen=True)
 class Measurement:
-    """What came of measuring here.
+    """The result of `measure_here`.
 
     Attributes
     ----------
     folder : pathlib.Path
         The study's folder under ``build/studies``.
     finished : int
-        Runs in it that finished.
+        Number of finished runs in it.
     reason : str
-        Why it is not whole: tools that are missing, runs that failed; empty when every run finished.
+        Why runs are missing (a missing tool, a failed run); empty when every run finished.
     """
 
     folder: Path
@@ -41,7 +41,9 @@ def measure_here(
     afresh: bool = False,
     feedback: Feedback | None = None,
 ) -> Measurement:
-    """Launch a study under another name with other seconds and repeats; never fail because this machine cannot.
+    """Launch a study under another name with another duration and number of repeats.
+
+    What this machine cannot run is reported in the result and raises no error.
 
     Parameters
     ----------
@@ -50,21 +52,21 @@ def measure_here(
     name : str
         The copy's name, and that of its folder under ``build/studies``.
     seconds : float
-        Load at each point, in s, at least 1.
+        Duration of the load at each point, in s, at least 1.
     repeats : int
         Repeats of each point, at least 1.
     afresh : bool
-        Whether a copy of that name that has other settings, or was changed or damaged, is removed first.
+        Whether a copy of that name is removed first if it has other settings, or was changed or damaged.
     feedback : Feedback, optional
-        What a study that searches or stops sees its runs with; see `loadcurve.launching`.
+        How a study with a search or a stop rule measures its runs; see `loadcurve.launching`.
 
     Raises
     ------
     ParseError, LoadcurveError
-        When the study itself is not there or not right, or the copy is of another study and `afresh` is False.
+        When the study does not exist or is invalid, or the copy is of another study and `afresh` is False.
     """
-    held = read_checked(paths.study_folder(study))
-    short = replace(held, study=name, load={**held.load, "duration_s": float(seconds)}, repeats=repeats)
+    recorded = read_checked(paths.study_folder(study))
+    short = replace(recorded, study=name, load={**recorded.load, "duration_s": float(seconds)}, repeats=repeats)
     folder = paths.build() / "studies" / name
     if folder.exists() and not _holds(folder, short):
         if not afresh:
@@ -83,7 +85,7 @@ def measure_here(
 
 
 def _holds(folder: Path, study: Study) -> bool:
-    """Whether a folder holds this very study, and every run in it is as it was recorded."""
+    """Whether a folder holds this study, with every run as it was recorded."""
     try:
         return read_study(folder) == study and all(map(_is_as_recorded, run_folders(folder)))
     except LoadcurveError:

@@ -1,4 +1,4 @@
-"""What is written down of a run: while it lasts, and its last word in `run.json`."""
+"""The record of a run: collected while it lasts, then written to `run.json`."""
 
 import re
 import shutil
@@ -16,18 +16,18 @@ from loadcurve.lab.study_file import StudyFile
 from loadcurve.records import fingerprint, write_run
 from loadcurve.study import Command, Run
 
-# Throughputs are summed over the generators' own times, so this is by how much the sum can be wrong.
+# Throughputs are summed over generators, each over its own time, so this bounds the relative error of the sum.
 _UNEVEN_RATIO = 0.01
 Judge = Callable[[Run, Path], tuple[str, tuple[str, ...]]]
-"""A finished run and its folder → why it has failed all the same, empty where it has not, and warnings."""
+"""A finished run and its folder → the reason why it failed after all (empty if it did not), and warnings."""
 _WRITING = ("collector", "warm_up", "generator")
-# What the sampler complains of: a file, an instant, a reason.  Tools that it starts complain in other forms.
-_COMPLAINT = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
+# An error line of the sampler: file, time, reason.  Tools that it starts print errors in other forms.
+_SAMPLER_ERROR = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
 
 
 @dataclass
 class Record:
-    """What is known of a run so far; `full` says that a disk had no room, so that what tools wrote may be cut."""
+    """What is known of a run so far; `full` means that the disk was full, so that files of tools may be truncated."""
 
     commands: list[tuple[int, Command]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -38,17 +38,17 @@ class Record:
     full: bool = False
 
     def number(self) -> int:
-        """Place of a command in the order of start: the wall clock may be set meanwhile."""
+        """Return the number of a command in order of start; times of the wall clock fail where it is set."""
         self.begun += 1
         return self.begun
 
-    def look_for_room(self, folder: Path) -> None:
+    def note_full_disk(self, folder: Path) -> None:
         """Note whether the disk of the run's folder is full."""
         self.full = self.full or not disk_reserve.has_room(folder)
 
 
 def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dict[str, Any]:
-    """What `run.json` says of a run's factors."""
+    """Return the factors of a run for `run.json`."""
     load, slots = settings.load, deployment.slots
     pins = {
         role: processors(settings, slots, host, role)
@@ -71,25 +71,25 @@ def factors_of(settings: StudyFile, point: Point, deployment: Deployment) -> dic
     }
 
 
-def named(command: Command) -> str:
-    """A tool, and its host where there are several."""
+def tool_on_host(command: Command) -> str:
+    """Return the name of a tool, with its host where the study has several."""
     return command.tool if command.host == "local" else f"{command.tool} on {command.host}"
 
 
-def without_report(deployment: Deployment, record: Record, folder: Path) -> str:
-    """Say which report of a generator is empty or not there, though it ended well; empty for none."""
+def missing_reports(deployment: Deployment, record: Record, folder: Path) -> str:
+    """Return which report of a generator is empty or missing although it exited with code 0; empty for none."""
     files = [command.stdout for _, command in record.commands if command.role == "generator"]
     outputs = [loader.generator.outputs for loader in deployment.loaders]
-    files += [each["json"] for each in outputs if "json" in each]  # the only one that no load leaves empty
+    files += [each["json"] for each in outputs if "json" in each]  # the only output that is never empty
     empty = [name for name in files if not (folder / name).is_file() or not (folder / name).stat().st_size]
     return f"the generators ended well, but nothing is in {', '.join(empty)}" if empty else ""
 
 
-def closed(run: Run, record: Record, folder: Path, judge: Judge = lambda run, folder: ("", ())) -> Run:
-    """Write the last word on a run: its commands in order of start, its files with their fingerprints, its verdict."""
+def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, folder: ("", ())) -> Run:
+    """Write `run.json`: commands in order of start, files with their fingerprints, status and warnings."""
     kept, warnings = [], list(record.warnings)
     for _, command in sorted(record.commands, key=lambda item: item[0]):
-        streams = {}
+        streams: dict[str, Any] = {}
         for stream in ("stdout", "stderr"):
             file = folder / getattr(command, stream)
             if file.is_file() and file.stat().st_size == 0:
@@ -98,12 +98,12 @@ def closed(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
                 streams[stream] = ""
         kept.append(replace(command, **streams))
         if command.role in _WRITING and streams.get("stdout") == "":
-            warnings.append(f"{named(command)} wrote nothing")
+            warnings.append(f"{tool_on_host(command)} wrote nothing")
     for file in dict.fromkeys(command.stderr for command in kept if command.role == "collector" and command.stderr):
-        warnings += _complaints(folder / file)
+        warnings += _missed_samples(folder / file)
     warnings += _uneven_start(folder, run.factors["seconds"])
     for path in sorted(folder.iterdir()):
-        if path.is_dir():  # of a service that was ended before its folders were removed
+        if path.is_dir():  # left by a service that was killed
             shutil.rmtree(path)
     files = {p.name: fingerprint(p) for p in sorted(folder.iterdir()) if not p.name.startswith("run.json")}
     machine = {**run.machine, "hosts": record.hosts} if record.hosts else run.machine
@@ -120,7 +120,7 @@ def closed(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
 
 
 def _uneven_start(folder: Path, seconds: float) -> list[str]:
-    """Say where generators that have one instant began apart by more than a hundredth of the load."""
+    """Return a warning where generators started more than 1 % of the load's duration apart."""
     late, warnings = [], []
     for path in sorted(folder.glob("*.at.json")):
         try:
@@ -133,12 +133,12 @@ def _uneven_start(folder: Path, seconds: float) -> list[str]:
     return warnings
 
 
-def _complaints(file: Path) -> list[str]:
-    """What the sampler could not take, told once for each file that lacks it."""
+def _missed_samples(file: Path) -> list[str]:
+    """Return one warning for each file in which the sampler missed samples."""
     if not file.is_file():
         return []
     found: dict[str, list[str]] = {}
     for line in file.read_text("utf-8", "replace").splitlines():
-        if match := _COMPLAINT.fullmatch(line):
+        if match := _SAMPLER_ERROR.fullmatch(line):
             found.setdefault(match[1], []).append(match[2])
     return [f"{name} lacks {len(why)} snapshots, the first one for: {why[0]}" for name, why in found.items()]

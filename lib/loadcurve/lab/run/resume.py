@@ -1,4 +1,4 @@
-"""Going on with a study: what is finished, whose the folder is, and that only one launch writes into it."""
+"""Resume a study: which runs are finished, whether the folder belongs to the study, and the lock on it."""
 
 import contextlib
 import fcntl
@@ -17,12 +17,12 @@ from loadcurve.study import Study, differences, in_one_word
 
 
 def is_finished(point: Point, folder: Path) -> bool:
-    """Whether the run in `folder` is whole, so that it is never done again.
+    """Whether the run in `folder` is finished, and so never repeated.
 
     Raises
     ------
     LabError
-        When it is whole but was run with other settings than the study has now: unlike runs make no curve.
+        When it is finished but its settings differ from those of the study: such runs cannot share a curve.
     """
     if not (folder / "run.json").exists() or (run := read_run(folder)).status != "finished":
         return False
@@ -38,8 +38,8 @@ def is_finished(point: Point, folder: Path) -> bool:
     return True
 
 
-def adopt(study: Study, folder: Path) -> None:
-    """See that `folder` is the study's own: the same name, the same settings."""
+def check_folder(study: Study, folder: Path) -> None:
+    """Check that `folder` belongs to the study: same name, same settings; create it where it does not exist."""
     if folder.name != study.study:
         raise LabError(f"folder must bear the study's name {study.study!r}, got {folder.name!r}")
     if not (folder / "study.yml").exists():
@@ -53,16 +53,16 @@ def adopt(study: Study, folder: Path) -> None:
 
 
 def _as_written(study: Study) -> dict[str, Any]:
-    """All of a study in the form of its file, which knows no tuples."""
+    """The study as its file represents it, with lists for tuples."""
     return json.loads(json.dumps(asdict(study)))
 
 
-# What must agree for runs to be points of one curve; load, limits and addresses may differ from day to day.
+# Facts that must agree for runs to share a curve; load, limits and addresses may change between launches.
 _SAME_MACHINE = ("kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "tcp_congestion_control")
 
 
 def check_same_machine(folder: Path, here: Mapping[str, Any], remote: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to go on with a study whose finished runs were made by another machine, or by this one changed.
+    """Refuse to resume a study whose finished runs come from another machine, or from this one before it changed.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def check_same_machine(folder: Path, here: Mapping[str, Any], remote: Mapping[st
     here : mapping
         Facts of this machine.
     remote : mapping of str to mapping
-        Facts of machines by ssh, by their URLs.
+        ssh URL of each remote host → its facts.
 
     Raises
     ------
     LabError
-        When one of them differs in what decides a number.
+        When a fact differs that affects results.
     """
     for held in run_folders(folder):
         if (there := read_run(held)).status != "finished":
@@ -97,13 +97,13 @@ def _differing(name: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> 
 
 
 @contextlib.contextmanager
-def only_launcher(folder: Path) -> Iterator[None]:
-    """Hold the folder, so that two launches never write into one study at once."""
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock the folder, so that two launches never write into one study at the same time."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # a fork that is refused for want of processes is one too
+        except BlockingIOError:  # fork fails with the same error when no process is left, hence only flock is inside
             raise LabError(f"{shown(folder)} is being written by another launch") from None
         yield
     finally:

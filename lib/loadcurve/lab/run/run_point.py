@@ -1,4 +1,4 @@
-"""One run: hosts, servers, monitors and generators started together, stopped in order, everything they said kept."""
+"""One run: start hosts, servers, monitors and generators, stop them in reverse order, and record all they printed."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from loadcurve.lab.preflight.allowed_targets import check_target, targets
 from loadcurve.lab.run import background_load, disk_reserve
 from loadcurve.lab.run.early_exit import ended_early
 from loadcurve.lab.run.environment import prepared
-from loadcurve.lab.run.record import Record, closed, factors_of, named, without_report
+from loadcurve.lab.run.record import Record, factors_of, finish, missing_reports, tool_on_host
 from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
 from loadcurve.lab.schedule.points import Point
@@ -38,15 +38,15 @@ class LaunchContext:
     Attributes
     ----------
     here : dict
-        Facts of this machine.
+        Facts of this machine, see `hosts.facts`.
     block : str
-        Addresses of the laboratory's own networks.
+        Address block of the networks that the laboratory creates.
     programs : Programs
-        Where programs are that have no one name.
+        Paths of programs whose names differ between distributions.
     remote : mapping of str to Programs
-        The same on machines by ssh, by their URLs.
+        ssh URL of each remote host → the same there.
     logins : mapping of str to Connection
-        Machines that are logged in to.
+        ssh URL of each remote host → its connection.
     public : bool
         Whether targets that the study names may be public addresses.
     judge : callable
@@ -62,43 +62,44 @@ class LaunchContext:
     judge: Callable[..., tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
 
 
-def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, around: LaunchContext) -> Run:
-    """One run, from an empty folder to a `run.json` that says how it ended.
+def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, context: LaunchContext) -> Run:
+    """Run one point, from an empty folder to a `run.json` that records how it ended.
 
-    A run is finished when every generator ended as planned and left its report, the report can be read and has a
-    successful response, the servers outlived them, there was room on the disk, and nobody set the clock meanwhile.  A
-    monitor that ended early or wrote nothing leaves a warning: the load was real, but something that should have
-    watched it did not.
+    A run is finished when every generator ended as planned and wrote a readable report with a successful response, the
+    servers were still running then, the disk was not full, and the clock was not set.  A monitor that ended early or
+    wrote nothing leaves only a warning, because the load itself was sent.
 
     Raises
     ------
     LabError
-        When there is no room on the disk to begin it.
+        When the disk is full before the run starts.
     KeyboardInterrupt
-        After all is ended and the run is marked interrupted, also where cleaning up failed.
+        After all processes have ended and the run is marked interrupted, even if the clean-up failed.
     Exception
-        Whatever nobody foresaw, after the run is marked failed for it.
+        Any unexpected error, after the run is marked failed with it.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    deployment = deploy(settings, host_slots(settings, around.block), around.programs, around.remote)
+    deployment = deploy(settings, host_slots(settings, context.block), context.programs, context.remote)
     factors = factors_of(settings, point, deployment)
-    run = Run(study.study, point.run_id, "running", factors, around.here, warnings=_beforehand(settings, deployment))
+    run = Run(
+        study.study, point.run_id, "running", factors, context.here, warnings=_warnings_before(settings, deployment)
+    )
     try:
-        with disk_reserve.told():
+        with disk_reserve.translate_disk_full():
             write_run(run, folder)
-            disk_reserve.take(folder)
+            disk_reserve.reserve(folder)
             list_run(folder.parent, run.run_id)
     except LabError:
-        shutil.rmtree(folder)  # nothing was begun
+        shutil.rmtree(folder)  # nothing was started
         raise
     record, clocks = Record(), both_clocks()
     status, reason = "interrupted", ""
     try:
-        with disk_reserve.told():
-            status, reason = _run(study, settings, deployment, folder, around, record)
-        if status == "finished" and (lacking := without_report(deployment, record, folder)):
-            status, reason = "failed", lacking
+        with disk_reserve.translate_disk_full():
+            status, reason = _run(study, settings, deployment, folder, context, record)
+        if status == "finished" and (missing := missing_reports(deployment, record, folder)):
+            status, reason = "failed", missing
     except Exception as error:
         if by := interrupted():
             record.warnings.append(f"interrupted, and then: {error}")
@@ -114,62 +115,64 @@ def run_point(study: Study, settings: StudyFile, point: Point, folder: Path, aro
         elif record.full:
             status, reason = "failed", f"{disk_reserve.FULL}: what the tools wrote may be cut"
         if step := clock_step(clocks, both_clocks()):
-            record.warnings.append(_unfit(step))
-        judge = partial(around.judge, meant=_breaks(settings))
-        run = closed(replace(run, status=status, reason=reason), record, folder, judge)
+            record.warnings.append(_clock_warning(step))
+        judge = partial(context.judge, meant=_may_fail(settings))
+        run = finish(replace(run, status=status, reason=reason), record, folder, judge)
     return run
 
 
-def _breaks(settings: StudyFile) -> bool:
-    """Whether the study means to bring the server to where it gives no response: then that is a result."""
+def _may_fail(settings: StudyFile) -> bool:
+    """Whether a run without any response is a valid result: the study searches for the capacity, or injects a fault."""
     return bool(settings.fault.kind) or (settings.search is not None and settings.search.capacity is not None)
 
 
-def _beforehand(settings: StudyFile, deployment: Deployment) -> tuple[str, ...]:
+def _warnings_before(settings: StudyFile, deployment: Deployment) -> tuple[str, ...]:
     if settings.topology.machines or not deployment.services or len(os.sched_getaffinity(0)) > 1:
         return ()
     return ("one processor: server and generator share it, so the curve is that of both",)
 
 
-def _unfit(step: str) -> str:
+def _clock_warning(step: str) -> str:
     return f"{step} during the run: times before and after do not fit each other"
 
 
 def _run(
-    study: Study, settings: StudyFile, deployment: Deployment, folder: Path, around: LaunchContext, record: Record
+    study: Study, settings: StudyFile, deployment: Deployment, folder: Path, context: LaunchContext, record: Record
 ) -> tuple[str, str]:
-    """Make the hosts, start everything, wait for the load; return the run's status and reason."""
+    """Create the hosts, start everything, wait for the load; return the run's status and reason."""
     folders = [name for _, service in deployment.services for name in service.folders]
     if deployment.balanced and deployment.balanced.service:
         folders += deployment.balanced.service.folders
     with contextlib.ExitStack() as stack:
-        environment = stack.enter_context(prepared(settings, deployment, folder, around.logins))
-        for place in {id(place): place for place in environment.watch.values()}.values():
-            stack.callback(place.fetch, folders)
-        stack.callback(record.look_for_room, folder)
+        environment = stack.enter_context(prepared(settings, deployment, folder, context.logins))
+        for executor in {id(executor): executor for executor in environment.watch.values()}.values():
+            stack.callback(executor.fetch, folders)
+        stack.callback(record.note_full_disk, folder)
         for url in targets(deployment):
-            check_target(url, study.allow_targets, networks=environment.own, public=around.public)
+            check_target(url, study.allow_targets, networks=environment.own, public=context.public)
         stack.callback(lambda: record.hosts.update(environment.facts()))
         session = RunSession(settings, deployment, environment, folder, record, stack, study.warm_up_s)
         begun = environment.remote_clocks()
-        session.serve()
-        stack.callback(record.look_for_room, folder)  # servers remove files of theirs when they end
-        watching = session.watch()
+        session.start_servers()
+        stack.callback(record.note_full_disk, folder)  # servers remove files when they end
+        watching = session.start_monitors()
         session.warm_up()
         before, used = environment.remote_clocks() | {"": both_clocks()}, background_load.sample(environment)
-        done = session.load(deployment.loaders, "generator")
+        done = session.send_load(deployment.loaders, "generator")
         record.background = background_load.between(
             settings, deployment, environment, used, background_load.sample(environment)
         )
         record.warnings += warnings_of_run(record.background)
-        verdict = session.verdict(done)
+        outcome = session.outcome(done)
         record.warnings += ended_early((command for _, command in done), settings.load.seconds)
         after = environment.remote_clocks() | {"": both_clocks()}
         for name in dict.fromkeys(loader.host if loader.host in after else "" for loader in deployment.loaders):
-            if step := clock_step(before[name], after[name], name):  # wrk and ab take it for the time of their load
-                verdict = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
-        record.warnings += [_unfit(step) for name in begun if (step := clock_step(begun[name], after[name], name))]
+            if step := clock_step(before[name], after[name], name):  # wrk and ab measure with that clock
+                outcome = "failed", f"{step} while the load ran: what the generators say of its time is wrong"
+        record.warnings += [
+            _clock_warning(step) for name in begun if (step := clock_step(begun[name], after[name], name))
+        ]
         for started in watching:
             if started.process.poll() is not None:
-                record.warnings.append(f"{named(started.command)} ended before the load did")
-    return verdict
+                record.warnings.append(f"{tool_on_host(started.command)} ended before the load did")
+    return outcome

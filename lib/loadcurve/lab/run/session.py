@@ -1,4 +1,4 @@
-"""A run while it lasts: servers, monitors and generators on their hosts."""
+"""One run in progress: its servers, monitors and generators on their hosts."""
 
 import contextlib
 import math
@@ -14,7 +14,7 @@ from loadcurve.lab.deployment import Deployment
 from loadcurve.lab.deployment.host_slot import processors
 from loadcurve.lab.deployment.loads import Loader
 from loadcurve.lab.deployment.warm_up import warm_ups
-from loadcurve.lab.faults import injected, why_not
+from loadcurve.lab.faults import Event, Fault, injected, why_not
 from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.network.commands import Invocation
@@ -24,42 +24,41 @@ from loadcurve.lab.hosts.versions import version_at
 from loadcurve.lab.run import drain
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import (
+    LEAD_LOCAL_S,
     LEAD_REMOTE_S,
-    LEAD_S,
-    check_nobody_listens,
+    check_port_free,
     last_words,
     wait_for_samples,
-    wait_until_it_answers,
+    wait_until_ready,
 )
-from loadcurve.lab.run.record import Record, named
+from loadcurve.lab.run.record import Record, tool_on_host
 from loadcurve.lab.servers.service import Service, packed
 from loadcurve.lab.study_file import StudyFile
 from loadcurve.study import Command
 
-# Servers and monitors outlast the load by what stands around it: starts, a fault's end.  Servers are waited for one
-# after the other, and each is asked once.
-_AROUND_S = 40.0
+# Servers and monitors run longer than the load by the time of all starts and of the end of a fault.
+_OVERHEAD_S = 40.0
 _PYTHON = "python3"
 
 
 @dataclass
 class RunSession:
-    """A run while it lasts.
+    """One run in progress.
 
     Attributes
     ----------
-    settings, arrangement, stage
-        What is to run, where.
+    settings, deployment, environment
+        What runs, and on which hosts.
     folder : pathlib.Path
-        Of the run.
+        Folder of the run.
     record : Record
-        What is written down.
+        What is recorded of the run.
     stack : contextlib.ExitStack
-        What stops everything in order, last come first gone.
+        Stops everything in reverse order of start.
     warm_up_s : float
-        Load beforehand that is not counted.
+        Duration of the warm-up load, in s, which is not counted.
     servers : dict
-        Name of each service → its place, and its process.
+        Name of each service → its executor and its process.
     """
 
     settings: StudyFile
@@ -74,14 +73,14 @@ class RunSession:
     @property
     def limit_s(self) -> float:
         """Outer time limit of servers and monitors, in whole s."""
-        asked = [service for _, service in self.deployment.services if service.url]
-        asked += [self.deployment.balanced] if self.deployment.balanced else []
+        probed: list[object] = [service for _, service in self.deployment.services if service.url]
+        probed += [self.deployment.balanced] if self.deployment.balanced else []
         loading_s = max(loader.generator.limit_s for loader in self.deployment.loaders) + self.warm_up_s
         loading_s += drain.limit_s(self.settings) if self.warm_up_s else 0.0
-        return float(math.ceil(loading_s + len(asked) * self.settings.server.work_s + _AROUND_S))
+        return float(math.ceil(loading_s + len(probed) * self.settings.server.work_s + _OVERHEAD_S))
 
-    def serve(self) -> None:
-        """Start servers and what stands before them, each when those behind it answer."""
+    def start_servers(self) -> None:
+        """Start the servers, then the balancer; wait after each step until they respond."""
         fault, faulty, work_s = self.deployment.fault, self.deployment.faulty, self.settings.server.work_s
         if fault and (reason := why_not(fault, self.environment.watch[faulty].host)):
             raise LabError(f"fault {fault.name} on {faulty}: {reason}")
@@ -95,18 +94,19 @@ class RunSession:
         for _, service in self.deployment.services:
             if service.url:
                 executor, started = self.servers[service.name]
-                wait_until_it_answers(executor, started, service.url, started.command.stderr, work_s)
+                wait_until_ready(executor, started, service.url, started.command.stderr, work_s)
         balanced = self.deployment.balanced
         if balanced and balanced.service:
             host, service = self.deployment.balancer, balanced.service
             self._serve(host, service, "LB", "balancer")
             executor, started = self.servers[service.name]
-            wait_until_it_answers(executor, started, service.url, started.command.stderr, work_s)
-        elif balanced:
-            command = self.stack.enter_context(loaded(balanced.rules, self.environment.work[self.deployment.balancer]))
+            wait_until_ready(executor, started, service.url, started.command.stderr, work_s)
+        elif balanced and balanced.rules:
+            executor = self.environment.work[self.deployment.balancer]
+            command = self.stack.enter_context(loaded(balanced.rules, executor))
             self.record.commands.append((self.record.number(), command))
 
-    def watch(self) -> list[Started]:
+    def start_monitors(self) -> list[Started]:
         """Start the monitors of every host, and wait for their first samples."""
         watching, samples = [], []
         for host, chosen in self.deployment.monitors.items():
@@ -124,31 +124,32 @@ class RunSession:
                 ]  # fmt: skip
                 started, number = executor.start(texts[0]), self.record.number()
                 watching.append(started)
-                self.stack.callback(self._keep, number, executor, started, texts)
-                if executor.is_here and not watcher.stdout:  # the sampler, which writes as it goes
+                self.stack.callback(self._stop_and_record, number, executor, started, texts)
+                if executor.is_here and not watcher.stdout:  # the sampler, which writes each sample at once
                     samples += [self.folder / file for file in watcher.outputs.values()]
         if watching:
-            far = not all(executor.is_here for executor in self.environment.watch.values())
-            wait_for_samples(samples, LEAD_REMOTE_S if far else LEAD_S)
+            remote = not all(executor.is_here for executor in self.environment.watch.values())
+            wait_for_samples(samples, LEAD_REMOTE_S if remote else LEAD_LOCAL_S)
         return watching
 
-    def load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Executor, Command]]:
-        """Start generators at one instant, make the fault before or meanwhile, and wait for their end.
+    def send_load(self, sending: tuple[Loader, ...], role: str) -> list[tuple[Executor, Command]]:
+        """Start generators at one instant, inject the fault before or meanwhile, and wait until they end.
 
-        What takes time on a distant host is done before the instant is chosen.
+        What takes time on a remote host is done before the instant is chosen.
         """
         section, running = self.settings.fault, []
         versions = [self._prepare(loader, together=len(sending) > 1) for loader in sending]
-        faulty = role == "generator" and self.deployment.fault is not None and bool(self.deployment.fault.begin)
-        with contextlib.ExitStack() as wrong:
-            if faulty and not section.after_s:
-                wrong.enter_context(self._fault())
+        fault = self.deployment.fault if role == "generator" else None
+        fault = fault if fault and fault.begin else None
+        with contextlib.ExitStack() as injection:
+            if fault and not section.after_s:
+                injection.enter_context(self._injected(fault))
             instant_ns = common_instant_ns(len(sending)) if len(sending) > 1 else 0
             running = [self._send(*each, role, instant_ns) for each in zip(sending, versions, strict=True)]
-            if faulty and section.after_s:
+            if fault and section.after_s:
                 _while_running(running, section.after_s)
-                wrong.enter_context(self._fault())
-            if faulty:
+                injection.enter_context(self._injected(fault))
+            if fault:
                 _while_running(running, section.lasts_s or float("inf"))
         done = []
         for number, executor, started in running:
@@ -158,12 +159,12 @@ class RunSession:
         return done
 
     def warm_up(self) -> None:
-        """Send the same load for the time of a warm-up, into files of its own, and wait until it is worked off.
+        """Send the warm-up load into files of its own, and wait until the servers are idle again.
 
-        A server that runs already may still work on requests of the run before: that is waited for as well.
+        An existing server may still handle requests of the previous run, so the wait applies to it without warm-up too.
         """
         if self.warm_up_s:
-            self.load(warm_ups(self.warm_up_s, self.settings, self.deployment), "warm_up")
+            self.send_load(warm_ups(self.warm_up_s, self.settings, self.deployment), "warm_up")
         elif self.settings.server.url is None:
             return
         begun = time.monotonic()
@@ -173,24 +174,24 @@ class RunSession:
             what = f"idle {time.monotonic() - begun:.2f} s after the warm-up"
             self.record.events.append({"at": now(), "host": self.deployment.loaders[0].host, "what": what})
 
-    def verdict(self, done: list[tuple[Executor, Command]]) -> tuple[str, str]:
-        """Whether generators and servers did their work; what the numbers are worth is the audit's business."""
+    def outcome(self, done: list[tuple[Executor, Command]]) -> tuple[str, str]:
+        """Return status and reason: whether generators and servers ran as planned; the audit judges the results."""
         for executor, started in self.servers.values():
             if started.process.poll() is not None:
                 code, words = started.process.returncode, last_words(executor, started.command.stderr)
-                return "failed", f"{named(started.command)} ended during the run with exit code {code}{words}"
+                return "failed", f"{tool_on_host(started.command)} ended during the run with exit code {code}{words}"
         for executor, load in done:
             if load.exit_code == 124:
-                return "failed", f"{named(load)} was ended at its limit of {load.limit_s:g} s"
+                return "failed", f"{tool_on_host(load)} was ended at its limit of {load.limit_s:g} s"
             if load.exit_code != 0:
                 said = last_words(executor, load.stderr) or last_words(executor, load.stdout)
-                return "failed", f"{named(load)} ended with exit code {load.exit_code}{said}"
+                return "failed", f"{tool_on_host(load)} ended with exit code {load.exit_code}{said}"
         return "finished", ""
 
     def _serve(self, host: str, service: Service, role: str, kind: str) -> None:
         executor, name = self.environment.work[host], f"{service.name}.{service.tool}"
         if service.url:
-            check_nobody_listens(executor, service.url)
+            check_port_free(executor, service.url)
         executor.put(service.files, service.folders)
         wrap = self.deployment.wrap(host, kind)
         argv = executor.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
@@ -202,10 +203,10 @@ class RunSession:
         )  # fmt: skip
         started, number = executor.start(command), self.record.number()
         self.servers[service.name] = executor, started
-        self.stack.callback(self._keep, number, executor, started, [command])
+        self.stack.callback(self._stop_and_record, number, executor, started, [command])
 
     def _prepare(self, loader: Loader, *, together: bool) -> str:
-        """Put a generator's files where it works; return its version."""
+        """Write a generator's files on its host; return its version."""
         executor, made = self.environment.work[loader.host], loader.generator
         executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
         return version_at(executor, made.tool)
@@ -221,17 +222,18 @@ class RunSession:
             version=version, host=loader.host,
         )  # fmt: skip
         started, number = executor.start(command), self.record.number()
-        # Where the wait below is not reached, as when someone interrupts.
-        self.stack.callback(self._end, number, executor, started)
+        # For an interrupt before the wait in `send_load`.
+        self.stack.callback(self._stop_unless_recorded, number, executor, started)
         return number, executor, started
 
     @contextlib.contextmanager
-    def _fault(self) -> Iterator[None]:
-        """Make the fault, and write down what was done even if it cannot be undone."""
+    def _injected(self, fault: Fault) -> Iterator[None]:
+        """Inject the fault, and record its steps even if one cannot be undone."""
         pids = {name: started.process.pid for name, (_, started) in self.servers.items()}
-        host, events = self.environment.watch[self.deployment.faulty].host, []
+        host = self.environment.watch[self.deployment.faulty].host
+        events: list[Event] = []
         try:
-            with injected(self.deployment.fault, host, pids) as events:
+            with injected(fault, host, pids) as events:
                 yield
         finally:
             on = self.deployment.faulty
@@ -240,20 +242,20 @@ class RunSession:
     def _cpus(self, host: str, role: str) -> tuple[int, ...]:
         return processors(self.settings, self.deployment.slots, host, role)
 
-    def _keep(self, number: int, executor: Executor, started: Started, texts: list[Command]) -> None:
-        """One process as it ran, once for each text that it wrote."""
+    def _stop_and_record(self, number: int, executor: Executor, started: Started, texts: list[Command]) -> None:
+        """Stop a process and record it, once for each text that it wrote."""
         ended = executor.stop(started)
         times = {name: getattr(ended, name) for name in ("started_at", "ended_at", "exit_code")}
         self.record.commands += [(number, replace(text, **times)) for text in texts]
 
-    def _end(self, number: int, executor: Executor, started: Started) -> None:
+    def _stop_unless_recorded(self, number: int, executor: Executor, started: Started) -> None:
         if number not in dict(self.record.commands):
             self.record.commands.append((number, executor.stop(started)))
 
 
-def _while_running(running: list[tuple[int, Executor, Started]], most_s: float) -> None:
-    """Wait for a time, or until the last generator has ended."""
-    deadline = time.monotonic() + most_s
+def _while_running(running: list[tuple[int, Executor, Started]], max_s: float) -> None:
+    """Wait `max_s`, or until the last generator has ended."""
+    deadline = time.monotonic() + max_s
     while time.monotonic() < deadline and any(started.process.poll() is None for _, _, started in running):
         pause(0.02)
 

@@ -95,7 +95,7 @@ def why_not(limits: Limits) -> str:
 
 
 @contextlib.contextmanager
-def limited(limits: Limits, ledger: Ledger, name: str, python: str = sys.executable) -> Iterator[Prefix]:
+def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.executable) -> Iterator[Prefix]:
     """Limit a host of this machine for as long as the context; at its end every process in its group is ended.
 
     Parameters
@@ -127,6 +127,8 @@ def limited(limits: Limits, ledger: Ledger, name: str, python: str = sys.executa
         yield Prefix(files)
         return
     controller = find_controller()
+    if controller is None or ledger is None:
+        raise LabError(NONE)
     group, settings = (
         Resource("cgroup", f"{controller.folder}/{ledger.tag}-{name}"),
         controller.settings(limits.cpu_quota),
@@ -135,7 +137,7 @@ def limited(limits: Limits, ledger: Ledger, name: str, python: str = sys.executa
     try:
         try:
             Path(group.name).mkdir()
-            enter.settle(group.name, settings)
+            enter.settle(group.name, list(settings))
         except OSError as error:
             raise LabError(f"no quota of {limits.cpu_quota:g} processors here: {error}") from None
         argv = (python, "-I", "-S", f"{name}.enter.py", group.name, *settings, "--", *files)

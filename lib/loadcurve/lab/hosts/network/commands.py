@@ -52,7 +52,8 @@ def run_together(invocations: Iterable[Invocation], holding: int | None = None) 
     LabError
         When one of them fails; the others are waited for first.
     """
-    started, failed, printed = [], [], []
+    started: list[tuple[Invocation, subprocess.Popen]] = []
+    failed, printed = [], []
     deadline = time.monotonic() + _LIMIT_S + 3  # `timeout` kills 2 s after it has asked
     try:
         # One by one, so that those which run are ended when a later one cannot be started.
@@ -98,7 +99,7 @@ def _end(process: subprocess.Popen) -> None:
         process.terminate()  # `timeout` passes it on
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(3)
-    for stream in (process.stdin, process.stdout, process.stderr):
+    for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
         with contextlib.suppress(OSError):
             stream.close()
 

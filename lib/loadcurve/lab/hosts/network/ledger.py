@@ -45,7 +45,8 @@ class Ledger:
 
     def __init__(self, folder: Path | None = None):
         self.tag = f"lc{secrets.token_hex(3)}"
-        self._pid, self._things = os.getpid(), []
+        self._pid = os.getpid()
+        self._resources: list[Resource] = []
         started = process_state(self._pid)[1]
         self._path = runtime_folder(folder) / f"{self.tag}.{self._pid}.{started}.{_boot()}.ledger"
         self.lock = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -71,12 +72,12 @@ class Ledger:
             if exists(check_resource(resource, self.tag)):
                 raise LabError(f"there is a {resource} already; it is not of this launch")
         self._write("made", resources)
-        self._things += resources
+        self._resources += resources
 
     def remove(self, *resources: Resource) -> None:
         """Remove things of this launch, and write down that they are gone."""
         _surely(resources)
-        self._things = [resource for resource in self._things if resource not in resources]
+        self._resources = [resource for resource in self._resources if resource not in resources]
         self._write("gone", resources)
 
     def close(self) -> None:
@@ -84,7 +85,7 @@ class Ledger:
         if os.getpid() != self._pid or self.lock < 0:  # a fork of the launcher owns nothing
             return
         try:
-            _surely(self._things)
+            _surely(self._resources)
             self._path.unlink(missing_ok=True)
         finally:
             os.close(self.lock)

@@ -29,7 +29,7 @@ from loadcurve.lab.hosts.network.resources import Resource
 from loadcurve.lab.hosts.network.setup_log import SetupLog
 from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
-from loadcurve.lab.hosts.process import guarded
+from loadcurve.lab.hosts.process import guarded, pipe
 
 # A delay line lives as long as its topology; this is only to end one that nobody ended.
 _LONGEST_TOPOLOGY_S = 86_400.0
@@ -178,20 +178,24 @@ def _start_delay_lines(
         stack.push(partial(_stop, process))
         lines.append(process)
     for process in lines:
-        ready, _, _ = select.select([process.stdout], [], [], _DELAY_LINE_START_LIMIT_S)
-        said = os.read(process.stdout.fileno(), 4096).decode("utf-8", "replace").strip() if ready else "no word of it"
-        if said != "ready":
-            raise LabError(f"a delay line did not start: {said.splitlines()[-1] if said else 'it ended at once'}")
+        ready, _, _ = select.select([pipe(process.stdout)], [], [], _DELAY_LINE_START_LIMIT_S)
+        printed = (
+            os.read(pipe(process.stdout).fileno(), 4096).decode("utf-8", "replace").strip()
+            if ready
+            else "it printed nothing"
+        )
+        if printed != "ready":
+            raise LabError(f"a delay line did not start: {printed.splitlines()[-1] if printed else 'it ended at once'}")
 
 
 def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
     """End a delay line; one that ended by itself is an error, unless another one is on its way already."""
     if process.poll() is not None:
-        process.stdout.close()
+        pipe(process.stdout).close()
         if kind is not None:
             return
         raise LabError(f"a delay line ended by itself, exit code {process.returncode}: its link was cut")
     process.terminate()  # `timeout` passes it on
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(3)
-    process.stdout.close()
+    pipe(process.stdout).close()

@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.network.ledger import runtime_folder
+from loadcurve.lab.hosts.process import pipe
 from loadcurve.lab.hosts.ssh.address import parse_url
 from loadcurve.lab.hosts.ssh.messages import last_words, login_hint, shown
 from loadcurve.lab.hosts.ssh.reader import Reader
@@ -64,7 +65,7 @@ class Connection:
         self._control, self._master, self._words, self._prefix = control, master, words, prefix
         self._host = parse_url(url).host
         self._numbers, self._base, self._keeper, self._greeted = 0, "", 0, 0
-        self._answers, self._in_step = Reader(master.stdout.fileno(), _LOGIN_LIMIT_S), False
+        self._answers, self._in_step = Reader(pipe(master.stdout).fileno(), _LOGIN_LIMIT_S), False
         self._lock = threading.RLock()  # one question at a time, and no word of `_speaking` within it
 
     def greet(self) -> None:
@@ -100,8 +101,8 @@ class Connection:
     def say(self, line: bytes = b"") -> None:
         """Send the keeper a line; an empty one only tells that the launcher is there."""
         with self._lock:
-            self._master.stdin.write(line + b"\n")
-            self._master.stdin.flush()
+            pipe(self._master.stdin).write(line + b"\n")
+            pipe(self._master.stdin).flush()
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the keeper's answer to a job.
@@ -151,7 +152,7 @@ class Connection:
         with tempfile.TemporaryFile() as words:
             session = self.session(job, subprocess.PIPE, words)
             try:
-                yield session, Reader(session.stdout.fileno(), limit_s)
+                yield session, Reader(pipe(session.stdout).fileno(), limit_s)
             except (TimeoutError, EOFError, BrokenPipeError, ValueError) as error:
                 end(session)
                 lost = self.lost(patience_s=1.0) if session.returncode == 255 else ""
@@ -253,7 +254,7 @@ def _sweep(folder: Path) -> None:
 def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
     """Close a session's standard input, and end it here if it does not end there."""
     with contextlib.suppress(OSError):
-        session.stdin.close()
+        pipe(session.stdin).close()
     for last_resort in (session.terminate, session.kill):
         with contextlib.suppress(subprocess.TimeoutExpired):
             session.wait(limit_s)
@@ -286,8 +287,8 @@ def _speaking(connection: Connection) -> Iterator[None]:
 def _send(session: subprocess.Popen, job: dict[str, Any]) -> None:
     code = _REMOTE_AGENT.encode("utf-8")
     with contextlib.suppress(BrokenPipeError):  # its end says why
-        session.stdin.write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))
-        session.stdin.flush()
+        pipe(session.stdin).write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))
+        pipe(session.stdin).flush()
 
 
 def _text(words: IO[bytes]) -> str:

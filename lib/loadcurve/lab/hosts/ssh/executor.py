@@ -1,4 +1,4 @@
-"""A folder on a host that OpenSSH reaches, for one run."""
+"""Execute the commands of a run on a remote host by OpenSSH."""
 
 import contextlib
 import json
@@ -19,12 +19,12 @@ from loadcurve.lab.hosts.ssh.files import check_names, receive
 from loadcurve.lab.hosts.ssh.messages import last_words
 from loadcurve.study import Command
 
-_FACTS, _BACKGROUND = (Path(program.__file__).read_text("utf-8") for program in (facts, background))
-# For the start of a Python on a busy machine.
+_FACTS, _BACKGROUND = (Path(str(program.__file__)).read_text("utf-8") for program in (facts, background))
+# Allows for the start of Python on a busy machine.
 _ASKING_S = 10.0
 # Sixteen exchanges take a few ms on a local network; the fastest of them met no other traffic.
 _EXCHANGES = 16
-# As on this machine; and what a command's end may take to be heard of here.
+# Grace period as on this machine, and the longest delay until the end of a command is reported here.
 _GRACE_S = 3.0
 _WORD_S = 10.0
 _FETCH_LIMIT_S = 600.0
@@ -34,29 +34,29 @@ _PLAIN_CODES = 128
 
 @dataclass
 class _Session(Started):
-    """A command on the host; the process is the ssh here that it is a session of."""
+    """A command on the host; `process` is the local ssh client of its session."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class RemoteExecutor:
-    """A host beyond this machine; the methods are those of `lab.places.Place`.
+    """Executes commands on a remote host; the methods are those of `Executor`.
 
     Attributes
     ----------
     host : Host
         Its name, address and processors.
     folder : pathlib.Path
-        Of the run, on this machine.
+        The run's folder on this machine.
     connection : Connection
         To the host.
     path : str
-        Of the place's own folder, on the host.
+        Path of the executor's own folder on the host.
     offset : Offset
-        Its clocks, from those of this machine, measured when the place was made.
+        Of the host's clocks from those of this machine, measured when the executor was created.
     streams : set of str
-        Files of the run that hold what commands there print.
+        Files of the run that hold the output of commands on the host.
     """
 
     host: Host
@@ -66,6 +66,15 @@ class RemoteExecutor:
     offset: Offset
     streams: set[str] = field(default_factory=set)
     is_here: ClassVar[bool] = False
+
+    @property
+    def url(self) -> str:
+        """The ssh URL of the host."""
+        return self.connection.url
+
+    def with_host(self, host: Host) -> "RemoteExecutor":
+        """Return the same executor for another host, see `Executor`."""
+        return replace(self, host=host)
 
     def argv(self, command: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
         """Return the command as it runs on the host, pinned and under an outer time limit."""
@@ -77,9 +86,9 @@ class RemoteExecutor:
         Raises
         ------
         ValueRuleError
-            When a name leads out of the place's folder.
+            When a name leads out of the executor's folder.
         LabError
-            When the host cannot, or the connection is lost.
+            When the host reports an error, or the connection is lost.
         """
         folders = tuple(folders)
         check_names((*files, *folders))
@@ -106,7 +115,7 @@ class RemoteExecutor:
         """
         if not ends(started.process, started.command.limit_s + 2 * _GRACE_S + _WORD_S):
             end(started.process)
-            raise LabError(f"{self.host.name}: nothing is heard of {started.command.tool} after its time")
+            raise LabError(f"{self.host.name}: {started.command.tool} did not report its end in time")
         return self._ended(started)
 
     def stop(self, started: Started) -> Command:
@@ -115,9 +124,9 @@ class RemoteExecutor:
         return self._ended(started)
 
     def check_output(self, argv: tuple[str, ...], limit_s: float) -> str:
-        """Return what a short command prints on the host, see `lab.places.Place`."""
-        job = {"verb": "run", "folder": self.path, "argv": self.argv(argv, limit_s), "env": {}, "stop": "TERM"}
-        job |= {"grace_s": _GRACE_S, "number": self.connection.number()}
+        """Return what a short command prints on the host, see `Executor`."""
+        job: dict[str, Any] = {"verb": "run", "folder": self.path, "argv": self.argv(argv, limit_s)}
+        job |= {"env": {}, "stop": "TERM", "grace_s": _GRACE_S, "number": self.connection.number()}
         return self.connection.output(job, limit_s + _GRACE_S + _WORD_S)
 
     def instant_ns(self, monotonic_ns: int) -> int:
@@ -130,7 +139,7 @@ class RemoteExecutor:
         return wall_ns / 1e9, monotonic_ns / 1e9
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts of the host, see `machine.facts`, with its wall clock's offset and its URL."""
+        """Return the facts of the host, see `hosts.facts`, with its wall clock's offset and its URL."""
         there = self.connection.ask({"verb": "facts", "program": _FACTS})
         return {
             **{name: there.get(name, "not known") for name in facts.facts()},
@@ -164,23 +173,23 @@ class RemoteExecutor:
             self.connection.ask({"verb": "remove", "folder": self.path})
 
     def _ended(self, started: Started) -> Command:
-        """Return the command with its end, unless ssh's own words are all there is."""
+        """Return the command with its end and exit code; raise if only ssh itself reported an error."""
         ended, code = now(), started.process.returncode
         end(started.process)
         if not 0 <= code <= _PLAIN_CODES:
             if lost := self.connection.lost(patience_s=1.0 if code == 255 else 0.0):
                 raise LabError(f"{self.host.name}: {lost}")
-            answer = self.connection.ask({"verb": "end_of", "number": started.number})
+            answer = self.connection.ask({"verb": "end_of", "number": _number(started)})
             if "code" not in answer:
                 words = last_words((self.folder / started.command.stderr).read_text("utf-8", "replace"))
-                said = f"; its last words: {words}" if words else ""
+                said = f"; its last line: {words}" if words else ""
                 raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{said}")
             code = int(answer["code"])
         return replace(started.command, ended_at=ended, exit_code=code)
 
 
 def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExecutor:
-    """Make a folder of its own for a run on a host, and compare the clocks.
+    """Create a folder for a run on a remote host, and measure the offset of its clocks.
 
     Parameters
     ----------
@@ -189,16 +198,22 @@ def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExe
     host : Host
         Its name in the study, the address where the other hosts reach it, and its processors; without a prefix.
     folder : pathlib.Path
-        The run's, on this machine.
+        The run's folder on this machine.
 
     Raises
     ------
     LabError
-        When the host cannot, or the connection is lost.
+        When the host reports an error, or the connection is lost.
     """
     path = connection.folder(connection.number())
     connection.ask({"verb": "begin", "folder": path})
     return RemoteExecutor(host, folder, connection, path, find_offset(_exchange(connection) for _ in range(_EXCHANGES)))
+
+
+def _number(started: Started) -> int:
+    if not isinstance(started, _Session):
+        raise TypeError("a command of another host")
+    return started.number
 
 
 def _exchange(connection: Connection) -> Exchange:
