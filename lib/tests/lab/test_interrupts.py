@@ -114,7 +114,7 @@ def test_the_wait_of_another_thread_is_none_of_the_main_one():
     waiting, over, done = threading.Event(), threading.Event(), []
 
     def work():
-        with signals.heard():
+        with signals.interruptible():
             waiting.set()
             over.wait(20)
         signals.pause(0)

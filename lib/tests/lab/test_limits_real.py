@@ -238,7 +238,7 @@ def test_a_group_that_no_ledger_names_is_never_touched(tmp_path, own, quota):
             ledger.unlink()
             taken = find_controller().folder / f"{own.tag}-S1"
             taken.mkdir()
-            with pytest.raises(LabError, match="there is a cgroup .* already"), limited(Limits(None, 1), own, "S1"):
+            with pytest.raises(LabError, match="cgroup .* exists already"), limited(Limits(None, 1), own, "S1"):
                 pass
             assert taken.exists()
             assert {file: (foreign / file).read_text() for file in before} == before

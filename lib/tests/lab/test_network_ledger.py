@@ -210,7 +210,7 @@ def test_a_tool_that_never_ends_keeps_the_ledger(tmp_path, monkeypatch):
         wait_until(psutil.Process(holder.pid).children)
         (said,) = clean(tmp_path / "ledgers")
         os.killpg(holder.pid, signal.SIGKILL)
-    assert "still makes things; try again" in said
+    assert "still creates resources; try again" in said
     assert Path(resource.name).exists()
     monkeypatch.undo()
     assert len(clean(tmp_path / "ledgers")) == 1
@@ -251,7 +251,7 @@ def test_a_second_ctrl_c_during_the_removal_leaves_nothing(tmp_path, monkeypatch
 def test_what_is_there_already_is_someone_elses(tmp_path):
     with Ledger(tmp_path / "ledgers") as own:
         foreign = folder_thing(tmp_path, f"{own.tag}-work")
-        with pytest.raises(LabError, match="there is a folder .* already"):
+        with pytest.raises(LabError, match="folder .* exists already"):
             own.record(foreign)
     assert Path(foreign.name).exists()
 
@@ -288,10 +288,10 @@ def test_the_runtime_folder_is_the_users_own(tmp_path, monkeypatch):
     (tmp_path / "theirs").mkdir(mode=0o755)
     assert stat.S_IMODE(runtime_folder(tmp_path / "theirs").stat().st_mode) == 0o700
     (tmp_path / "link").symlink_to(tmp_path / "theirs")
-    with pytest.raises(LabError, match="a folder of this user's own"):
+    with pytest.raises(LabError, match="a folder that belongs to this user"):
         runtime_folder(tmp_path / "link")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(LabError, match="a folder of this user's own"):
+    with pytest.raises(LabError, match="a folder that belongs to this user"):
         runtime_folder(tmp_path / "theirs")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with pytest.raises(LabError, match=str(tmp_path / "loadcurve")):

@@ -184,7 +184,7 @@ def test_a_namespace_of_somebody_else_stays(up, ledger):
             assert clean() is not None
         assert (NAMESPACES / foreign).exists()
         ledger.record(Resource("namespace", f"{ledger.tag}-other"))
-        with pytest.raises(LabError, match="there is a namespace .* already"):
+        with pytest.raises(LabError, match="namespace .* exists already"):
             ledger.record(Resource("namespace", foreign))
     finally:
         subprocess.run(["ip", "netns", "del", foreign], check=True)

@@ -1,8 +1,8 @@
-"""Processor time that a run did not get: what processes outside it took, and what the hypervisor kept back (steal).
+"""CPU time that processes outside a run, and the hypervisor (steal), took from it.
 
-It is also sent to hosts without this package, run there by ``python3 -I -S``, 3.9 or newer.  So it imports nothing but
-the standard library.  Times of processes are exact in Linux, to a hundredth of a second, while those of processors in
-``/proc/stat`` are samples; so what others took is summed over processes.
+Remote hosts run this file by ``python3 -I -S`` (3.9 or newer) without the package, so it imports only the standard
+library.  Linux accounts the CPU time of processes exactly, to a hundredth of a second, while ``/proc/stat`` samples
+processors; so the time of others is summed over processes.
 """
 
 import json
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h: works for whoever asks
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD of include/linux/sched.h: works for any process
 # Fields of /proc/PID/stat after the name, proc_pid_stat(5).
 _PARENT, _SESSION, _FLAGS, _TIMES = 1, 3, 6, slice(11, 15)
 # user nice system irq softirq, and steal, of a line of /proc/stat, proc_stat(5); guests are in user and nice.
@@ -20,16 +20,16 @@ _BUSY, _STEAL = (1, 2, 3, 6, 7), 8
 
 
 def sample(folder, own, below=False):
-    """Return what processes and processors have used so far.
+    """Return the CPU time used so far by processes and on processors.
 
     Parameters
     ----------
     folder : str
-        Of the run: what works in it belongs to the run, with all of its session.
+        The run's folder: processes that work in it belong to the run, with their sessions.
     own : iterable of int
         Processes of the launcher, which belong to the run.
     below : bool
-        Whether all that they started belongs to it as well.
+        Whether their descendants belong to it as well.
 
     Returns
     -------
@@ -50,15 +50,15 @@ def sample(folder, own, below=False):
 
 
 def between(before, after, used=()):
-    """Return what was used between two samples: the record of a machine in ``run.json``.
+    """Return the CPU time used between two samples, as ``run.json`` records it for a machine.
 
     Parameters
     ----------
     before, after : dict
         As `sample` returned them.
     used : iterable of int
-        Processors that the run uses; empty for all.  Where there are others, processes outside the run may have been
-        on those: then no more is counted than what the run left of the time in which the used ones were busy.
+        Processors that the run uses; empty for all.  If the machine has more, others may have run on those: then their
+        time is at most the busy time of the used processors minus that of the run.
     """
     used = sorted(map(str, used), key=int) or sorted(after["cpus"], key=int)
     busy, steal = (sum(after["cpus"][n][i] - before["cpus"][n][i] for n in used) for i in (0, 1))
@@ -66,13 +66,13 @@ def between(before, after, used=()):
     if len(used) < len(after["cpus"]):
         other = min(other, busy - (after["run_s"] - before["run_s"]))
     seconds = after["at_s"] - before["at_s"]
-    # What a process took is lost where nobody waits for its end, so a sum may even become smaller.
+    # The time of a process without a waiting parent is lost when it ends, so a sum can even decrease.
     other, steal = (round(min(max(0.0, value), seconds * len(used)), 3) for value in (other, steal))
     return {"cpus": list(map(int, used)), "seconds": round(seconds, 3), "other_cpu_s": other, "steal_s": steal}
 
 
 def ancestors(pid):
-    """Return a process and those above it: of a command that came by ssh, all that it came through."""
+    """Return a process and its ancestors, such as the sshd processes of a remote command."""
     found = []
     while pid and pid not in found:
         found.append(pid)
@@ -110,8 +110,8 @@ def _above(pid, processes):
 
 def _works_in(pid, folder):
     try:
-        place = Path("/proc", str(pid), "cwd").resolve()
-        return Path(folder) == place or Path(folder) in place.parents
+        cwd = Path("/proc", str(pid), "cwd").resolve()
+        return Path(folder) == cwd or Path(folder) in cwd.parents
     except OSError:  # it has ended, or belongs to somebody else
         return False
 

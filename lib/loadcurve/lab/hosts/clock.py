@@ -1,17 +1,17 @@
-"""Clocks that are set while a run lasts: a wall clock that did not go as far as the monotonic one beside it."""
+"""Detect that the wall clock was set during a run: it advanced by another time than the monotonic clock."""
 
 import time
 
-# A clock that is kept by NTP is slewed by at most 500 ppm (RFC 5905, 11.3); what is more was a step.
+# NTP slews a clock by at most 500 ppm (RFC 5905, 11.3); a larger difference is a step.
 _STEP_S, _SLEW = 0.05, 0.0005
 _READINGS = 5
 
 
 def both_clocks() -> tuple[float, float]:
-    """Wall clock and monotonic clock of this machine now, in s.
+    """Return wall clock and monotonic clock of this machine now, in s.
 
-    Of some readings the one that took least: where the processor is taken away between two clocks, they do not belong
-    together.
+    The fastest of several readings is taken: a process that is preempted between the two clocks reads them at different
+    times.
     """
     readings = [(time.monotonic(), time.time(), time.monotonic()) for _ in range(_READINGS)]
     before, wall, after = min(readings, key=lambda each: each[2] - each[0])
@@ -19,7 +19,7 @@ def both_clocks() -> tuple[float, float]:
 
 
 def clock_step(before: tuple[float, float], after: tuple[float, float], host: str = "") -> str:
-    """Say by how much a wall clock was set between two readings; empty where it was not.
+    """Return by how much a wall clock was set between two readings; empty if it was not.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Facts of the machine that decide what a number means.
+"""Facts of the machine that affect results.
 
-It is also sent to machines without this package, run by their ``python3 -I -S``, 3.9 or newer; there it prints them as
-JSON.  So it imports nothing but the standard library.
+Remote hosts run this file by ``python3 -I -S`` (3.9 or newer) without the package, and it prints the facts as JSON.  So
+it imports only the standard library.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def facts() -> dict[str, Any]:
-    """Kernel, processors, memory and the TCP settings that change results; `not known` where the system hides one."""
+    """Return kernel, processors, memory and TCP settings; `not known` where the system does not show one."""
     return {
         "system": platform.system(),
         "kernel": platform.release(),

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.process import Started
-from loadcurve.lab.hosts.signals import heard, pause
+from loadcurve.lab.hosts.signals import interruptible, pause
 
 # A server responds within a few ms of its start, a database after one or two seconds, and WordPress creates its tables
 # first; the rest allows for a busy machine.  The configured work for each response comes on top.
@@ -139,7 +139,7 @@ def probe(executor: Executor, url: str, patience_s: float) -> tuple[int, str]:
 def _probe_here(url: str, patience_s: float) -> tuple[int, str]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with heard(), opener.open(url, timeout=patience_s) as response:
+        with interruptible(), opener.open(url, timeout=patience_s) as response:
             return response.status, ""
     except urllib.error.HTTPError as error:
         return error.code, str(error)

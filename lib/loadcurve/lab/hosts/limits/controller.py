@@ -1,13 +1,12 @@
-"""Where this machine lets a control group limit processor time: asked of /proc and of the mounted hierarchies."""
+"""Find where on this machine a control group can limit CPU time, from /proc and the mounted hierarchies."""
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-CGROUPS = Path(
-    "/sys/fs/cgroup"
-)  # where systemd and all containers mount them, and where the ledger lets one be removed
+# Where systemd and all containers mount them, and where the ledger may remove one.
+CGROUPS = Path("/sys/fs/cgroup")
 # In µs: the period of `docker --cpus` and of Kubernetes, and the kernel's own (sched-bwc of its documentation).
 _PERIOD = 100_000
 NONE = "no cgroup with a cpu controller is writable here"
@@ -15,21 +14,21 @@ NONE = "no cgroup with a cpu controller is writable here"
 
 @dataclass(frozen=True)
 class Controller:
-    """A hierarchy of control groups that limits processor time, and where in it a group can be made.
+    """A hierarchy of control groups that limits CPU time, and the folder in which a group can be created.
 
     Attributes
     ----------
     version : int
         1 or 2.
     folder : pathlib.Path
-        In which the group is made.
+        Folder in which the group is created.
     """
 
     version: int
     folder: Path
 
     def settings(self, quota: float) -> tuple[str, ...]:
-        """Return what is written for so many processors, each as ``FILE=VALUE``.
+        """Return the settings for a quota in processors, each as ``FILE=VALUE``.
 
         Examples
         --------
@@ -45,12 +44,12 @@ class Controller:
 
 
 def find_controller(mounts: str | None = None, own: str | None = None, root: Path = CGROUPS) -> Controller | None:
-    """Return where a group can be made, None where nowhere.
+    """Return where a group can be created, or None.
 
-    Version 1 has its cpu controller in a hierarchy of its own: there the group is made below that of this process, so
-    that it has no more than this process has.  In version 2 a group with processes has no groups with a quota below it
-    (``no internal processes`` of the kernel's cgroup-v2 document): there it is the nearest of its ancestors that
-    hands out the controller.
+    In version 1 the cpu controller has its own hierarchy: the group is created below that of this process, so that it
+    gets at most what this process has.  In version 2 a group with processes has no child with a quota (rule ``no
+    internal processes`` of the kernel's cgroup-v2 document): the group is created below the nearest ancestor that
+    delegates the controller.
 
     Parameters
     ----------
@@ -67,13 +66,13 @@ def find_controller(mounts: str | None = None, own: str | None = None, root: Pat
     for version, mounted, folder in sorted(_own_groups(mounts, own)):
         above = [parent for parent in folder.parents if parent.is_relative_to(mounted)] if version == 2 else []
         for candidate in (folder, *above) if mounted.is_relative_to(root) else ():
-            if _hands_out(version, candidate):
+            if _delegates(version, candidate):
                 return Controller(version, candidate)
     return None
 
 
-def _hands_out(version: int, folder: Path) -> bool:
-    """Whether a group below this one would have a quota, and this user may make it and enter it."""
+def _delegates(version: int, folder: Path) -> bool:
+    """Whether this user may create and enter a group with a quota below this one."""
     if not (os.access(folder, os.W_OK) and os.access(folder / "cgroup.procs", os.W_OK)):
         return False
     if version == 1:
@@ -96,5 +95,5 @@ def _own_groups(mounts: str, own: str) -> Iterator[tuple[int, Path, Path]]:
             continue
         below = path.removeprefix(within.rstrip("/")).strip("/") if path.startswith(within) else ""
         folder = Path(point) / below
-        # A container may see the path of a hierarchy that is not its own: then it is what is mounted.
+        # A container may see the path of another hierarchy: then its group is the mounted one.
         yield version, Path(point), folder if ".." not in folder.parts and folder.is_dir() else Path(point)

@@ -1,8 +1,8 @@
 """Become a command within a control group: ``python -I -S enter.py GROUP FILE=VALUE… -- COMMAND…``.
 
-The laboratory writes this file into a run's folder and makes the group.  Settings that the group has already are left
-alone, so that a command which starts later does not begin a new period for the others.  The process stays the same,
-so that limits, signals and the end of the launcher reach the command.
+The laboratory writes this file into a run's folder and creates the group.  Settings that the group already has are not
+written again, because that would start a new period for its other commands.  The process stays the same, so that
+limits, signals and the end of the launcher reach the command.
 """
 
 import os
@@ -19,7 +19,7 @@ def settle(group: str, settings: list[str]) -> None:
 
 
 def main() -> None:
-    """Settle the group, enter it, become the command."""
+    """Apply the settings, enter the group, become the command."""
     end = sys.argv.index("--")
     group, settings, command = sys.argv[1], sys.argv[2:end], sys.argv[end + 1 :]
     if not os.path.isdir(group):  # noqa: PTH112 - as above

@@ -1,4 +1,4 @@
-"""What a host's commands may use: open files and processor time."""
+"""Limits of a host's commands: open files and CPU time."""
 
 import contextlib
 import resource
@@ -25,15 +25,15 @@ _CAP_SYS_RESOURCE = 24  # linux/capability.h
 
 @dataclass(frozen=True)
 class Limits:
-    """What a host's commands may use; a host without limits has what this process has.
+    """Limits of a host's commands; a host without limits has those of this process.
 
     Attributes
     ----------
     open_files : int or None
         Of each process: ``ulimit -n``, soft and hard, 16–2³⁰.
     cpu_quota : float or None
-        Of all commands of the host together: processors' worth of time in each 100 ms, 0.01–1024.  What is used up
-        early is waited for, so a response may take 100 ms longer than on a slower processor.
+        CPU time of all commands of the host together, in processors, 0.01–1024.  It is granted per 100 ms: once it is
+        used up, commands wait for the next period, so a response may take 100 ms longer than on a slower processor.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Prefix:
-    """What stands before a host's own prefix, so that a command has its limits.
+    """The prefix that applies limits to a command, before the host's own prefix.
 
     ``ip netns exec`` mounts another ``/sys``, in which there are no control groups: they are entered before it.  So
     ``replace(host, prefix=(*prefix.argv, *host.prefix))`` is the host for servers and generators, and `host` remains
@@ -80,7 +80,7 @@ class Prefix:
 
 
 def why_not(limits: Limits) -> str:
-    """Say in one line why a host cannot have these limits on this machine; empty when it can."""
+    """Return in one line why this machine cannot apply the limits; empty if it can."""
     if limits.open_files is not None:
         if which("prlimit") is None:
             return "prlimit is not installed (apt-get install util-linux)"
@@ -96,14 +96,14 @@ def why_not(limits: Limits) -> str:
 
 @contextlib.contextmanager
 def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.executable) -> Iterator[Prefix]:
-    """Limit a host of this machine for as long as the context; at its end every process in its group is ended.
+    """Limit the commands of a host for as long as the context lasts; at its end kill all processes in the group.
 
     Parameters
     ----------
     limits : Limits
-        What its commands may use.
+        The limits.
     ledger : Ledger
-        Where its control group is written down before it is made.
+        Records its control group.
     name : str
         Of the host: a letter, then up to 31 letters, digits and ``-``.  The file that it needs is ``NAME.enter.py``.
     python : str
@@ -112,12 +112,12 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
     Yields
     ------
     Prefix
-        What stands before the host's own prefix.
+        The prefix before the host's own.
 
     Raises
     ------
     LabError
-        When this machine cannot have the limits, see `why_not`.
+        When this machine cannot apply the limits, see `why_not`.
     """
     check_stem(name)
     if reason := why_not(limits):
@@ -147,13 +147,13 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
 
 
 def throttling(prefix: Prefix) -> dict[str, float]:
-    """Return what the quota did so far, for `run.json`; empty where there is none.
+    """Return how far the quota has limited the commands, for `run.json`; empty without a quota.
 
     Returns
     -------
     dict of str to float
-        ``periods``: in how many any command wanted to run; ``throttled``: in how many of them the quota was used up;
-        ``throttled_s``: time for which processors then stood still, summed over processors, in s.
+        ``periods``: periods in which a command was runnable; ``throttled``: those in which the quota was used up;
+        ``throttled_s``: time for which commands were throttled, summed over processors, in s.
     """
     if not prefix.group:
         return {}
@@ -168,7 +168,7 @@ def throttling(prefix: Prefix) -> dict[str, float]:
 
 
 def _open_files_argv(count: int) -> tuple[str, ...]:
-    """Set the limit, then give up the right to raise it: haproxy and mariadbd do so by themselves where they may."""
+    """Set the limit, and drop the capability to raise it: haproxy and mariadbd raise their own limit if they can."""
     kept = ("setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource") if _may_raise() else ()
     return ("prlimit", f"--nofile={count}:{count}", *kept)
 

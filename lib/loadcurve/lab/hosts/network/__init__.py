@@ -1,7 +1,7 @@
 """Networks of a study on one machine: topologies as data, namespaces that hold them, conditions of their links.
 
-`TOPOLOGIES` are the recipes, `build` makes one for as long as a context lasts, `network_facts` says what it was.
-Everything is written in a `Ledger` before it is made, so that `clean` can remove what a killed launcher left.
+`TOPOLOGIES` lists the recipes, `build` creates a topology for as long as a context lasts, `network_facts` describes it.
+A `Ledger` records every resource before it is created, so that `clean` can remove what a killed launcher left.
 """
 
 from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions, has_netem

@@ -1,4 +1,4 @@
-"""Run the tools that make networks: each under a time limit, ended with its launcher, several at once."""
+"""Run the tools that create networks: with a time limit, ended with the launcher, several at the same time."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ _FAILED_LINE = re.compile(r"^Command failed -:([0-9]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Invocation:
-    """A tool with its argv and what it reads on its standard input.
+    """A tool with its argv and its standard input.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Invocation:
     stdin : str
         Its standard input: the lines of a batch.
     stays : bool
-        Whether it runs as long as what it makes; `run_together` runs only such as end.
+        Whether it keeps running as long as the resource that it creates; `run_together` runs only tools that end.
     """
 
     argv: tuple[str, ...]
@@ -37,26 +37,26 @@ class Invocation:
 
 
 def run_together(invocations: Iterable[Invocation], holding: int | None = None) -> list[str]:
-    """Run several tools at once and return what each one printed.
+    """Run several tools at the same time and return what each printed.
 
     Parameters
     ----------
     invocations : iterable of Invocation
         What to run; their order does not matter.
     holding : int, optional
-        File descriptor that they keep open while they run: the lock of the ledger, so that nobody cleans up while a
-        tool of a killed launcher is still making something.
+        File descriptor that they keep open while they run: the lock of the ledger, so that `clean` waits for the tools
+        of a killed launcher.
 
     Raises
     ------
     LabError
-        When one of them fails; the others are waited for first.
+        When one of them fails, after the others have ended.
     """
     started: list[tuple[Invocation, subprocess.Popen]] = []
     failed, printed = [], []
-    deadline = time.monotonic() + _LIMIT_S + 3  # `timeout` kills 2 s after it has asked
+    deadline = time.monotonic() + _LIMIT_S + 3  # `timeout` kills 2 s after its first signal
     try:
-        # One by one, so that those which run are ended when a later one cannot be started.
+        # One by one, so that the `finally` ends those that run when a later one cannot be started.
         started.extend((invocation, _start(invocation, holding)) for invocation in invocations)
         for invocation, process in started:
             out, err = process.communicate(invocation.stdin, timeout=max(0.1, deadline - time.monotonic()))
@@ -64,7 +64,7 @@ def run_together(invocations: Iterable[Invocation], holding: int | None = None) 
             if process.returncode:
                 failed.append(f"{' '.join(invocation.argv)}: {_reason(err, process.returncode, invocation.stdin)}")
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"no end of {' '.join(error.cmd)} after {_LIMIT_S:g} s") from None
+        raise LabError(f"{' '.join(error.cmd)} did not end within {_LIMIT_S:g} s") from None
     finally:
         for _, process in started:
             _end(process)
@@ -87,7 +87,7 @@ def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C reaches the launcher, which ends them in order
+            start_new_session=True,  # so that Ctrl-C reaches only the launcher, which ends the tools
             pass_fds=() if holding is None else (holding,),
         )
     except FileNotFoundError as error:
@@ -96,7 +96,7 @@ def _start(invocation: Invocation, holding: int | None) -> subprocess.Popen:
 
 def _end(process: subprocess.Popen) -> None:
     if process.poll() is None:
-        process.terminate()  # `timeout` passes it on
+        process.terminate()  # `timeout` forwards the signal
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(3)
     for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
@@ -105,8 +105,8 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _reason(stderr: str, code: int, text: str) -> str:
-    """First line of what a tool said, and the line of its batch that it said it about."""
-    said = [line for line in stderr.strip().splitlines() if not _FAILED_LINE.match(line)]
-    number = _FAILED_LINE.search(stderr)  # `ip` and `tc` say so after their reason
+    """Return the first line of a tool's error output, and the line of the batch that it refers to."""
+    lines = [line for line in stderr.strip().splitlines() if not _FAILED_LINE.match(line)]
+    number = _FAILED_LINE.search(stderr)  # `ip` and `tc` print the line number after the reason
     about = f" ({text.splitlines()[int(number[1]) - 1]})" if number else ""
-    return (said[0] if said else f"exit code {code}") + about
+    return (lines[0] if lines else f"exit code {code}") + about

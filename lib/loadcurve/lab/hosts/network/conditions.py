@@ -1,10 +1,10 @@
-"""What a link does to packets, and what a host's kernel is set to: values that are checked before anything is made.
+"""Conditions of links and kernel settings of hosts, checked before anything is created.
 
 Delay and loss hold for each direction, so a link's delay adds twice to a round trip.  Rate limits each direction at
 the sending end (token bucket, tc-tbf(8)).
 
-Loss is drawn where packets arrive, not by netem: a sender's queue holds up to 64 KiB as one packet (segmentation
-offload), and dropping there would lose a whole burst.  So a link with loss also has its segmentation offload off.
+Packets are dropped at the receiving end, not by netem: a sender's queue holds up to 64 KiB as one packet (segmentation
+offload), so a drop there would lose a whole burst.  A link with loss also has segmentation offload turned off.
 """
 
 import math
@@ -25,7 +25,7 @@ _TBF_LATENCY_MS = 50
 _NETEM_LIMIT_PACKETS = 100_000
 _ETHERNET_HEADER_BYTES = 14
 
-# Set per network namespace in Linux 6.x, and of use in a load test.  Names that are the whole machine's are not here.
+# Settings of a network namespace in Linux 6.x that matter in a load test.  Settings of the whole machine are left out.
 SYSCTLS = frozenset(
     {
         "net.core.somaxconn",
@@ -72,21 +72,21 @@ _WORD = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX of linux/tcp.h is
 
 @dataclass(frozen=True)
 class LinkConditions:
-    """What a link does to packets.
+    """Conditions of a link.
 
     Attributes
     ----------
     mtu : int
         Largest packet in bytes, 68–65521.
     rate_bps : float
-        Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit where it is not there.
+        Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit by default.
     delay_s : float
         Delay in each direction, 0–10 s.
     loss_ratio : float
         Share of IPv4 packets lost at random in each direction, 0–1; it has a resolution of a millionth.
     offloads : mapping of str to bool
-        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's own
-        otherwise.
+        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's
+        defaults otherwise.
     """
 
     mtu: int = 1500
@@ -112,12 +112,12 @@ class LinkConditions:
 
 @dataclass(frozen=True)
 class HostSettings:
-    """What a host's kernel is set to.
+    """Kernel settings of a host.
 
     Attributes
     ----------
     congestion_control : str
-        ``reno`` unless a study asks about another one: bbr, the default of some kernels, sends responses of more than
+        ``reno`` unless a study sets another one: bbr, the default of some kernels, sends responses of more than
         one segment four to nine times slower over veth.
     sysctls : mapping of str to str
         Settings of this host alone, their names among `SYSCTLS`, their values numbers.
@@ -186,7 +186,7 @@ def loss_rules(losses: Mapping[str, float]) -> str:
 
 
 def ethtool_argv(device: str, link: LinkConditions) -> tuple[str, ...]:
-    """Command that switches offloads; empty where a link asks for none.
+    """Return the command that sets offloads; empty where a link sets none.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def ethtool_argv(device: str, link: LinkConditions) -> tuple[str, ...]:
 
 @cache
 def has_netem() -> bool:
-    """Whether this kernel delays packets by itself: asked in a namespace that is gone with the question."""
+    """Whether this kernel has netem, tried in a temporary namespace."""
     try:
         run(("unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"))
     except LabError:

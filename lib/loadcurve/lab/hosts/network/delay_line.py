@@ -2,8 +2,8 @@
 
     delay_line.py NAMESPACE DEVICE NAMESPACE DEVICE DELAY_S
 
-It makes the devices, prints ``ready`` and carries frames until it is ended; the devices end with it.  One process for
-each direction.  It is run as a file by a bare interpreter, so it imports nothing of the package.
+It creates the devices, prints ``ready`` and forwards frames until it is killed; the devices are removed with it.  Each
+direction has its own process.  A bare interpreter runs this file, so it imports nothing of the package.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ def open_tap(namespace: str, device: str) -> int:
 
 
 def carry(source: int, sink: int, delay_s: float) -> None:
-    """Pass frames on, each `delay_s` after it came; never returns."""
+    """Forward frames, each `delay_s` after its arrival; never return."""
     waiting: deque[tuple[float, bytes]] = deque()
     read, write, now, wait = os.read, os.write, time.monotonic, select.select
     poll, held = [source], 0
@@ -69,7 +69,7 @@ def carry(source: int, sink: int, delay_s: float) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Make both devices, say so, and carry in both directions."""
+    """Create both devices, print ``ready``, and forward in both directions."""
     near, far = open_tap(argv[0], argv[1]), open_tap(argv[2], argv[3])
     delay_s, parent = float(argv[4]), os.getpid()
     if os.fork() == 0:

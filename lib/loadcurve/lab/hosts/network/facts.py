@@ -1,4 +1,4 @@
-"""Facts of each host's network that decide what its numbers mean, for `run.json`."""
+"""Facts of each host's network that affect results, for `run.json`."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _OFFLOADS = {
 
 
 def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
-    """Interfaces, routes and settings of each host, asked of all at once.
+    """Return interfaces, routes and settings of each host.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
         them, with ``congctl`` where a route has its own congestion control) and ``sysctls`` (name → value; those that
         the kernel hides are left out).
     """
-    asked = [
+    invocations = [
         Invocation(host.argv(command))
         for host in hosts.values()
         for command in (
@@ -51,12 +51,12 @@ def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
             ("sysctl", "-e", *_SETTINGS),
         )
     ]
-    answers = run_together(asked)
-    facts = {name: _facts_of(*answers[4 * at : 4 * at + 4]) for at, name in enumerate(hosts)}
+    outputs = run_together(invocations)
+    facts = {name: _facts_of(*outputs[4 * at : 4 * at + 4]) for at, name in enumerate(hosts)}
     cards = [(name, card) for name, of_host in facts.items() for card in of_host["interfaces"] if card != "lo"]
-    asked = [Invocation(hosts[name].argv(("ethtool", "-k", card))) for name, card in cards]
-    for (name, card), answer in zip(cards, run_together(asked), strict=True):
-        facts[name]["interfaces"][card]["offloads"] = _offloads(answer)
+    invocations = [Invocation(hosts[name].argv(("ethtool", "-k", card))) for name, card in cards]
+    for (name, card), output in zip(cards, run_together(invocations), strict=True):
+        facts[name]["interfaces"][card]["offloads"] = _offloads(output)
     return facts
 
 

@@ -1,13 +1,13 @@
-"""What a launch has made on the machine, written down before it is made, so that it can be removed by anyone later.
+"""The ledger of a launch: a list of all resources that it creates on the machine, so that they can be removed later.
 
-One small file for each launch, in a folder that only its user may enter.  Its name says whose it is::
+Each launch has one small file, in a folder that only its user may enter.  The file name identifies the launcher::
 
     /run/loadcurve/lc3fa9c1.4242.181516.1f0c2d3e.ledger
                    tag      pid  start  boot
 
-A process is told from a later one with the same number by its start time, and from one before a restart by the boot.
-Each line names things: ``made`` is written before they are made, ``gone`` after they have been removed.  Lines are
-appended in one piece; a last line without its end is of something that was never begun.
+The start time distinguishes a process from a later one with the same number, and the boot ID from one before a restart.
+Each line lists resources: ``made`` is written before they are created, ``gone`` after they are removed.  Lines are
+appended in one write; a last line without a newline lists resources that were never created.
 """
 
 import contextlib
@@ -25,17 +25,17 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.hosts.network.resources import Resource, check_resource, exists, is_running, process_state, remove
 
 _FILE = re.compile(r"(lc[0-9a-f]{6})\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})\.ledger")
-# How long the tools of a killed launcher may take to end: they get its last signal at once.
+# Time for the tools of a killed launcher to end; they get their signal at once.
 _TOOLS_END_S = 5.0
 
 
 class Ledger:
-    """A launch and all it has made on the machine; leaving the context removes all of it.
+    """The resources of a launch; leaving the context removes all of them.
 
     Parameters
     ----------
     folder : pathlib.Path, optional
-        Where the file lies; the user's runtime folder by default.
+        Folder of the file; the user's runtime folder by default.
 
     Attributes
     ----------
@@ -59,33 +59,33 @@ class Ledger:
         self.close()
 
     def record(self, *resources: Resource) -> None:
-        """Write down what is about to be made.
+        """Record resources that are about to be created.
 
         Raises
         ------
         ValueRuleError
-            When a name does not carry the launch's tag.
+            When a name does not begin with the launch's tag.
         LabError
-            When there is such a thing already: it is someone else's.
+            When the resource exists already, because then it belongs to somebody else.
         """
         for resource in resources:
             if exists(check_resource(resource, self.tag)):
-                raise LabError(f"there is a {resource} already; it is not of this launch")
+                raise LabError(f"{resource} exists already and does not belong to this launch")
         self._write("made", resources)
         self._resources += resources
 
     def remove(self, *resources: Resource) -> None:
-        """Remove things of this launch, and write down that they are gone."""
-        _surely(resources)
+        """Remove resources of this launch, and record that they are gone."""
+        _remove_completely(resources)
         self._resources = [resource for resource in self._resources if resource not in resources]
         self._write("gone", resources)
 
     def close(self) -> None:
-        """Remove all that is left of this launch, and its file."""
-        if os.getpid() != self._pid or self.lock < 0:  # a fork of the launcher owns nothing
+        """Remove the remaining resources of this launch, and the ledger."""
+        if os.getpid() != self._pid or self.lock < 0:  # a fork of the launcher owns no resources
             return
         try:
-            _surely(self._resources)
+            _remove_completely(self._resources)
             self._path.unlink(missing_ok=True)
         finally:
             os.close(self.lock)
@@ -103,44 +103,44 @@ class Ledger:
         raise LabError(f"{self._path}: no room for another line")
 
 
-def _surely(resources: Sequence[Resource]) -> None:
+def _remove_completely(resources: Sequence[Resource]) -> None:
     try:
         remove(resources)
-    except KeyboardInterrupt:  # the second Ctrl-C, of someone who sees no end: what was begun is ended first
+    except KeyboardInterrupt:  # a second Ctrl-C: finish the removal first
         remove(resources)
         raise
 
 
 def clean(folder: Path | None = None) -> tuple[str, ...]:
-    """Remove what launches have left that are no more, and nothing else.
+    """Remove the resources left by launches that have ended, and nothing else.
 
     Parameters
     ----------
     folder : pathlib.Path, optional
-        Where the ledgers lie; the user's runtime folder by default.
+        Folder of the ledgers; the user's runtime folder by default.
 
     Returns
     -------
     tuple of str
-        A sentence for each thing that was removed, and for each ledger that had to stay.
+        A sentence for each resource that was removed, and for each ledger that could not be removed.
     """
-    said: list[str] = []
+    messages: list[str] = []
     for path in sorted(runtime_folder(folder).glob("*.ledger")):
         found = _FILE.fullmatch(path.name)
         if not found or _is_alive(int(found[2]), int(found[3]), found[4]):
             continue
-        with contextlib.suppress(FileNotFoundError):  # cleaned by another one meanwhile
-            said += _clean_one(path, found[1])
-    return tuple(said)
+        with contextlib.suppress(FileNotFoundError):  # another process cleaned it meanwhile
+            messages += _clean_one(path, found[1])
+    return tuple(messages)
 
 
 def _clean_one(path: Path, tag: str) -> list[str]:
     with path.open("rb") as file:
         if not _locked(file.fileno()):
-            return [f"{tag}: its launcher is gone, but a process that it started still makes things; try again"]
-        path.stat()  # another one may have cleaned while this one waited
+            return [f"{tag}: its launcher has ended, but a process that it started still creates resources; try again"]
+        path.stat()  # raises if another process cleaned it while this one waited
         try:
-            resources = [check_resource(resource, tag) for resource in reversed(_left(file.read()))]
+            resources = [check_resource(resource, tag) for resource in reversed(_remaining(file.read()))]
             here = [resource for resource in resources if exists(resource)]
             remove(here)
         except (LoadcurveError, OSError) as error:
@@ -149,15 +149,15 @@ def _clean_one(path: Path, tag: str) -> list[str]:
         return [f"{tag}: removed {resource}" for resource in here]
 
 
-def _left(lines: bytes) -> list[Resource]:
-    """Things that a ledger names as made and not as gone."""
+def _remaining(lines: bytes) -> list[Resource]:
+    """Resources that a ledger lists as made and not as gone."""
     left: list[Resource] = []
     for number, line in enumerate(lines.split(b"\n")[:-1], 1):
         try:
             ((what, pairs),) = json.loads(line).items()
             resources = [Resource(kind, name) for kind, name in pairs]
         except (ValueError, TypeError, AttributeError):
-            raise LabError(f"line {number} is not of a ledger") from None
+            raise LabError(f"line {number} is not a line of a ledger") from None
         left = [*left, *resources] if what == "made" else [resource for resource in left if resource not in resources]
     return left
 
@@ -186,12 +186,14 @@ def _boot() -> str:
 
 
 def runtime_folder(folder: Path | None = None) -> Path:
-    """Where the ledgers lie, made if need be: ``/run/loadcurve`` for root, else in the user's own runtime folder.
+    """Return the folder of the ledgers, created if needed.
+
+    ``/run/loadcurve`` for root, else in the user's runtime folder.
 
     Raises
     ------
     LabError
-        When it is not a folder of this user's own.
+        When it is not a folder that belongs to this user.
     """
     if folder is None:
         own = os.environ.get("XDG_RUNTIME_DIR")
@@ -202,6 +204,6 @@ def runtime_folder(folder: Path | None = None) -> Path:
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.geteuid():
-        raise LabError(f"{folder} must be a folder of this user's own; remove it and try again")
+        raise LabError(f"{folder} must be a folder that belongs to this user; remove it and try again")
     folder.chmod(0o700)
     return folder

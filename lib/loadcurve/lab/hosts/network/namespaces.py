@@ -1,4 +1,4 @@
-"""Build a topology: namespaces, links and conditions up in a moment, and gone with the context."""
+"""Build a topology of namespaces, links and conditions, and remove it at the end of a context."""
 
 import contextlib
 import ipaddress
@@ -31,10 +31,10 @@ from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.network.wiring import SWITCH, Links, namespace, port
 from loadcurve.lab.hosts.process import guarded, pipe
 
-# A delay line lives as long as its topology; this is only to end one that nobody ended.
+# Time limit of a delay line, which normally ends with its topology.
 _LONGEST_TOPOLOGY_S = 86_400.0
 _DELAY_LINE_START_LIMIT_S = 5.0
-# As the run's folder has it, for who repeats the run by hand.
+# Its name in the run's folder, for a reader who repeats the run by hand.
 _DELAY_LINE = "delay_line.py"
 
 
@@ -46,30 +46,30 @@ def build(
     hosts: Mapping[str, HostSettings] | None = None,
     setup_log: SetupLog | None = None,
 ) -> Iterator[dict[str, Host]]:
-    """Build a topology, and take it down at the end with every process in it.
+    """Build a topology, and remove it at the end with every process in it.
 
     Parameters
     ----------
     topology : Topology
-        What to build; of `loopback` there is nothing to build.
+        What to build; `loopback` needs nothing.
     ledger : Ledger
-        Where it is written down first.
+        Records each resource before it is created.
     links : mapping of str to LinkConditions, optional
         By name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
     hosts : mapping of str to HostSettings, optional
         By name of a host.
     setup_log : SetupLog, optional
-        Where it is noted how all is made.
+        Records the commands.
 
     Yields
     ------
     dict of str to Host
-        Name → where to run its commands; ``local`` alone for `loopback`.
+        Name → host; only ``local`` for `loopback`.
 
     Raises
     ------
     LabError
-        When a name is not of the topology, the machine cannot build it, or a link did not last until the end.
+        When a name is not in the topology, the machine cannot build it, or a link failed before the end.
     """
     conditions = wiring.resolve(topology, links or {})
     settings = {node.name: HostSettings() for node in topology.nodes}
@@ -159,7 +159,7 @@ def _start_delay_lines(
     stack: contextlib.ExitStack,
     setup_log: SetupLog,
 ) -> None:
-    """Start a delay line for each link that has one; one whose launcher dies first cannot say `ready`, and ends."""
+    """Start a delay line for each link with delay; without its launcher it cannot print `ready`, and ends."""
     lines = []
     for (host, network), delay_s in delays.items():
         (device,) = (i.name for i in topology.node(host).interfaces if i.network == network)
@@ -189,7 +189,7 @@ def _start_delay_lines(
 
 
 def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
-    """End a delay line; one that ended by itself is an error, unless another one is on its way already."""
+    """End a delay line; raise if it had ended before, unless another error is being raised."""
     if process.poll() is not None:
         pipe(process.stdout).close()
         if kind is not None:

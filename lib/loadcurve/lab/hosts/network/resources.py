@@ -1,4 +1,4 @@
-"""What the laboratory makes outside of its folders, and how each kind is removed."""
+"""Resources that the laboratory creates outside its folders, and how each kind is removed."""
 
 import contextlib
 import os
@@ -23,10 +23,10 @@ _LONGEST_LINK = 15
 
 @dataclass(frozen=True)
 class Resource:
-    """Something that stays when its maker dies.
+    """A resource that remains when the process that created it dies.
 
-    What lies in a network namespace goes with it (links, bridges, queueing disciplines, tables, processes), and a
-    queueing discipline goes with its link, so those need no entry of their own.
+    Whatever is in a network namespace is removed with it (links, bridges, queueing disciplines, tables, processes), and
+    a queueing discipline with its link, so those need no entry.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Resource:
 
 
 def check_resource(resource: Resource, tag: str) -> Resource:
-    """Return `thing` if its name carries the launch's tag as its kind asks, so that nothing else is ever removed.
+    """Return a resource if its name begins with the launch's tag; raise otherwise, so that nothing else is removed.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def check_resource(resource: Resource, tag: str) -> Resource:
     'lc3fa9c1-S1'
     >>> check_resource(Resource("folder", "/home"), "lc3fa9c1")
     Traceback (most recent call last):
-    loadcurve.errors.ValueRuleError: thing must be of a known kind, its name beginning with lc3fa9c1, got 'folder /home'
+    loadcurve.errors.ValueRuleError: resource must be of a known kind, with a name in lc3fa9c1*, got 'folder /home'
     """
     own, path = resource.name, Path(resource.name)
     if resource.kind == "nft_table":
@@ -63,12 +63,12 @@ def check_resource(resource: Resource, tag: str) -> Resource:
     elif resource.kind == "link" and len(own) > _LONGEST_LINK:
         own = ""
     if resource.kind not in _REMOVERS or not re.fullmatch(rf"{tag}[A-Za-z0-9._-]*", own):
-        raise ValueRuleError("thing", f"of a known kind, its name beginning with {tag}", str(resource))
+        raise ValueRuleError("resource", f"of a known kind, with a name in {tag}*", str(resource))
     return resource
 
 
 def exists(resource: Resource) -> bool:
-    """Whether there is such a thing now, whoever made it."""
+    """Whether such a resource exists now, whoever created it."""
     if resource.kind == "nft_table":
         return f"table {resource.name}" in run(("nft", "list", "tables")).splitlines()
     roots = {"namespace": NAMESPACES, "link": _INTERFACES}
@@ -76,12 +76,12 @@ def exists(resource: Resource) -> bool:
 
 
 def remove(resources: Iterable[Resource]) -> None:
-    """Remove things, those of one kind together; what is gone already is left at that.
+    """Remove resources, those of one kind together; ignore those that are gone already.
 
     Raises
     ------
     LabError
-        When one is still there afterwards.
+        When one still exists afterwards.
     """
     resources = list(resources)
     for kind, remover in _REMOVERS.items():
@@ -94,18 +94,18 @@ def remove(resources: Iterable[Resource]) -> None:
 
 
 def _remove_namespaces(names: list[str]) -> None:
-    """End the processes in them, which would keep them alive, and unname them."""
+    """Kill the processes in namespaces, which would keep them alive, and delete their names."""
     with contextlib.ExitStack() as stack:
-        # Held open, so that no new namespace is given the number of one that is gone.
+        # Held open, so that no new namespace gets the inode number of a removed one.
         held = [stack.enter_context((NAMESPACES / name).open("rb")) for name in names]
         numbers = {(stat.st_dev, stat.st_ino) for stat in (os.fstat(file.fileno()) for file in held)}
         _end_processes_in(numbers)
         run(("ip", "-force", "-batch", "-"), "".join(f"netns del {name}\n" for name in names))
-        _end_processes_in(numbers)  # one that was just about to enter
+        _end_processes_in(numbers)  # a process may have been about to enter
 
 
 def _end_processes_in(numbers: set[tuple[int, int]]) -> None:
-    for _ in range(3):  # a process may start another one while it is being ended
+    for _ in range(3):  # a process may fork while it is being killed
         if not _end_processes(_processes_in(numbers)):
             break
 
@@ -114,7 +114,7 @@ def _processes_in(numbers: set[tuple[int, int]]) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # the process has ended meanwhile
                 stat = (entry / "ns/net").stat()
                 if (stat.st_dev, stat.st_ino) in numbers:
                     found.append(int(entry.name))
@@ -122,7 +122,7 @@ def _processes_in(numbers: set[tuple[int, int]]) -> list[int]:
 
 
 def _end_processes(pids: list[int]) -> bool:
-    """Kill processes and wait up to 2 s until they are gone; whether there were any."""
+    """Kill processes and wait up to 2 s until they are gone; return whether there were any."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -133,7 +133,7 @@ def _end_processes(pids: list[int]) -> bool:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and waits for its parent does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         return process_state(pid)[0] not in "ZX"
     except OSError:
@@ -141,7 +141,7 @@ def is_running(pid: int) -> bool:
 
 
 def process_state(pid: int) -> tuple[str, int]:
-    """State letter and start time, in clock ticks since boot, of a process (proc(5), /proc/pid/stat 3 and 22)."""
+    """Return a process's state letter and its start in clock ticks since boot (proc(5), /proc/pid/stat 3 and 22)."""
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     return fields[0], int(fields[19])
 

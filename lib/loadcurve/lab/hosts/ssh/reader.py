@@ -5,7 +5,7 @@ import select
 import time
 from collections.abc import Iterator
 
-from loadcurve.lab.hosts.signals import heard
+from loadcurve.lab.hosts.signals import interruptible
 
 _PART = 65536
 
@@ -75,7 +75,7 @@ class Reader:
 
     def _some(self) -> bytes:
         left_s = self._deadline - time.monotonic()
-        with heard():
+        with interruptible():
             ready = left_s > 0 and self._ready.poll(left_s * 1000)
         if not ready:
             raise TimeoutError("no answer in time")
