@@ -2,16 +2,27 @@
 
 A generator, server, balancer, monitor, fault, raw format or audit rule is registered once: a module-level constant of
 its kind, in the module that implements it.  Everything else (schema, reference page, packages to install,
-completeness tests) asks `registered`.
+completeness tests) asks `registered` or `registered_by_name`.
 """
 
 import importlib
 import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+
+class Named(Protocol):
+    """A registration with a name."""
+
+    @property
+    def name(self) -> str:
+        """Its own among those of its kind."""
+        ...
+
 
 T = TypeVar("T")
+N = TypeVar("N", bound=Named)
 
 
 def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
@@ -42,6 +53,21 @@ def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
             if isinstance(value, kind):
                 found.setdefault(id(value), value)
     return tuple(found.values())
+
+
+def registered_by_name(package: ModuleType, kind: type[N]) -> dict[str, N]:
+    """Return the constants that `registered` finds, by their names in alphabetical order.
+
+    Raises
+    ------
+    ValueError
+        When two of them have the same name.
+    """
+    found = sorted(registered(package, kind), key=lambda one: one.name)
+    names = [one.name for one in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{package.__name__} registers {', '.join(twice)} twice")
+    return dict(zip(names, found, strict=True))
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:

@@ -9,7 +9,7 @@ from types import ModuleType
 from loadcurve import paths
 from loadcurve.lab import describe, monitors, read_checked
 from loadcurve.lab.faults import FAULTS
-from loadcurve.lab.generators import RULES, others, wrk
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
 from loadcurve.lab.schedule.search import Capacity, NarrowMean, SaturatingSize
 from loadcurve.lab.servers import Burn, Delay, Files, Status, Text, apache, caddy, lighttpd
@@ -37,7 +37,7 @@ RECIPES: dict[str, dict[str, object]] = {
         "nft": balancers.NftSection,
         "ipvs": balancers.IpvsSection,
     },
-    "generators": {name: getattr(wrk, name, None) or getattr(others, name) for name in RULES},
+    "generators": dict(GENERATORS),
     "monitors": {one.name: getattr(monitors, one.name, (MonitorsSection, one.name)) for one in fields(MonitorsSection)},
     "faults": dict(FAULTS),
     "searches": {"capacity": Capacity, "saturating_size": SaturatingSize, "stop": NarrowMean},
@@ -80,8 +80,8 @@ def _said(kind: str, name: str, recipe: object) -> str:
         taken = [f"`{one}`" for one in inspect.signature(recipe).parameters if one != "block"]
         return f"{first} Takes {', '.join(taken)}." if taken else first
     if kind == "generators":
-        bounds = " or ".join(f"`{bound}`" for bound in RULES[name].bounds)
-        return f"{first}<br>{RULES[name].loop.capitalize()} loop, ended by {bounds}."
+        bounds = " or ".join(f"`{bound}`" for bound in GENERATORS[name].bounds)
+        return f"{first}<br>{GENERATORS[name].loop.capitalize()} loop, ended by {bounds}."
     if kind == "faults" and len(paragraphs) > 1:
         return f"{first}<br>{paragraphs[1]}"
     return first
@@ -101,6 +101,8 @@ def _paragraphs(recipe: object) -> list[str]:
 
 
 def _doc(recipe: object) -> str:
+    if hasattr(recipe, "description"):
+        return recipe.description
     return inspect.cleandoc((recipe.__doc__ if isinstance(recipe, ModuleType) else inspect.getdoc(recipe)) or "")
 
 

@@ -26,7 +26,7 @@ from faked_clock import LIBRARY, faking
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
-from loadcurve.lab.generators import begun_late_s
+from loadcurve.lab.generators import start_delay_s
 from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
 
@@ -36,10 +36,10 @@ LAUNCH = """
 import select, sys, time
 from pathlib import Path
 from loadcurve.lab import launch
-from loadcurve.lab.generators import together
+from loadcurve.lab.generators import barrier
 from loadcurve.records import read_study
 time.sleep = lambda duration_s: select.select([], [], [], duration_s)
-together._AT = "import select" + chr(10) + together._AT.replace("time.sleep(", "select.select([], [], [], ")
+barrier._AT = "import select" + chr(10) + barrier._AT.replace("time.sleep(", "select.select([], [], [], ")
 folder = Path(sys.argv[1])
 launch(read_study(folder), folder)
 """
@@ -141,7 +141,7 @@ def test_a_clock_that_is_set_before_the_load(study, clock, tmp_path):
         assert (run.commands[0].started_at < run.commands[-1].started_at) == (step_s > 0), "by the wall clock"
         noted = [(path / f"local-{number}.at.json").read_text() for number in (1, 2)]
         assert len({json.loads(each)["instant_ns"] for each in noted}) == 1
-        assert all(0 <= begun_late_s(each) < 3 for each in noted), "by the monotonic clock nothing was set"
+        assert all(0 <= start_delay_s(each) < 3 for each in noted), "by the monotonic clock nothing was set"
     ingested = read_runs(folder)
     runs = ingested.tables["runs"]
     assert runs.groupby("run_id").size().to_dict() == {"r1": 2, "r2": 2}

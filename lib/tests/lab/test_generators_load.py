@@ -8,24 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.generators import RULES, Load, generator, split
+from loadcurve.lab.generators import GENERATORS, Load, command_of, generator_named, split
 from loadcurve.lab.hosts.tools import TOOLS
 
 URL = "http://127.0.0.1:8080/"
 
 
 def load(tool, /, **changes):
-    bound = {"requests": 1000} if "duration_s" not in RULES[tool].bounds else {"duration_s": 2}
-    rate = {"rate_rps": 100} if RULES[tool].loop == "open" else {}
-    return Load(**({"tool": tool, "url": URL, "connections": 8} | bound | rate | changes))
+    bound = {"requests": 1000} if "duration_s" not in GENERATORS[tool].bounds else {"duration_s": 2}
+    rate = {"rate_rps": 100} if GENERATORS[tool].loop == "open" else {}
+    made = Load(**({"tool": tool, "url": URL, "connections": 8} | bound | rate | changes))
+    generator_named(made.tool).check(made)
+    return made
 
 
-@pytest.mark.parametrize("tool", RULES)
-def test_every_generator_is_a_known_tool_and_says_its_loop(tool):
-    made = generator(load(tool))
+@pytest.mark.parametrize("tool", GENERATORS)
+def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
+    made = command_of(load(tool))
     assert tool in TOOLS
-    assert made.argv[0] == tool
-    assert made.loop == {"wrk2": "open"}.get(tool, "closed")
+    assert made.argv[0] == made.tool == tool
+    assert GENERATORS[tool].loop == {"wrk2": "open"}.get(tool, "closed")
     assert all(isinstance(word, str) and word for word in made.argv)
     assert made.limit_s > 2
 
@@ -104,21 +106,21 @@ def test_what_a_tool_does_not_take_is_refused(tool, changes, name):
 @pytest.mark.parametrize("stem", ["", "-x", "a/b", "../x", "a.b", "x" * 40, None])
 def test_files_keep_to_the_runs_folder(stem):
     with pytest.raises(ValueRuleError, match="stem must be"):
-        generator(load("wrk"), stem)
+        command_of(load("wrk"), stem)
 
 
-@pytest.mark.parametrize("tool", RULES)
+@pytest.mark.parametrize("tool", GENERATORS)
 def test_files_are_named_by_host_and_tool(tool):
-    method = {"method": "POST", "body_bytes": 100} if "POST" in RULES[tool].methods else {}
-    each = {"each_request": True} if tool in ("ab", "h2load") else {}
-    made = generator(load(tool, **method, **each), "C1-2")
+    method = {"method": "POST", "body_bytes": 100} if "POST" in GENERATORS[tool].methods else {}
+    each = {"each_request": GENERATORS[tool].logs_requests}
+    made = command_of(load(tool, **method, **each), "C1-2")
     for name in (*made.files, *made.outputs.values()):
         assert name.startswith(f"C1-2.{tool}.")
         assert any(name in word for word in made.argv), "each file is one that the command names"
 
 
 def test_the_url_without_a_path_gets_one_where_the_tool_needs_it():
-    assert generator(load("ab", url="http://127.0.0.1:8080")).argv[-1] == URL
+    assert command_of(load("ab", url="http://127.0.0.1:8080")).argv[-1] == URL
 
 
 @given(connections=st.integers(1, 5000), processes=st.integers(1, 64), requests=st.integers(1, 10**6))
@@ -137,7 +139,7 @@ def test_a_load_is_divided_exactly(connections, processes, requests):
 
 def test_several_processes_are_no_one_command():
     with pytest.raises(ValueRuleError, match="processes must be 1 here"):
-        generator(load("wrk", processes=2))
+        command_of(load("wrk", processes=2))
 
 
 def test_a_rate_is_divided_too():
@@ -148,15 +150,15 @@ def test_a_rate_is_divided_too():
 # weighttp 0.4 and wrk2 are not in Debian.  These are the options of their own help (``show_help`` in weighttp's
 # src/weighttp.c; README.md of wrk2): where the tools are installed, test_generators_real runs them.
 def test_weighttp_is_called_as_its_help_says():
-    argv = generator(load("weighttp", requests=1000, threads=2, headers={"X-Case": "a b"})).argv
+    argv = command_of(load("weighttp", requests=1000, threads=2, headers={"X-Case": "a b"})).argv
     assert argv == ("weighttp", "-n", "1000", "-c", "8", "-t", "2", "-k", "-H", "X-Case: a b", URL)
-    assert "-k" not in generator(load("weighttp", keep_alive=False)).argv
+    assert "-k" not in command_of(load("weighttp", keep_alive=False)).argv
 
 
 def test_wrk2_is_called_as_its_readme_says():
-    argv = generator(load("wrk2", rate_rps=2000, threads=2, duration_s=30)).argv
+    argv = command_of(load("wrk2", rate_rps=2000, threads=2, duration_s=30)).argv
     assert argv == ("wrk2", "-R2000", "-t2", "-c8", "-d30s", "--timeout", "4s", "--latency", URL)
-    made = generator(load("wrk2", method="POST", body_bytes=20))
+    made = command_of(load("wrk2", method="POST", body_bytes=20))
     assert made.files == {
         "local.wrk2.lua": (
             '-- The request of this load, for wrk2.\nwrk.method = "POST"\nwrk.body = string.rep("x", 20)\n'
@@ -171,12 +173,12 @@ def test_every_option_stands_in_the_tools_own_help(tool):
     flag = {"wrk": [], "hey": []}.get(tool, ["-h"])
     done = subprocess.run([tool, *flag], capture_output=True, text=True, timeout=120, check=False)
     words = (done.stdout + done.stderr).replace(",", " ").replace("=", " ").split()
-    methods = [m for m in RULES[tool].methods if m in ("GET", "POST", "PUT", "HEAD", "DELETE")]
+    methods = [m for m in GENERATORS[tool].methods if m in ("GET", "POST", "PUT", "HEAD", "DELETE")]
     for method in methods:
         body = {"body_bytes": 9} if method in ("POST", "PUT") else {}
         each = {"each_request": True} if tool in ("ab", "h2load") else {}
         made = load(tool, method=method, headers={"X": "y"}, **body, **each)
-        for word in generator(made).argv:
+        for word in command_of(made).argv:
             option = word.partition("=")[0]
             if option.startswith("-") and option != "--":
                 assert option in words or option[:2] in words, f"{tool} knows no {option}"

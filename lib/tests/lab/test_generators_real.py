@@ -13,7 +13,7 @@ from events import HANG_S
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
 from loadcurve.lab.deployment.host_slot import free_port
-from loadcurve.lab.generators import RULES, Load, generator
+from loadcurve.lab.generators import GENERATORS, Load, command_of
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, TOOLS, which
 
@@ -70,7 +70,7 @@ def run(load, folder, edit=lambda text: text):
     """Make a load; the tables of its report and of its further outputs, by variant."""
     if shutil.which(load.tool, path=SEARCH_PATH) is None:
         pytest.skip(f"{load.tool} is not installed: {TOOLS[load.tool].remedy}")
-    made = generator(load)
+    made = command_of(load)
     for name, text in made.files.items():
         (folder / name).write_text(edit(text))
     done = subprocess.run(
@@ -87,7 +87,7 @@ def run(load, folder, edit=lambda text: text):
 
 
 def bounded(tool, n=1000):
-    return {"requests": n} if "requests" in RULES[tool].bounds else {"duration_s": 1}
+    return {"requests": n} if "requests" in GENERATORS[tool].bounds else {"duration_s": 1}
 
 
 @pytest.mark.parametrize("tool", ["wrk", "ab", "h2load", "hey", "weighttp"])
@@ -200,11 +200,11 @@ def test_a_server_that_never_answers_holds_no_tool_to_its_limit(tmp_path):
     """All at once, since each waits for its timeout; none reports a response."""
     running = []
     tools = [tool for tool in ("wrk", "ab", "h2load", "hey") if which(tool)]
-    cases = [(tool, bound) for tool in tools for bound in RULES[tool].bounds]
+    cases = [(tool, bound) for tool in tools for bound in GENERATORS[tool].bounds]
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         for number, (tool, bound) in enumerate(cases):
-            made = generator(
+            made = command_of(
                 Load(tool, url, 2, timeout_s=1, **{bound: 1 if bound == "duration_s" else 4}), f"p{number}"
             )
             for name, text in made.files.items():

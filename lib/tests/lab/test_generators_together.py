@@ -16,13 +16,13 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.load.wrk_json import parse_wrk_json
 from loadcurve.lab.deployment.host_slot import free_port
 from loadcurve.lab.generators import (
-    Generator,
+    GeneratorCommand,
     Load,
-    begun_late_s,
+    command_of,
     common_instant_ns,
-    generator,
     split,
     start_at,
+    start_delay_s,
 )
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
@@ -63,7 +63,7 @@ def tools():
 def test_a_command_waits_for_its_instant(tools, tmp_path):
     """What it becomes says when: Python itself, on the same clock."""
     code = "import time; print(time.monotonic_ns())"
-    made = Generator("wrk", "closed", (sys.executable, "-c", code), 20.0)
+    made = GeneratorCommand((sys.executable, "-c", code), tool="wrk", limit_s=20.0)
     instant = common_instant_ns(3)
     stems = ["C1-1", "C1-2", "C2-1"]
     argvs = [prepared(made, instant, stem, tmp_path) for stem in stems]
@@ -71,18 +71,18 @@ def test_a_command_waits_for_its_instant(tools, tmp_path):
     said = [int(process.communicate(timeout=HANG_S)[0]) for process in running]
     reports = [(tmp_path / f"{stem}.at.json").read_text() for stem in stems]
     assert min(said) >= instant
-    assert all(0 <= begun_late_s(report) <= (max(said) - instant) / 1e9 for report in reports)
+    assert all(0 <= start_delay_s(report) <= (max(said) - instant) / 1e9 for report in reports)
 
 
 def test_an_instant_that_is_over_is_told(tools, tmp_path):
-    made = Generator("wrk", "closed", ("true",), 20.0)
+    made = GeneratorCommand(("true",), tool="wrk", limit_s=20.0)
     argv = prepared(made, time.monotonic_ns() - 10**9, "C1", tmp_path)
     assert subprocess.run(argv, cwd=tmp_path, check=False).returncode == 0
-    assert begun_late_s((tmp_path / "C1.at.json").read_text()) > 1
+    assert start_delay_s((tmp_path / "C1.at.json").read_text()) > 1
 
 
 def test_one_that_waits_ends_with_its_limit_and_with_its_launcher(tools, tmp_path):
-    made = Generator("wrk", "closed", ("sleep", "60"), 1.0)
+    made = GeneratorCommand(("sleep", "60"), tool="wrk", limit_s=1.0)
     argv = prepared(made, time.monotonic_ns() + 60 * 10**9, "C1", tmp_path)
     assert subprocess.run(argv, cwd=tmp_path, check=False).returncode == 124
     code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
@@ -99,7 +99,7 @@ def test_one_that_waits_ends_with_its_limit_and_with_its_launcher(tools, tmp_pat
 @pytest.mark.parametrize(("instant", "stem"), [(-1, "C1"), (1.5, "C1"), ("5; reboot", "C1"), (5, "../C1"), (5, "-c")])
 def test_what_is_no_instant_or_name_is_refused(instant, stem):
     with pytest.raises(ValueRuleError):
-        start_at(Generator("wrk", "closed", ("true",), 1.0), instant, stem)
+        start_at(GeneratorCommand(("true",), tool="wrk", limit_s=1.0), instant, stem)
 
 
 def test_three_processes_of_wrk_make_one_load(tools, tmp_path):
@@ -117,7 +117,7 @@ def test_three_processes_of_wrk_make_one_load(tools, tmp_path):
     with subprocess.Popen(server, cwd=tmp_path, env=env, stderr=subprocess.DEVNULL) as nginx:
         wait_until(lambda: listens(port))
         instant = common_instant_ns(3)
-        argvs = [prepared(generator(load, s), instant, s, tmp_path) for load, s in zip(loads, stems, strict=True)]
+        argvs = [prepared(command_of(load, s), instant, s, tmp_path) for load, s in zip(loads, stems, strict=True)]
         running = [subprocess.Popen(a, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL) for a in argvs]
         assert [process.wait(timeout=HANG_S) for process in running] == [0, 0, 0]
         nginx.terminate()  # which makes it write what it has buffered
@@ -134,4 +134,4 @@ def test_three_processes_of_wrk_make_one_load(tools, tmp_path):
     assert row["throughput_lower_rps"] <= row["throughput_upper_rps"] * (1 + 1e-9)
     assert row["latency_p50_lower_s"] < row["latency_p99_upper_s"]
     assert row["all_s"] > 0, "all of them ran together for a while"
-    assert all(begun_late_s((tmp_path / f"{stem}.at.json").read_text()) >= 0 for stem in stems)
+    assert all(start_delay_s((tmp_path / f"{stem}.at.json").read_text()) >= 0 for stem in stems)

@@ -16,7 +16,7 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch, measure_here, monitors
 from loadcurve.lab.deployment import host_slot, loads
-from loadcurve.lab.generators import Generator
+from loadcurve.lab.generators import GeneratorCommand
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import Monitor
 from loadcurve.lab.preflight import obstacles
@@ -174,7 +174,7 @@ def test_a_killed_wrk_is_a_failed_run_and_the_others_go_on(launcher):
 
 def test_a_tool_that_hangs_is_ended_at_its_limit(tmp_path, small_study, monkeypatch):
     hang = ("sh", "-c", "sleep 600")
-    monkeypatch.setattr(loads, "generator", lambda load, stem: Generator("wrk", "closed", hang, 1.5))
+    monkeypatch.setattr(loads, "command_of", lambda load, stem: GeneratorCommand(hang, tool="wrk", limit_s=1.5))
     with pytest.raises(LabError, match="wrk was ended at its limit of 1.5 s"):
         launch(alone(small_study), tmp_path / "small")
     assert left_behind(tmp_path) == []

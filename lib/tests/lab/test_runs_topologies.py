@@ -7,7 +7,7 @@ from launched_runs import DELAYS, launched, read_folder, short_study
 from private_services import free_endpoint
 
 from loadcurve.lab import launch
-from loadcurve.lab.generators.barrier import begun_late_s
+from loadcurve.lab.generators.barrier import start_delay_s
 
 pytestmark = pytest.mark.lab
 
@@ -48,7 +48,7 @@ def test_several_clients_with_two_processes_each(tmp_path):
     assert made.of("sockets", "S1")["established"].max() == 10
     # They had one instant, and none began before it.
     notes = [(made.folder / "r1" / f"{stem}.at.json").read_text() for stem in ("C1-1", "C1-2", "C2-1", "C2-2")]
-    assert min(map(begun_late_s, notes)) >= 0
+    assert min(map(start_delay_s, notes)) >= 0
     # A histogram and quantiles of each.
     for table in ("latency", "histogram"):
         assert set(made.tables[table]["generator"]) == {0, 1, 2, 3}

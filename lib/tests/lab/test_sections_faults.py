@@ -160,7 +160,7 @@ WRONG = [
     (PROXY + "balancer: {nginx_l7: {domains: {count: 2, pools: 3}}}", [(4, "pools to be a whole number of 1 to 2")]),
     (
         "load:\n  tool: wrkk\n  connections: 0\n  path: x\n  timeout_s: 0.5\n  headers: {Connection: close}",
-        [(4, "load.tool to be one of wrk, "), (5, "connections"), (6, "path to be beginning with /"), (7, "timeout_s"),
+        [(4, "tool to be one of ab, h2load"), (5, "connections"), (6, "path to be beginning with /"), (7, "timeout_s"),
          (8, "headers to be named by")],
     ),
     (
@@ -313,7 +313,7 @@ POINTS = [
     # A variant's setting.
     (
         "variants:\n  a: {}\n  b:\n    load.threads: 2\n    load.tool: curl\n",
-        [(7, r"in variants.b.load.tool: load.tool to be one of wrk")],
+        [(7, r"in variants.b.load.tool: load.tool to be one of ab, h2load")],
     ),
     ("variants:\n  a: {}\n  b:\n    server: {apach: {}}\n", [(6, r"in variants.b.server: one of the keys .*'apach'")]),
     (

@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 from study_texts import HEAD, read, said
 from test_sections_faults import RIGHT
 
-from loadcurve.lab.generators import RULES
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import schema, settings_of
 from loadcurve.lab.study_file.json_schema import keys, meaning, sections
 from loadcurve.yaml_file import read_yaml
@@ -114,8 +114,8 @@ def test_keys_are_told_apart():
 
 def test_tools_and_words_are_those_of_the_rules(validator):
     load = validator.schema["definitions"]["LoadSection"]["properties"]
-    assert load["tool"]["enum"] == list(RULES)
-    assert set(load["method"]["enum"]) == {method for rules in RULES.values() for method in rules.methods}
+    assert load["tool"]["enum"] == list(GENERATORS)
+    assert set(load["method"]["enum"]) == {method for rules in GENERATORS.values() for method in rules.methods}
 
 
 def bounded():

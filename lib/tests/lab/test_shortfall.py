@@ -1,10 +1,12 @@
 """A load that ends before its time is told in the run's record."""
 
+from dataclasses import replace
+
 import pytest
 from launched_runs import launched
 from private_services import need
 
-from loadcurve.lab.generators import others
+from loadcurve.lab.generators import GENERATORS, ab
 from loadcurve.lab.run.early_exit import ended_early
 from loadcurve.study import Command
 
@@ -19,7 +21,7 @@ def command(tool, seconds, exit_code=0, host="local"):
 
 def test_only_what_ended_well_and_long_before_its_time():
     assert ended_early([command("ab", 167), command("hey", 598)], 600.0) == [
-        "ab ended after 167.0 s of a load of 600 s: it makes 5,000,000 requests at most"
+        "ab ended after 167.0 s of a load of 600 s: it sends at most 5,000,000 requests"
     ]
     assert ended_early([command("h2load", 2, host="C1")], 5.0) == ["h2load on C1 ended after 2.0 s of a load of 5 s"]
     assert ended_early([command("ab", 167)], 0.0) == [], "requests end it"
@@ -30,8 +32,9 @@ def test_only_what_ended_well_and_long_before_its_time():
 @pytest.mark.parametrize(("most", "warned"), [(100, True), (5_000_000, False)])
 def test_ab_at_its_most_requests(tmp_path, monkeypatch, most, warned):
     need("nginx", "ab")
-    monkeypatch.setattr(others, "MOST_OF_AB", most)
+    monkeypatch.setattr(ab, "MAX_REQUESTS", most)
+    monkeypatch.setitem(GENERATORS, "ab", replace(ab.AB, max_requests=most))
     made = launched(tmp_path / "s", load={"tool": "ab", "duration_s": 1.0})
     told = [warning for warning in made.run.warnings if warning.startswith("ab ended after 0.")]
     assert len(told) == warned
-    assert all(warning.endswith(" s of a load of 1 s: it makes 100 requests at most") for warning in told)
+    assert all(warning.endswith(" s of a load of 1 s: it sends at most 100 requests") for warning in told)

@@ -25,7 +25,7 @@ from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles
-from loadcurve.lab.generators import begun_late_s
+from loadcurve.lab.generators import start_delay_s
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.network.ledger import runtime_folder
@@ -261,7 +261,7 @@ def test_several_generators_on_a_machine_have_an_instant_ahead_of_them(ledger, t
         )
         assert machines.launch(folder) == ""
     (run,) = run_folders(folder)
-    late = [begun_late_s(file.read_text()) for file in run.glob("*.at.json")]
+    late = [start_delay_s(file.read_text()) for file in run.glob("*.at.json")]
     assert len(late) == 2
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from loadcurve import paths
-from loadcurve.lab.generators import RULES
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import adaptive, balancers, hosts, servers
 from loadcurve.site.laboratory import RECIPES, designs_markdown, recipes_markdown
 
@@ -18,7 +18,7 @@ NAMES = {
     "servers": PROGRAMS,
     "responses": {one.name for one in fields(servers.ResponseSection)},
     "balancers": {one.name for one in fields(balancers.BalancerSection)},
-    "generators": set(RULES),
+    "generators": set(GENERATORS),
     "monitors": {one.name for one in fields(servers.MonitorsSection)},
     "faults": set(adaptive.FAULTS),
     "searches": {one.name for one in fields(adaptive.SearchSection)} - {"factor"} | {"stop"},

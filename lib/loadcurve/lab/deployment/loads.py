@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.deployment.host_slot import HostSlot
-from loadcurve.lab.generators import Generator, generator, split
+from loadcurve.lab.generators import GeneratorCommand, command_of, split
 from loadcurve.lab.study_file.load import LoadSection
 
 
@@ -18,7 +18,7 @@ class Loader:
         Name of the host.
     stem : str
         What its files begin with.
-    generator : Generator
+    generator : GeneratorCommand
         Its command.
     url : str
         Where it sends its requests.
@@ -26,7 +26,7 @@ class Loader:
 
     host: str
     stem: str
-    generator: Generator
+    generator: GeneratorCommand
     url: str
 
 
@@ -71,9 +71,9 @@ def loaders(
     for at, (site, part) in enumerate(zip(places, parts, strict=True)):
         root = roots[at % len(roots)]
         url = f"{root.rstrip('/')}{section.path}"
-        # A client's processes are told apart by a number where there are several.
+        # Several processes of a client are numbered.
         number = "" if section.processes == 1 else f"-{at % section.processes + 1}"
         stem = f"{site.name}{number}{suffix}"
-        made = generator(replace(part, url=url), stem)
-        found.append(Loader(site.name, stem, replace(made, limit_s=limit_s) if limit_s else made, url))
+        command = command_of(replace(part, url=url), stem)
+        found.append(Loader(site.name, stem, replace(command, limit_s=limit_s) if limit_s else command, url))
     return tuple(found)

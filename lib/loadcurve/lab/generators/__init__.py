@@ -1,62 +1,50 @@
-"""Load generators as data: from validated settings to a command, private to a run's folder.
+"""Load generators, one module per tool: which loads it can make, its command, and where it comes from.
 
-`Load` says what load to make, `generator` by which command, `split` by how many processes; `RULES` says what each
-tool can be asked for and whether its loop is closed or open.  `start_at` lets several of them begin at one instant.
+`Load` describes a load, `split` divides it among processes, and `command_of` returns the command of one process.
+`start_at` starts several processes at one instant.  A module registers its tool by a constant of class `Generator`;
+`GENERATORS` holds all of them by name.
 """
 
+import sys
+
+from loadcurve.discovery import registered_by_name
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.generators import others, wrk
-from loadcurve.lab.generators.barrier import begun_late_s, common_instant_ns, start_at
-from loadcurve.lab.generators.generator import Generator, limit_s
+from loadcurve.lab.generators.barrier import common_instant_ns, start_at, start_delay_s
+from loadcurve.lab.generators.generator import CommandLine, Generator, GeneratorCommand
 from loadcurve.lab.generators.load import Load, split
-from loadcurve.lab.generators.rules import RULES, Rules
-from loadcurve.lab.hosts.names import check_stem
+
+GENERATORS = registered_by_name(sys.modules[__name__], Generator)
+"""Generators by the name that a study uses."""
 
 __all__ = [
-    "RULES",
+    "GENERATORS",
+    "CommandLine",
     "Generator",
+    "GeneratorCommand",
     "Load",
-    "Rules",
-    "begun_late_s",
+    "command_of",
     "common_instant_ns",
-    "generator",
+    "generator_named",
     "split",
     "start_at",
+    "start_delay_s",
 ]
 
-_COMMANDS = {
-    "wrk": wrk.wrk,
-    "wrk2": wrk.wrk2,
-    "ab": others.ab,
-    "weighttp": others.weighttp,
-    "h2load": others.h2load,
-    "hey": others.hey,
-}
+
+def generator_named(name: str) -> Generator:
+    """Return a generator by its name; raise `ValueRuleError` for a name that no module registers."""
+    if name not in GENERATORS:
+        raise ValueRuleError("tool", f"one of {', '.join(GENERATORS)}", name)
+    return GENERATORS[name]
 
 
-def generator(load: Load, stem: str = "local") -> Generator:
-    """Return the command that makes a load, with the files it needs and those it writes.
-
-    Parameters
-    ----------
-    load : Load
-        What to make, by one process: see `split`.
-    stem : str
-        What its files begin with: the host's name, and a number where it runs several processes.
-
-    Raises
-    ------
-    ValueRuleError
-        When the load is one of several processes, or `stem` is no name.
+def command_of(load: Load, stem: str = "local") -> GeneratorCommand:
+    """Return the command of a load of one process, see `Generator.command`.
 
     Examples
     --------
-    >>> made = generator(Load("hey", "http://127.0.0.1:8080/", 8, requests=800, keep_alive=False))
-    >>> made.loop, " ".join(made.argv[:7])
-    ('closed', 'hey -c 8 -cpus 1 -n 800')
+    >>> command = command_of(Load("hey", "http://127.0.0.1:8080/", 8, requests=800, keep_alive=False))
+    >>> " ".join(command.argv[:7])
+    'hey -c 8 -cpus 1 -n 800'
     """
-    check_stem(stem)
-    if load.processes != 1:
-        raise ValueRuleError("processes", "1 here: split the load first", load.processes)
-    argv, files, outputs = _COMMANDS[load.tool](load, stem)
-    return Generator(load.tool, RULES[load.tool].loop, argv, limit_s(load), files, outputs)
+    return generator_named(load.tool).command(load, stem)

@@ -1,8 +1,9 @@
 """Start a command at an instant: ``python -I -S at.py INSTANT_NS FILE COMMAND…``.
 
-The laboratory writes this file into a run's folder.  Each of several generators is started with it, waits until one
-common instant of the monotonic clock, notes how late it was, and becomes its command: the same process, so that
-limits, signals and the end of the launcher reach it.  It imports nothing but the standard library's smallest parts.
+The laboratory writes this file into a run's folder.  It starts each of several
+generators: it waits until a common instant of the monotonic clock, writes when it really started, and becomes the
+command in the same process, so that limits, signals and the end of the launcher reach it.  It imports only small
+parts of the standard library.
 """
 
 import os
@@ -11,7 +12,7 @@ import time
 
 
 def main() -> None:
-    """Wait, note the instant, become the command."""
+    """Wait, write the instant, become the command."""
     instant_ns, file, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     while (left_ns := instant_ns - time.monotonic_ns()) > 0:
         time.sleep(left_ns / 1e9)

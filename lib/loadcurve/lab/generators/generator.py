@@ -1,59 +1,192 @@
-"""A generator's command, as data."""
+"""A load generator as it is registered, and the command that one of its processes runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from loadcurve.lab.generators.load import Load
+from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.lab.generators.load import Load, is_duration, split, wrong_duration
+from loadcurve.lab.hosts.names import check_stem
+from loadcurve.lab.hosts.tools import Tool
 
 # To open and close every connection, and to write the report, on a busy machine.
 _OVERHEAD_S = 6.0
-# Where requests end the run its length is not known: a response of a second on each connection is the slowest that
-# is waited for, and a run of ten minutes the longest.
-_SLOWEST_S = 1.0
+# The length of a run that a number of requests ends is unknown: allow one second per response on each connection, and
+# ten minutes in all.
+_SLOWEST_RESPONSE_S = 1.0
 _LONGEST_S = 600.0
 
 
 @dataclass(frozen=True)
-class Generator:
-    """A load generator to start in a run's folder.
+class CommandLine:
+    """How one process of a generator is started in a run's folder.
 
     Attributes
     ----------
-    tool : str
-        Which program it is, as `TOOLS` calls it.
-    loop : str
-        ``closed`` or ``open``, see `Rules`.
     argv : tuple of str
-        The command, run in the run's folder; never a shell.
-    limit_s : float
-        Outer time limit.
+        The command; never a shell.
     files : mapping of str to str
         Name of each file in the run's folder → its text, written before the start.
     outputs : mapping of str to str
         Variant of each further output, as ingestion calls it → the file of the run's folder that the tool writes.
-        Its report goes to standard output.
+        The report goes to standard output.
     """
 
-    tool: str
-    loop: str
     argv: tuple[str, ...]
-    limit_s: float
     files: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class GeneratorCommand(CommandLine):
+    """A command line with what the laboratory has to know to run it.
+
+    Attributes
+    ----------
+    tool : str
+        Name of the generator.
+    limit_s : float
+        Outer time limit, in s.
+    """
+
+    tool: str = ""
+    limit_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A load generator: its command, and which loads it can make.  Any other load is refused before the start.
+
+    Attributes
+    ----------
+    tool : Tool
+        The program; a study names the generator by the name of this tool.
+    description : str
+        A sentence for the reference page.
+    command_line : callable
+        A `Load` of one process, and what the names of its files begin with → `CommandLine`.
+    bounds : tuple of str
+        What may end a run: ``duration_s``, ``requests``.
+    loop : str
+        ``closed``: a connection sends its next request after the last response, so a slow server receives fewer
+        requests.  ``open``: requests are due at a fixed rate, and a response time counts from the instant at which a
+        request was due.
+    methods : tuple of str
+        HTTP methods that it sends.
+    duration_unit_s : float
+        Unit of the duration on its command line, in s: 1 where it takes whole seconds only.
+    has_threads : bool
+        Whether it can have more than one thread.
+    even_connections : bool
+        Whether each thread opens the same number of connections, and the remainder is not opened.
+    even_requests : bool
+        Whether each connection sends the same number of requests, and the remainder is not sent.
+    reconnects : bool
+        Whether it can open a connection for each request.
+    logs_requests : bool
+        Whether it can write a line for each request (`Load.each_request`).
+    max_requests : int
+        It ends after so many requests although its duration is not over; 0 for no such limit.
+    """
+
+    tool: Tool
+    description: str
+    command_line: Callable[[Load, str], CommandLine]
+    bounds: tuple[str, ...]
+    loop: str = "closed"
+    methods: tuple[str, ...] = ("GET",)
+    duration_unit_s: float = 1.0
+    has_threads: bool = True
+    even_connections: bool = False
+    even_requests: bool = False
+    reconnects: bool = True
+    logs_requests: bool = False
+    max_requests: int = 0
+
+    @property
+    def name(self) -> str:
+        """By which a study names it."""
+        return self.tool.name
+
+    def command(self, load: Load, stem: str = "local") -> GeneratorCommand:
+        """Return the command of a load of one process, see `split`.
+
+        Parameters
+        ----------
+        load : Load
+            What to send.
+        stem : str
+            What its files begin with: the host's name, and a number where the host runs several processes.
+
+        Raises
+        ------
+        ValueRuleError
+            When the load is divided among processes, this tool cannot make it, or `stem` is no name.
+        """
+        check_stem(stem)
+        if load.processes != 1:
+            raise ValueRuleError("processes", "1 here: split the load first", load.processes)
+        self.check(load)
+        line = self.command_line(load, stem)
+        return GeneratorCommand(line.argv, line.files, line.outputs, self.name, limit_s(load))
+
+    def check(self, load: Load) -> None:
+        """Raise a `ValueRuleError` with all that this tool cannot do of a load, or of its division by processes."""
+        raise_all(self._broken_rules(load))
+        if load.processes > 1:
+            for part in split(load):
+                self.check(part)
+
+    def _broken_rules(self, load: Load) -> Iterator[ValueRuleError]:
+        tool, unit_s = self.name, self.duration_unit_s
+        if (load.duration_s > 0) + (load.requests > 0) != 1:
+            yield ValueRuleError("duration_s, requests", "one of them over 0", (load.duration_s, load.requests))
+        elif (bound := "duration_s" if load.duration_s else "requests") not in self.bounds:
+            yield ValueRuleError(bound, f"0: {tool} is ended by {self.bounds[0]}", getattr(load, bound))
+        elif load.duration_s and not is_duration(load.duration_s, unit_s):
+            yield wrong_duration("duration_s", load.duration_s, unit_s)
+        elif load.requests and load.requests < load.connections:
+            yield ValueRuleError("requests", f">= connections ({load.connections})", load.requests)
+        elif load.processes == 1 and self.even_requests and (remainder := load.requests % load.connections):
+            rule = f"a multiple of {load.connections} connections ({tool} would send {load.requests - remainder})"
+            yield ValueRuleError("requests", rule, load.requests)
+        if (self.loop == "open") != (load.rate_rps > 0):
+            needed = "over 0: the loop is open" if self.loop == "open" else "0: the loop is closed"
+            yield ValueRuleError("rate_rps", f"{needed} in {tool}", load.rate_rps)
+        if load.method not in self.methods:
+            yield ValueRuleError("method", f"one of {', '.join(self.methods)} for {tool}", load.method)
+        elif (load.method in ("POST", "PUT")) != (load.body_bytes > 0):
+            yield ValueRuleError("body_bytes", "over 0 for POST and PUT, 0 otherwise", load.body_bytes)
+        if load.threads > 1 and not self.has_threads:
+            yield ValueRuleError("threads", f"1: {tool} has no more", load.threads)
+        elif load.processes == 1 and self.even_connections and (remainder := load.connections % load.used_threads):
+            rule = f"a multiple of {load.used_threads} threads ({tool} would open {load.connections - remainder})"
+            yield ValueRuleError("connections", rule, load.connections)
+        if not (load.keep_alive or self.reconnects):
+            yield ValueRuleError("keep_alive", f"true: {tool} keeps its connections", load.keep_alive)
+
+
 def limit_s(load: Load) -> float:
-    """Outer time limit in s, since every tool has its own way of hanging.
+    """Return the outer time limit in s, because every tool hangs in its own way.
 
     wrk waits minutes for connections whose SYNs are dropped, in spite of its ``--timeout``; weighttp waits forever for
-    a response.  Asked for a number of requests, hey waits the timeout for each of them, one after the other on each
-    connection.  Where a server takes connections and never answers, wrk and h2load end with exit code 0 and no
+    a response.  With a number of requests, hey waits the timeout for each of them, one after the other on each
+    connection.  Where a server accepts connections and never responds, wrk and h2load end with exit code 0 and no
     response, ab with 119 and no report.
     """
-    slowest = min(_LONGEST_S, -(-load.requests // load.connections) * _SLOWEST_S)
+    slowest = min(_LONGEST_S, -(-load.requests // load.connections) * _SLOWEST_RESPONSE_S)
     return (load.duration_s or slowest) + load.timeout_s + _OVERHEAD_S
 
 
 def body_file(load: Load, stem: str) -> dict[str, str]:
-    """Name and text of the file with a request's body; nothing where there is none."""
+    """Name and text of the file with a request's body; empty without a body."""
     return {f"{stem}.{load.tool}.body.txt": "x" * load.body_bytes} if load.body_bytes else {}
+
+
+def header_options(load: Load) -> list[str]:
+    """``-H`` and each header, as all of these tools take them."""
+    return [word for line in load.header_lines for word in ("-H", line)]
+
+
+def milliseconds(seconds: float) -> str:
+    """A time as ``1500ms``."""
+    return f"{round(seconds * 1000)}ms"

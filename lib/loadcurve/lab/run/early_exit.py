@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from loadcurve.lab.generators import others
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.run.record import tool_on_host
 from loadcurve.study import Command
 
@@ -26,6 +26,7 @@ def ended_early(generators: Iterable[Command], seconds: float) -> list[str]:
         begun, ended = (datetime.fromisoformat(at) for at in (command.started_at, command.ended_at))
         lasted_s = (ended - begun).total_seconds()
         if command.exit_code == 0 and lasted_s < _MIN_RATIO * seconds:
-            why = f": it makes {others.MOST_OF_AB:,} requests at most" if command.tool == "ab" else ""
+            most = GENERATORS[command.tool].max_requests if command.tool in GENERATORS else 0
+            why = f": it sends at most {most:,} requests" if most else ""
             found.append(f"{tool_on_host(command)} ended after {lasted_s:.1f} s of a load of {seconds:g} s{why}")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from loadcurve.lab.deployment import Deployment
 from loadcurve.lab.deployment.host_slot import processors, with_role
-from loadcurve.lab.generators import begun_late_s
+from loadcurve.lab.generators import start_delay_s
 from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
@@ -124,7 +124,7 @@ def _uneven_start(folder: Path, seconds: float) -> list[str]:
     late, warnings = [], []
     for path in sorted(folder.glob("*.at.json")):
         try:
-            late += [begun_late_s(path.read_text("utf-8"))] if "-warm-up." not in path.name else []
+            late += [start_delay_s(path.read_text("utf-8"))] if "-warm-up." not in path.name else []
         except (ValueError, KeyError, TypeError):
             warnings.append(f"{path.name} is cut: it does not say when its generator began")
     skew_s = max(late, default=0.0) - min(late, default=0.0)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
-from loadcurve.lab.generators import RULES
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.wiring import resolve
 from loadcurve.study import place_of
 
@@ -195,7 +195,7 @@ def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
 def _connections(settings: "StudyFile") -> list[ValueRuleError]:
     """See that every number of connections that a search may ask for can be divided among processes and threads."""
     load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
-    threads = load.threads if RULES[load.tool].even else 1
+    threads = load.threads if GENERATORS[load.tool].even_connections else 1
     loads, step = (goal.lowest, goal.resolution, goal.highest), threads * processes if threads > 1 else 1
     if any(load % step for load in loads):
         each = f" of {processes} processes" if processes > 1 else ""

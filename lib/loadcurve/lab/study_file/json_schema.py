@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from loadcurve.checked import SWITCHES
-from loadcurve.lab.generators.rules import RULES
+from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.conditions import OFFLOADS, SYSCTLS
 from loadcurve.lab.study_file.adaptive import FAULTS
 from loadcurve.lab.study_file.hosts import MACHINE
@@ -31,8 +31,8 @@ _MORE: dict[tuple[str, str], dict[str, Any]] = {
     ("TopologySection", "machines"): {"propertyNames": {"pattern": f"^({MACHINE.pattern})$"}},
     ("HostSection", "sysctls"): {"propertyNames": {"enum": sorted(SYSCTLS)}},
     ("LinkConditions", "offloads"): {"propertyNames": {"enum": sorted(OFFLOADS)}},
-    ("LoadSection", "tool"): {"enum": list(RULES)},
-    ("LoadSection", "method"): {"enum": sorted({method for rules in RULES.values() for method in rules.methods})},
+    ("LoadSection", "tool"): {"enum": list(GENERATORS)},
+    ("LoadSection", "method"): {"enum": sorted({method for tool in GENERATORS.values() for method in tool.methods})},
     ("LoadSection", "path"): {"pattern": "^/"},
     ("Serving", "access_log"): {"enum": ["off", "on", "buffered"]},
 }

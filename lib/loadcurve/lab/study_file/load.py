@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.lab.generators import GENERATORS, generator_named
 from loadcurve.lab.generators.load import Load, check_url
 from loadcurve.lab.study_file.section import strict
 
@@ -17,7 +18,7 @@ class LoadSection:
     Attributes
     ----------
     tool : str
-        Generator: ``wrk``, ``wrk2``, ``ab``, ``weighttp``, ``h2load`` or ``hey``.
+        Load generator, by the name of its command.
     connections : int
         Concurrent connections of all clients and processes together (N), 1–1000000.
     threads : int
@@ -64,7 +65,7 @@ class LoadSection:
     path: str = "/"
 
     def __post_init__(self) -> None:
-        check_all(self._check_path, lambda: self._of("http://127.0.0.1/"))
+        check_all(self._check_path, lambda: generator_named(self.tool), lambda: self._of("http://127.0.0.1/"))
 
     def _check_path(self) -> None:
         try:
@@ -85,7 +86,7 @@ class LoadSection:
         return self._of(f"{root.rstrip('/')}{self.path}", clients)
 
     def _of(self, url: str, clients: int = 1) -> Load:
-        return Load(
+        load = Load(
             self.tool,
             url,
             self.connections,
@@ -101,3 +102,6 @@ class LoadSection:
             processes=self.processes * clients,
             each_request=self.each_request,
         )
+        if self.tool in GENERATORS:
+            GENERATORS[self.tool].check(load)
+        return load

@@ -1,0 +1,31 @@
+"""h2load, of nghttp2.  Seen: Debian's h2load 1.52.0."""
+
+from loadcurve.lab.generators.generator import CommandLine, Generator, body_file, header_options, milliseconds
+from loadcurve.lab.generators.load import Load
+from loadcurve.lab.hosts.tools import Tool
+
+
+def _command_line(load: Load, stem: str) -> CommandLine:
+    """Command of h2load by HTTP/1.1, one request at a time on each connection; ``-N`` closes idle connections."""
+    log, files = f"{stem}.h2load.requests.txt", body_file(load, stem)
+    bound = ("-D", milliseconds(load.duration_s)) if load.duration_s else ("-n", str(load.requests))
+    each = (f"--log-file={log}",) if load.each_request else ()
+    argv = (
+        "h2load", "--h1", "-c", str(load.connections), "-t", str(load.used_threads), *bound,
+        "-N", milliseconds(load.timeout_s), *[word for name in files for word in ("-d", name)], *header_options(load),
+        *each, load.url,
+    )  # fmt: skip
+    return CommandLine(argv, files, {"requests": log} if each else {})
+
+
+H2LOAD = Generator(
+    Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client"),
+    "Sends requests by HTTP/1.1, one at a time on each connection, and writes each of them to a file if asked.",
+    _command_line,
+    bounds=("duration_s", "requests"),
+    # -d makes the request a POST; no option closes a connection after a response.
+    methods=("GET", "POST"),
+    duration_unit_s=0.001,
+    reconnects=False,
+    logs_requests=True,
+)
