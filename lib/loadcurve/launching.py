@@ -61,6 +61,12 @@ def launch(
         default it is printed above the progress bar.
     report : callable
         What to do with each line of the summary, see `launch_summary`, which also comes where runs failed.
+
+    Examples
+    --------
+    >>> study = Study("quick", "Does it start?", load={"duration_s": 1}, repeats=1)
+    >>> launch(study, Path("data/studies/quick"))  # doctest: +SKIP
+    [PosixPath('data/studies/quick/c0001-r1')]
     """
     for sentence in clean():
         tell(f"left by an earlier launch: {sentence}")

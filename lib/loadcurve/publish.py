@@ -47,7 +47,12 @@ _notebook = ""
 
 
 def begin(notebook: str) -> None:
-    """Say which notebook this is, by the stem of its file; every later call publishes under that name."""
+    """Say which notebook this is, by the stem of its file; every later call publishes under that name.
+
+    Examples
+    --------
+    >>> begin("40_usl_fit")
+    """
     global _notebook
     _notebook = _checked(notebook)
 
@@ -78,6 +83,15 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     ------
     LoadcurveError
         When the caption or the alt text is missing, or nothing is drawn.
+
+    Examples
+    --------
+    >>> from loadcurve.plots import plot_throughput_by_connections
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4], "throughput_rps": [100.0, 300.0]})
+    >>> begin("40_usl_fit")
+    >>> words = {"caption": "Throughput triples from 1 to 4 connections.", "alt": "Two points joined by a rising line."}
+    >>> figure("curve", plot_throughput_by_connections(runs), runs, **words).name
+    'curve.svg'
     """
     if not (caption or alt):
         written = find_caption(_notebook, "Figure", slug)
@@ -122,6 +136,12 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
     """Publish a table as CSV; a page shows it with ``{{ table(notebook, slug) }}``.
 
     The caption and its quantities are those of `figure`; in the notebook it begins with ``**Table `SLUG`.**``.
+
+    Examples
+    --------
+    >>> begin("40_usl_fit")
+    >>> table("points", pd.DataFrame({"connections": [1, 4]}), caption="The levels that were fitted.").name
+    'points.table.csv'
     """
     caption = caption or fill_text(find_caption(_notebook, "Table", slug).caption, quantities)
     if not caption:
@@ -232,7 +252,14 @@ def _folder() -> Path:
 
 
 def commit() -> str:
-    """Commit the checkout stands at, marked where files differ from it; `not known` outside of a git checkout."""
+    """Commit the checkout stands at, marked where files differ from it; `not known` outside of a git checkout.
+
+    Examples
+    --------
+    >>> known = commit()  # such as 1a2b3c4d5e, or 1a2b3c4d5e-dirty
+    >>> known == "not known" or len(known) >= 10
+    True
+    """
     try:
         said = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=10"],

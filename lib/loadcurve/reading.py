@@ -100,6 +100,13 @@ def read(
         Where a file that was named is not what its tool prints.
     LoadcurveError
         When there is no such file, folder, tool or format.
+
+    Examples
+    --------
+    >>> from loadcurve import paths
+    >>> parsed = read(paths.root() / "data/published/rt_qps_threads/raw/c8000.wrk.txt")
+    >>> parsed.tool, parsed.tables["runs"][["connections", "throughput_rps"]].values.tolist()
+    ('wrk', [[8000, 20260.6]])
     """
     from loadcurve import tables
 

@@ -76,6 +76,13 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     ------
     LoadcurveError
         One line that names every fault: unknown columns, and each column whose values break their rule.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"study": ["s"], "run_id": ["r1"], "connections": [8], "throughput_rps": [410.0]})
+    >>> runs = check("runs", frame)
+    >>> runs["connections"].dtype, runs["latency_mean_s"].isna().all()
+    (Int64Dtype(), np.True_)
     """
     schema = _schema(table)
     unknown = [name for name in frame.columns if name not in schema.columns]
@@ -96,7 +103,13 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def empty(table: str) -> pd.DataFrame:
-    """Return the table without rows."""
+    """Return the table without rows.
+
+    Examples
+    --------
+    >>> list(empty("latency"))[:2], len(empty("latency"))
+    (['study', 'run_id'], 0)
+    """
     return check(table, pd.DataFrame())
 
 

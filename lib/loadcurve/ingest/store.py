@@ -138,14 +138,26 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
 
 
 def read_warnings(study: str | Path) -> list[str]:
-    """Read what the parsers and `run.json` said weakens a study: ``PATH: sentence`` each."""
+    """Read what the parsers and `run.json` said weakens a study: ``PATH: sentence`` each.
+
+    Examples
+    --------
+    >>> all(": " in warning for warning in read_warnings("connections_on_loopback"))
+    True
+    """
     file = _file("runs", _fresh(study, "runs"))
     record_reads([file])
     return json.loads(pq.read_metadata(file).metadata[_WARNINGS])
 
 
 def read_machine(study: str | Path) -> pd.DataFrame:
-    """Read the facts of the machine a study ran on: ``fact``, ``value``; no rows when no run finished."""
+    """Read the facts of the machine a study ran on: ``fact``, ``value``; no rows when no run finished.
+
+    Examples
+    --------
+    >>> read_machine("connections_on_loopback").set_index("fact")["value"]["system"]
+    'Linux'
+    """
     folder = paths.study_folder(study)
     finished = [(path, run) for path in run_folders(folder) if (run := read_run(path)).status == "finished"]
     record_reads([path / "run.json" for path, _ in finished[:1]])
@@ -162,7 +174,13 @@ def _shown(name: str, value: object) -> str:
 
 
 def describe_study(study: str | Path) -> Study:
-    """Read a study's `study.yml`, by its name or its folder, and count that as a read."""
+    """Read a study's `study.yml`, by its name or its folder, and count that as a read.
+
+    Examples
+    --------
+    >>> describe_study("connections_on_loopback").factors["connections"][:3]
+    (1, 2, 4)
+    """
     folder = paths.study_folder(study)
     record_reads([folder / "study.yml"])
     return read_study(folder)

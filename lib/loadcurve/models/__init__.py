@@ -1,6 +1,6 @@
 """Laws of throughput and latency as pure functions on arrays, and their fits; they know no tool and no file."""
 
-from loadcurve.models import capacity, queueing, wire
+from loadcurve.models import capacity, queueing, scaling, wire
 from loadcurve.models.bounds import (
     asymptotic_latency_s,
     asymptotic_throughput_rps,
@@ -62,6 +62,7 @@ __all__ = [
     "queueing",
     "saturation_connections",
     "saturation_throughput_rps",
+    "scaling",
     "service_demand_s",
     "single_thread_throughput_rps",
     "summarise_gain",

@@ -46,6 +46,15 @@ def plot_capacity(
         In seconds: the dashed line.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [1, 1, 8, 8], "latency_p99_s": [0.005, 0.006, 0.03, 0.04]})
+    >>> decisions = pd.DataFrame({"connections": [1, 8], "decision": ["kept", "broken"]})
+    >>> capacity = Estimate(1.0, 1.0, 8.0, 0.95, "exact")
+    >>> ax = plot_capacity(runs, decisions, capacity, Objective("latency_p99_s", 0.02))
+    >>> [text.get_text() for text in ax.texts]
+    ['kept', 'broken', 'promised: 20 ms']
     """
     ax = axes_or_new(ax)
     check_points(runs, ["connections"])
@@ -86,6 +95,15 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
         As `summarise_knees` gives them; those that are NaN are left out.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models import fit_usl
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 8, 16], "throughput_rps": [100.0, 370, 660, 1000]})
+    >>> knees = pd.DataFrame({"definition": ["maximum power"], "connections": [20.0], "lo": [np.nan], "hi": [np.nan]})
+    >>> ax = plot_knees(runs, fit_usl(runs["connections"], runs["throughput_rps"]), knees)
+    >>> [text.get_text() for text in ax.texts]
+    ['cpu', 'maximum power, 20']
     """
     ax = axes_or_new(ax)
     check_points(runs, ["connections"])
@@ -125,6 +143,16 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
         As `summarise_demands` gives them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> usage = pd.DataFrame({"resource": "cpu", "throughput_rps": [100.0, 200], "utilisation_ratio": [0.1, 0.2]})
+    >>> demands = pd.DataFrame({"resource": ["cpu"], "demand_per_server_s": 0.001, "background_ratio": 0.0,
+    ...                         "saturation_rps": 1000.0, "saturation_lo": 900.0, "saturation_hi": 1100.0,
+    ...                         "line_saturation_rps": np.nan})
+    >>> ax = plot_utilisation(usage, demands)
+    >>> ax.get_ylabel(), ax.texts[0].get_text()
+    ('Utilisation', 'cpu')
     """
     ax = axes_or_new(ax)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
@@ -164,6 +192,13 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``curve`` (its name) and ``units efficiency_ratio``, such as `summarise_scale_out` gives.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> scale_out = pd.DataFrame({"curve": "sockets", "units": [1, 2], "efficiency_ratio": [1.0, 0.9]})
+    >>> ax = plot_efficiency(scale_out)
+    >>> ax.get_ylabel(), ax.texts[0].get_text()
+    ('Efficiency', 'sockets')
     """
     ax = axes_or_new(ax)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
@@ -189,6 +224,14 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
         ``units throughput_rps lo hi``, as `summarise_projection` gives it; the throughput may be NaN.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> sizes = pd.DataFrame({"units": [1, 2, 4], "throughput_rps": [100.0, 190, 340], "seen": [True, True, False]})
+    >>> projection = pd.DataFrame({"units": [2, 4], "throughput_rps": [190.0, 350], "lo": [180.0, 300],
+    ...                            "hi": [200.0, 400]})
+    >>> [text.get_text() for text in plot_projection(sizes, projection).texts]
+    ['projected', 'used', 'held back']
     """
     ax = axes_or_new(ax)
     law = COLOURS["law"]

@@ -29,6 +29,12 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``report item answer``, one row for each report and item, answers as in `audit.ANSWERS`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"report": ["A", "B"], "item": "states_its_tool", "answer": ["yes", "no"]})
+    >>> [label.get_text() for label in plot_checklist(answers).get_yticklabels()]
+    ['states its tool']
     """
     ax = axes_or_new(ax)
     reports, items = list(answers["report"].unique()), list(answers["item"].unique())

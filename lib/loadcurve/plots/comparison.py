@@ -21,6 +21,13 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
         Rows of the table ``runs`` of one variant, with ``repeat``, ``connections`` and ``throughput_rps``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": 8, "repeat": [1, 2, 3], "throughput_rps": [100.0, 120, 110]})
+    >>> ax = plot_throughput_by_block(runs)
+    >>> ax.get_xlabel(), ax.texts[0].get_text()
+    ('Block of the study', 'N = 8')
     """
     ax = axes_or_new(ax)
     check_points(runs, ["connections"])
@@ -48,6 +55,13 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``method ratio lo hi``, one row for each method, such as `summarise_ratios` gives.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> ratios = pd.DataFrame({"method": ["paired", "Fieller"], "ratio": 1.1, "lo": [1.0, 0.9], "hi": [1.2, 1.3]})
+    >>> ax = plot_ratios(ratios)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['paired', 'Fieller']
     """
     ax = axes_or_new(ax)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
@@ -75,6 +89,13 @@ def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         level that the intervals claim.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> coverage = pd.DataFrame({"shape": "normal", "runs": [3, 5], "method": "paired", "level_ratio": 0.95,
+    ...                          "coverage_ratio": [0.94, 0.95]})
+    >>> plot_coverage(coverage).get_ylabel()
+    'Intervals that hold the truth'
     """
     ax = axes_or_new(ax)
     ax.axhline(coverage["level_ratio"].iloc[0], color=COLOURS["limit"], linestyle="--", zorder=1)

@@ -25,6 +25,13 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
         ``6 levels``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> coverage = pd.DataFrame({"method": ["USL"], "size": "6 levels", "coverage": 0.95, "lo": 0.93, "hi": 0.97})
+    >>> ax = plot_interval_coverage(coverage)
+    >>> ax.get_xlabel(), [label.get_text() for label in ax.get_yticklabels()]
+    ('Intervals that hold the truth', ['USL'])
     """
     ax = axes_or_new(ax)
     known = coverage.dropna(subset=["coverage"])

@@ -26,6 +26,14 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
         Connections at which the law is highest, such as `find_peak` gives; drawn where it is finite.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models import find_peak, fit_usl
+    >>> fit = fit_usl([1, 4, 16, 64], [100.0, 350.0, 800.0, 700.0])
+    >>> ax = plot_fit(fit, find_peak(fit))
+    >>> ax.get_ylabel()
+    'Throughput [requests/s]'
     """
     ax = axes_or_new(ax)
     last = max(float(fit.connections[-1]), peak.value if np.isfinite(peak.value) else 0.0)
@@ -58,6 +66,14 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         As `Fit.residuals` gives them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models import fit_usl
+    >>> fit = fit_usl([1, 4, 8, 16, 64], [100.0, 350.0, 560.0, 800.0, 700.0])
+    >>> ax = plot_residuals(fit.residuals())
+    >>> ax.get_legend_handles_labels()[1]
+    ['left out of the fit', 'in the fit']
     """
     ax = axes_or_new(ax)
     ax.axhline(0, color=COLOURS["limit"], linestyle="--", zorder=1)
@@ -80,6 +96,14 @@ def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> intervals = pd.DataFrame({"quantity": "unit_throughput_rps", "method": ["linear", "profile"], "value": 100.0,
+    ...                           "lo": [90.0, 92.0], "hi": [110.0, 113.0]})
+    >>> ax = plot_intervals(intervals)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['unit throughput']
     """
     ax = axes_or_new(ax)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)

@@ -27,6 +27,15 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
         As `Tournament.predict` gives them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> points = pd.DataFrame({"connections": [1, 2, 8], "throughput_rps": [100.0, 190, 500],
+    ...                        "seen": [True, True, False]})
+    >>> bands = pd.DataFrame({"connections": [2, 8], "throughput_rps": [190.0, 520], "prediction_lo": [180.0, 400],
+    ...                       "prediction_hi": [200.0, 600]})
+    >>> plot_forecast(points, bands).get_legend_handles_labels()[1]
+    ['forecast, and its band', 'fitted', 'held back']
     """
     ax = axes_or_new(ax)
     ax.fill_between(
@@ -53,6 +62,12 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
         ``method`` and ``error_ratio``, as `forecast_curves` gives them; NaN is a point without a forecast.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> forecasts = pd.DataFrame({"method": ["usl", "usl", "last value"], "error_ratio": [0.1, -0.2, 0.5]})
+    >>> plot_forecast_errors(forecasts).get_legend_handles_labels()[1]
+    ['usl', 'last value']
     """
     ax = axes_or_new(ax)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]

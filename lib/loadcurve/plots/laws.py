@@ -25,6 +25,14 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
         the rate is a line over all of them.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> laws = pd.DataFrame({"law": "linear", "connections": [1, 8], "throughput_rps": [100.0, 800.0]})
+    >>> reported = pd.DataFrame({"name": ["report"], "connections": [8], "load_lo": [7.5], "load_hi": [8.5],
+    ...                          "throughput_rps": [700.0], "lo": [650.0], "hi": [750.0]})
+    >>> [text.get_text() for text in plot_laws(laws, reported).texts]
+    ['linear', 'report']
     """
     ax = axes_or_new(ax)
     load = "workers" if "workers" in laws else "connections"

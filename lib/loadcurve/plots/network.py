@@ -20,6 +20,14 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
         ``connections throughput_lo_rps throughput_hi_rps``, such as `asymptotic_bounds` gives.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models import asymptotic_bounds, queueing
+    >>> network = queueing.solve_network(16, [0.01, 0.02])
+    >>> ax = plot_network_throughput(network.table(), asymptotic_bounds(range(1, 17), [0.01, 0.02]))
+    >>> ax.get_ylabel()
+    'Throughput [requests/s]'
     """
     ax = _within(network, bounds, "throughput_rps", ("throughput_lo_rps", "throughput_hi_rps"), ax)
     ax.set_ylim(0, 1.1 * network["throughput_rps"].max())
@@ -39,6 +47,14 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
         ``connections latency_lo_s latency_hi_s``, such as `asymptotic_bounds` gives.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models import asymptotic_bounds, queueing
+    >>> network = queueing.solve_network(16, [0.01, 0.02])
+    >>> ax = plot_network_latency(network.table(), asymptotic_bounds(range(1, 17), [0.01, 0.02]))
+    >>> ax.get_ylabel()
+    'Mean response time [s]'
     """
     ax = _within(network, bounds, "latency_s", ("latency_lo_s", "latency_hi_s"), ax)
     ax.set_ylim(0, 1.3 * network["latency_s"].max())  # the upper bound runs far out of view
@@ -56,6 +72,13 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> gaps = pd.DataFrame({"bounds": "asymptotic", "connections": [1, 8], "lo_ratio": [0.0, -0.5],
+    ...                      "hi_ratio": [0.0, 0.1]})
+    >>> plot_bound_gaps(gaps).get_legend_handles_labels()[1]
+    ['asymptotic']
     """
     ax = axes_or_new(ax)
     ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)
@@ -82,6 +105,13 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``solver`` (its name), ``connections`` and ``latency_s``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> latency = pd.DataFrame({"solver": ["exact", "exact", "other", "other"], "connections": [1, 8] * 2,
+    ...                         "latency_s": [0.1, 0.8, 0.1, -3.0]})
+    >>> plot_solvers(latency).get_legend_handles_labels()[1]
+    ['exact', 'other']
     """
     ax = axes_or_new(ax)
     ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)

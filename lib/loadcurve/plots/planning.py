@@ -21,6 +21,13 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
         ``name variation_ratio repeats`` of scatters to point out; may be empty.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> plan = pd.DataFrame({"variation_ratio": [0.01, 0.05, 0.1], "repeats": [3, 12, 45]})
+    >>> marked = pd.DataFrame({"name": ["nginx"], "variation_ratio": [0.05], "repeats": [12]})
+    >>> plot_repeats_by_scatter(plan, marked).texts[0].get_text()
+    'nginx'
     """
     ax = axes_or_new(ax)
     ax.plot(plan["variation_ratio"], plan["repeats"], color=PALETTE[0])

@@ -23,6 +23,13 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
         ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> deviation = pd.DataFrame({"connections": [1, 8], "law": "N/R", "deviation_ratio": [0.01, -0.01]})
+    >>> ax = plot_deviation_from_law(deviation)
+    >>> ax.get_ylabel()
+    'Measured / law − 1'
     """
     ax = axes_or_new(ax)
     ax.axhspan(-0.03, 0.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
@@ -48,6 +55,13 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
         Findings of the rule effective-concurrency with the column ``variant`` of their runs.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> findings = pd.DataFrame({"variant": "cpu", "expected": [4, 16], "observed": [4.0, 12.0]})
+    >>> ax = plot_effective_concurrency(findings)
+    >>> ax.get_ylabel()
+    'X·R / N'
     """
     ax = axes_or_new(ax)
     ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
@@ -71,6 +85,13 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
         ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> busy = pd.DataFrame({"variant": "cpu", "connections": [1, 8] * 2, "role": ["server"] * 2 + ["generator"] * 2,
+    ...                      "busy_ratio": [0.5, 1.0, 0.1, 0.3]})
+    >>> plot_cpu_by_connections(busy).get_legend_handles_labels()[1]
+    ['cpu, generator', 'cpu, server']
     """
     ax = axes_or_new(ax)
     palette = palette_of(busy)
@@ -99,6 +120,12 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     ------
     ValueRuleError
         When there is no row: no run of the study was watched by ``ss`` with its list of sockets.
+
+    Examples
+    --------
+    >>> established = pd.DataFrame({"variant": "cpu", "connections": [1, 64], "established": [1, 60]})
+    >>> plot_established_by_connections(established).get_ylabel()
+    'Established at the server'
     """
     if established.empty:
         raise ValueRuleError("established", "one row or more: record the study with ss_connections in monitors", 0)

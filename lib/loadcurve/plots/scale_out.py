@@ -20,6 +20,12 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True where the report says “at least”.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> rates = pd.DataFrame({"case": ["1 socket", "2 sockets"], "throughput_rps": [9e5, 1.7e6], "lower_bound": [0, 1]})
+    >>> plot_reported_rates(rates).texts[0].get_text()
+    '1 socket'
     """
     ax = axes_or_new(ax)
     most = rates["throughput_rps"].max()
@@ -57,6 +63,13 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
         ``name throughput_rps``: levels to compare with, each named at its right end.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> overlap = pd.DataFrame({"delay_s": [0.0, 5.0], "lo_rps": [900.0, 500.0], "hi_rps": [1000.0, 1000.0]})
+    >>> marks = pd.DataFrame({"name": ["one generator"], "throughput_rps": [500.0]})
+    >>> plot_overlap(overlap, marks).get_xlabel()
+    'Delay between the starts [s]'
     """
     ax = axes_or_new(ax)
     law, last = COLOURS["law"], overlap["delay_s"].iloc[-1]
@@ -91,6 +104,12 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``part`` (its name), ``units`` and ``budget_s``, such as `service_demand_s` gives at full use.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> budgets = pd.DataFrame({"part": "interrupts", "units": [1, 2], "budget_s": [1e-5, 1e-5]})
+    >>> plot_budgets(budgets).get_ylabel()
+    'Time for a request [s]'
     """
     ax = axes_or_new(ax)
     palette = colours(budgets["part"].unique())

@@ -18,6 +18,14 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         right of its row and may be empty.  ``busy_rps`` is throughput over the busy share of the processor.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> rates = pd.DataFrame({"setting": ["log on", "log off"], "throughput_rps": [800.0, 1000.0],
+    ...                       "busy_rps": [900.0, 1000.0], "note": ""})
+    >>> ax = plot_busy_rates(rates)
+    >>> [text.get_text() for text in ax.texts if text.get_text()]
+    ['reported', 'if fully busy']
     """
     ax = axes_or_new(ax)
     made, could = PALETTE[0], PALETTE[1]
@@ -59,6 +67,12 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         than 1 cannot have been.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> shares = pd.DataFrame({"resource": "link", "payload_bytes": [100, 10_000], "used_ratio": [0.2, 0.98]})
+    >>> plot_shares_by_size(shares).get_xlabel()
+    'Response with its header [bytes]'
     """
     ax = axes_or_new(ax)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)

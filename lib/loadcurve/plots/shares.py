@@ -17,6 +17,12 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``server part count``, one row for each server and part, in the order in which they are drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"server": ["S1", "S2"], "part": "active", "count": [60, 40]})
+    >>> [label.get_text() for label in plot_dealt(counts).get_yticklabels()]
+    ['S1', 'S2']
     """
     ax = axes_or_new(ax)
     servers = list(counts["server"].unique())
@@ -49,6 +55,12 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> used = pd.DataFrame({"limit": ["link", "ports"], "load": "1 KB", "used_ratio": [0.3, 0.9]})
+    >>> plot_used(used).get_xlabel()
+    'Part of the limit'
     """
     ax = axes_or_new(ax)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)

@@ -21,6 +21,12 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         for, and a line hangs from it.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"run": "400 asked", "what": ["asked", "ss saw"], "count": [400, 380]})
+    >>> [label.get_text() for label in plot_counts(counts).get_yticklabels()]
+    ['asked', 'ss saw']
     """
     ax = axes_or_new(ax)
     palette = colours(counts["run"].unique())
@@ -63,6 +69,12 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> places = pd.DataFrame({"machine": "server", "place": ["established", "TIME_WAIT"], "count": [100, 900]})
+    >>> plot_sockets(places).get_legend_handles_labels()[1]
+    ['established', 'TIME_WAIT']
     """
     ax = axes_or_new(ax)
     palette = colours(places["place"].unique())

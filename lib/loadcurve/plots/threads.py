@@ -23,6 +23,13 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``threads_to_fill`` (one number for each case).
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> busy = pd.DataFrame({"case": "10 ms wait", "threads": [1, 2, 4], "utilisation_ratio": [0.3, 0.5, 0.8],
+    ...                      "bound_ratio": [0.3, 0.6, 1.0], "threads_to_fill": 3.3})
+    >>> plot_busy_by_threads(busy).texts[0].get_text()
+    '10 ms wait: 2 threads, 50% busy'
     """
     ax = axes_or_new(ax)
     palette = colours(busy["case"].unique())

@@ -33,6 +33,13 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
         The table ``runs``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "throughput_rps": [100.0, 300.0, 400.0]})
+    >>> ax = plot_throughput_by_connections(runs)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('Connections', 'Throughput [requests/s]')
     """
     ax = _means_by_connections(runs, "throughput_rps", ax)
     ax.set_ylim(bottom=0)
@@ -41,7 +48,15 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
 
 
 def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Mean response time of every run against connections, and the mean of the repeats, on a logarithmic axis."""
+    """Mean response time of every run against connections, and the mean of the repeats, on a logarithmic axis.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "latency_mean_s": [0.01, 0.013, 0.04]})
+    >>> ax = plot_latency_by_connections(runs)
+    >>> ax.get_ylabel(), ax.get_yscale()
+    ('Mean response time [s]', 'log')
+    """
     ax = _means_by_connections(runs, "latency_mean_s", ax)
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(seconds())
@@ -50,7 +65,16 @@ def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -
 
 
 def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None) -> Axes:
-    """Throughput of every run of one variant, and a fitted law with the band of its mean."""
+    """Throughput of every run of one variant, and a fitted law with the band of its mean.
+
+    Examples
+    --------
+    >>> from loadcurve.models import fit_usl
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 8, 16], "throughput_rps": [100.0, 370, 660, 1000]})
+    >>> ax = plot_throughput_law(runs, fit_usl(runs["connections"], runs["throughput_rps"]))
+    >>> [text.get_text() for text in ax.texts]
+    ['cpu', 'USL']
+    """
     ax = plot_throughput_by_connections(runs, ax=ax)
     grid = np.geomspace(fit.connections.min(), fit.connections.max(), 200)
     band = fit.band(grid)
@@ -74,7 +98,16 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
 def plot_asymptotic_bounds(
     runs: pd.DataFrame, demand: Estimate, latency_min: Estimate, saturation: Estimate, *, ax: Axes | None = None
 ) -> Axes:
-    """Throughput of one variant and its asymptotes N/R_min and 1/D, with the interval of 1/D and their crossing N*."""
+    """Throughput of one variant and its asymptotes N/R_min and 1/D, with the interval of 1/D and their crossing N*.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "throughput_rps": [100.0, 300.0, 400.0]})
+    >>> demand, least = (Estimate(value, np.nan, np.nan, 0.95, "given") for value in (0.0025, 0.01))
+    >>> crossing = Estimate(4.0, np.nan, np.nan, 0.95, "given")  # N* = R_min / D
+    >>> [text.get_text() for text in plot_asymptotic_bounds(runs, demand, least, crossing).texts]
+    ['cpu', 'N* = 4']
+    """
     ax = plot_throughput_by_connections(runs, ax=ax)
     limit = 1 / demand.value
     grid = np.geomspace(1, float(runs["connections"].max()), 200)
@@ -103,6 +136,14 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         The table ``runs`` with the column ``record``, the record's name as the reader knows it.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"variant": "cpu", "connections": [1, 4, 16], "throughput_rps": [100.0, 300.0, 400.0]})
+    >>> here = runs.assign(throughput_rps=2 * runs["throughput_rps"])
+    >>> ax = plot_records(pd.concat([runs.assign(record="old"), here.assign(record="new")]))
+    >>> ax.get_legend_handles_labels()[1]
+    ['cpu, old', 'cpu, new']
     """
     ax = axes_or_new(ax)
     palette = palette_of(runs)

@@ -25,6 +25,13 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
         ``source target label``: names of hosts, and what the link carries (may be empty).
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> hosts = pd.DataFrame({"host": ["C1", "S1"], "role": ["C", "S"], "facts": ["wrk", "nginx"]})
+    >>> links = pd.DataFrame({"source": ["C1"], "target": ["S1"], "label": ["1 ms"]})
+    >>> [text.get_text() for text in plot_topology(hosts, links).texts if text.get_text()]
+    ['C1', 'wrk', 'S1', 'nginx', '1 ms']
     """
     ax = axes_or_new(ax)
     columns = [role for role in _ROLES if (hosts["role"] == role).any()]

@@ -21,6 +21,12 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
         ``response_bytes frame_bytes medium_bytes``, by rising size, such as `summarise_responses` gives.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> from loadcurve.models.wire import summarise_responses
+    >>> plot_overhead_by_size(summarise_responses([100, 1000, 10_000], 200)).get_xlabel()
+    'Body of the response [bytes]'
     """
     ax = axes_or_new(ax)
     names = {"frame_bytes": "in frames", "medium_bytes": "on the medium"}
@@ -44,6 +50,12 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
         ``counted`` (what is), ``response_bytes`` (by rising size) and ``frames``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> packets = pd.DataFrame({"counted": "segments", "response_bytes": [100, 10_000], "frames": [1, 7]})
+    >>> plot_packets_by_size(packets).get_ylabel()
+    'Packets per request'
     """
     ax = axes_or_new(ax)
     palette = colours(packets["counted"].unique())
@@ -69,6 +81,15 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
         ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> limits = pd.DataFrame({"kind": "link", "limit": "10 Gbit/s", "payload_bytes": [100, 10_000],
+    ...                        "throughput_rps": [7e6, 1.2e5]})
+    >>> observed = pd.DataFrame({"setup": ["nginx"], "payload_bytes": [1000], "throughput_rps": [4e5],
+    ...                          "verdict": ["consistent"]})
+    >>> plot_requests_limit_by_size(limits, observed).get_legend_handles_labels()[1]
+    ['nginx']
     """
     ax = axes_or_new(ax)
     for (kind, limit), rows in limits.groupby(["kind", "limit"], sort=False):
@@ -107,6 +128,13 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
         ``name`` and ``connections_per_s`` of rates that are wanted, drawn as dashed lines; may be empty.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.
+
+    Examples
+    --------
+    >>> limits = pd.DataFrame({"limit": "60 s", "destinations": [1, 10], "connections_per_s": [470.0, 4700.0]})
+    >>> wanted = pd.DataFrame({"name": ["wanted"], "connections_per_s": [1000.0]})
+    >>> plot_port_limit(limits, wanted).texts[-1].get_text()
+    'wanted'
     """
     ax = axes_or_new(ax)
     palette = colours(limits["limit"].unique())

@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 
 from loadcurve.audit import all_rules
 from loadcurve.paths import NOTEBOOK_NAME
-from loadcurve.site import formats, notebooks, rules
+from loadcurve.site import formats, interface, notebooks, rules
 from loadcurve.site.literal import formula
 from loadcurve.site.navigation import add_pages
 from loadcurve.site.safety import check_links, clean_notebook, with_policy
@@ -23,9 +23,10 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
 
 def on_config(config):
-    """Add the pages of formats, audit rules and notebooks to the navigation."""
+    """Add the pages of formats, audit rules, public modules and notebooks to the navigation."""
     add_pages(config.nav, f"{formats.FOLDER}/index.md", formats.pages())
     add_pages(config.nav, f"{rules.FOLDER}/index.md", rules.pages())
+    add_pages(config.nav, f"{interface.FOLDER}/index.md", interface.pages())
     add_pages(config.nav, notebooks.TEMPLATE, notebooks.pages(Path(config.config_file_path).parent / "notebooks"))
     return config
 
@@ -48,6 +49,8 @@ def on_files(files, config):
     for name, rule in all_rules().items() if files.get_file_from_path(f"{rules.FOLDER}/index.md") else ():
         if not files.get_file_from_path(page := f"{rules.FOLDER}/{name}.md"):
             files.append(File.generated(config, page, content=rules.page_markdown(rule)))
+    for name, page in interface.pages().items() if files.get_file_from_path(f"{interface.FOLDER}/index.md") else ():
+        files.append(File.generated(config, page, content=interface.page_markdown(name)))
     return files
 
 

@@ -13,6 +13,7 @@ from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
 from loadcurve.site.formats import formats_markdown
+from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
 from loadcurve.site.rules import rule_markdown, rules_markdown
@@ -48,6 +49,7 @@ def define_env(env) -> None:
     macro("columns_of", columns_markdown)
     macro("forms_table", formats_markdown)
     macro("rules_table", rules_markdown)
+    macro("modules_table", modules_markdown)
     macro("rule", rule_markdown)
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)

@@ -31,7 +31,7 @@ SUSPECT = 0.05  # p value from which on a late cut counts as chance
 def find_warm_up(values: ArrayLike) -> Estimate:
     r"""Samples to drop at the beginning of a series, by MSER-5.
 
-    .. math:: d^* = \arg\min_d \; \frac{1}{(k-d)^2} \sum_{j=d+1}^{k} (z_j - \bar z_{k,d})^2
+    .. math:: d^* = \mathrm{arg}\min_d \; \frac{1}{(k-d)^2} \sum_{j=d+1}^{k} (z_j - \bar z_{k,d})^2
 
     z are the k means of 5 successive samples.
 

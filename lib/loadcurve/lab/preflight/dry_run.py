@@ -79,6 +79,12 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
         As `describe` took it.
     public : bool
         Whether targets that the study names may be public addresses.
+
+    Examples
+    --------
+    >>> study = Study("s", "?", load={"duration_s": 1}, server={"url": "http://192.0.2.1/"})
+    >>> [line.partition(":")[0] for line in describe_obstacles(study)][-1]
+    'cannot be launched'
     """
     for row in find_obstacles(study).itertuples():
         yield f"cannot be launched here: {row.obstacle}: {row.remedy}"

@@ -50,6 +50,11 @@ def find_obstacles(study: Study) -> pd.DataFrame:
     ------
     LoadcurveError
         When a point of the study fits no machine, see `arrangements`.
+
+    Examples
+    --------
+    >>> list(find_obstacles(Study("s", "?")))
+    ['obstacle', 'remedy']
     """
     if platform.system() != "Linux":
         return pd.DataFrame(

@@ -54,6 +54,11 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
         writes into it.  At the end: when a run failed.
     KeyboardInterrupt
         After the processes of the current run have ended and the run is marked interrupted.
+
+    Examples
+    --------
+    >>> launch(Study("quick", "Does it start?", repeats=1), Path("data/studies/quick"))  # doctest: +SKIP
+    [PosixPath('data/studies/quick/c0001-r1')]
     """
     check_study(study)
     settings = settings_of(study)

@@ -25,6 +25,11 @@ class Measurement:
         Number of finished runs in it.
     reason : str
         Why runs are missing (a missing tool, a failed run); empty when every run finished.
+
+    Examples
+    --------
+    >>> Measurement(Path("build/studies/here"), finished=12, reason="").finished
+    12
     """
 
     folder: Path
@@ -64,6 +69,12 @@ def measure_here(
     ------
     ParseError, LoadcurveError
         When the study does not exist or is invalid, or the copy is of another study and `afresh` is False.
+
+    Examples
+    --------
+    >>> here = measure_here("connections_on_loopback", name="here", seconds=1, repeats=1)  # doctest: +SKIP
+    >>> here.finished, here.reason  # doctest: +SKIP
+    (20, '')
     """
     recorded = read_checked(paths.study_folder(study))
     short = replace(recorded, study=name, load={**recorded.load, "duration_s": float(seconds)}, repeats=repeats)

@@ -45,6 +45,12 @@ class Measured:
         At the objective's quantile; NaN where there is none: the tool does not tell it, or no request was answered.
     cpu_other_ratio, cpu_steal_ratio : float
         What processes outside the run, and the hypervisor, took of its processors; NaN where it is not known.
+
+    Examples
+    --------
+    >>> measured = Measured(1000.0, 0.008, 2e6, 0.0, latency_s=0.02, cpu_other_ratio=0.01, cpu_steal_ratio=0.0)
+    >>> measured.background
+    (0.01, 0.0)
     """
 
     throughput_rps: float
@@ -76,6 +82,12 @@ class Feedback:
     judge : callable
         Record of a run whose tools ended well, its folder, and whether the study means to break the server → why the
         run has failed all the same, empty where it has not, and warnings.
+
+    Examples
+    --------
+    >>> feedback = Feedback(measure=lambda folder, quantile: None, rule=lambda **known: None, tell=print)
+    >>> feedback.tell("the search ends at 64 connections")
+    the search ends at 64 connections
     """
 
     measure: Callable[[Path, float], Measured | None]

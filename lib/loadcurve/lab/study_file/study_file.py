@@ -57,6 +57,12 @@ def read_checked(path: Path) -> Study:
         When the file is not YAML, or there is one fault in it.
     LoadcurveError
         When there are several faults: a line for each.
+
+    Examples
+    --------
+    >>> from loadcurve import paths
+    >>> read_checked(paths.designs() / "scale_out").study
+    'scale_out'
     """
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
     study, faults = _faults(document)
