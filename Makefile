@@ -45,6 +45,8 @@ quoted = '$(subst ','\'',$(1))'
 ALONE     := +@sh lib/alone.sh $(MAKE)
 TABLES    := build/tidy.stamp
 SITE      := build/site/index.html
+# All tests of a file run in one process and share its fixtures; slow files start first, as tests/conftest.py orders them.
+PYTEST    := cd lib && ../$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: site
 site: ## Set everything up and build the handbook into build/site (the default)
@@ -53,7 +55,11 @@ site: ## Set everything up and build the handbook into build/site (the default)
 .PHONY: test
 test: ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
 	$(ALONE) $(TABLES) $(SITE) build/browser.stamp
-	cd lib && ../$(BIN)/python -m pytest -m "not lab"
+	$(PYTEST) -m "not lab"
+
+.PHONY: check
+check: lint ## Check in a minute: style, types, and the unit tests that need neither other programs nor the built site
+	$(PYTEST) -m "not lab and not real and not site and not slow"
 
 .PHONY: lab-test
 lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)

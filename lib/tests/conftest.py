@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,19 @@ NETWORK_TOOLS = ("ip", "tc", "sysctl", "ping", "ethtool", "nft", "setpriv", "tim
 # A busy machine is no fault of what is tested: timings are measured by `make bench` alone.
 settings.register_profile("loadcurve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("loadcurve")
+
+
+# A function with one of these markers takes seconds, others milliseconds.
+LONG = {"real", "slow", "site"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest files first, so that no worker ends long after the others."""
+    long: dict[Path, set[str]] = defaultdict(set)
+    for item in items:
+        if any(mark.name in LONG for mark in item.iter_markers()):
+            long[item.path].add(getattr(item, "originalname", item.name))
+    items.sort(key=lambda item: (-len(long[item.path]), item.path))
 
 
 @pytest.fixture(scope="session")

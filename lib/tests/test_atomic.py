@@ -37,6 +37,7 @@ def report(root):
     return root / "lib" / "tests" / "data" / "wrk" / "fdlimit.txt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_killed_ingest_leaves_the_old_tables(report, tmp_path, form):
     export.write_tables(read_each(report, Hints()), tmp_path, form)

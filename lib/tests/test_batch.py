@@ -57,6 +57,7 @@ def test_an_int_may_stand_for_a_float(notebook):
     assert batch.check_parameters(notebook(), {"seconds": 3}) == {"seconds": 3}
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, monkeypatch):
     monkeypatch.setenv("LOADCURVE_READS", "")
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
@@ -114,6 +115,7 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout, monkeyp
     assert kept.read_text() == "{}"
 
 
+@pytest.mark.slow
 def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, monkeypatch):
     monkeypatch.setenv("LOADCURVE_READS", "")
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")

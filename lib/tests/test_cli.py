@@ -9,6 +9,8 @@ import pytest
 
 from loadcurve.ingest.registry import FORMS
 
+pytestmark = pytest.mark.slow
+
 
 def loadcurve(*argv, cwd):
     return subprocess.run(

@@ -131,6 +131,7 @@ def test_everything_that_takes_runs_is_looked_at():
     assert public == EACH_RUN | AVERAGES.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", LEVELS)
 @pytest.mark.parametrize("name", AVERAGES)
 @pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "by hand"])
@@ -178,6 +179,7 @@ def test_the_guides_own_example_has_a_curve_for_each_number_of_servers():
     assert means["throughput_rps"].tolist() == [2037, 4074, 6111, 8148]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 def test_after_naming_every_mean_is_one_over_equal_runs(data):

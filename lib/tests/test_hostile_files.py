@@ -151,6 +151,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_a_bomb_of_a_gigabyte_takes_no_gigabyte(tmp_path):
     bomb = tmp_path / "bomb.gz"
     with gzip.open(bomb, "wb", 1) as out:
@@ -176,6 +177,7 @@ def cpu_s(raw: bytes) -> float:
     return time.process_time() - begun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
 def test_a_text_of_nothing_else_takes_time_in_proportion(unit):
     """Four times as much text takes about four times as long; sixteen would be quadratic."""
@@ -244,6 +246,7 @@ def oddly_named(tmp_path):
     return tmp_path / "runs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "csv", "parquet"])
 def test_names_that_are_no_text_are_written_as_text(oddly_named, tmp_path, form):
     output = [] if form == "json" else ["-o", str(tmp_path / "out")]
@@ -264,6 +267,7 @@ def ingest(*argv, **how):
     return subprocess.run([sys.executable, "-m", "loadcurve", "ingest", *argv], capture_output=True, check=False, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -283,6 +287,7 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path, place, said):
     assert re.search(said.encode(), done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_a_full_device_is_one_line(tmp_path, form):
     (tmp_path / "run.txt").write_bytes(WRK)

@@ -6,6 +6,8 @@ import subprocess
 import pytest
 from makefile_tree import STUDY, environment, executed, make_tree, run_make
 
+pytestmark = pytest.mark.slow
+
 ODD = [
     "load test.txt", "c64:8080.txt", "a|b.txt", "a;id>PWNED;.txt", "$(shell id>PWNED).txt", "$x.txt", "#.txt",
     "a=b.txt", "a%b.txt", "a\nid>PWNED\n.txt", "`id>PWNED`.txt", "a\\.txt", "'\".txt", "~.txt", "-n.txt", "*.txt",

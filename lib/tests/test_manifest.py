@@ -43,6 +43,7 @@ def test_a_whole_study_has_no_gap(study):
     assert set(read_table("runs", STUDY)["run_id"]) == set(RUNS)
 
 
+@pytest.mark.slow
 def test_a_missing_run_is_named_wherever_the_study_is_read(study):
     shutil.rmtree(study / RUNS[0])
     said = f"data/studies/{STUDY}/{RUNS[0]}: missing: runs.json lists it, but its folder is gone"

@@ -68,6 +68,7 @@ def test_an_odd_record_is_refused_in_one_line(odd, place, value):
     assert str(caught.value).isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "value"),
     [

@@ -18,6 +18,8 @@ from loadcurve.audit import audit
 from loadcurve.factors import UNNAMED
 from loadcurve.ingest import read_curves
 
+pytestmark = pytest.mark.slow
+
 RAW = ROOT / "data" / "published" / "rt_qps_threads" / "raw"
 
 

@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from loadcurve import paths
 from loadcurve.extras import EXTRA_OF
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(paths.__file__).parent
 
 

@@ -462,6 +462,7 @@ def draw(name, ax=None):
     return getattr(plots, name)(*EXAMPLES[name](), ax=ax)
 
 
+@pytest.mark.slow
 @every_plot
 def test_a_plot_with_data_is_no_empty_figure(name):
     assert any(map(publish._shows_something, draw(name).figure.axes))
@@ -527,6 +528,7 @@ def test_takes_data_and_ax_and_nothing_else(name):
         assert parameter.annotation in (pd.DataFrame, Fit, Estimate, Objective)
 
 
+@pytest.mark.slow
 @every_plot
 def test_draws_into_the_given_axes_only(name):
     figure, (other, given) = plt.subplots(1, 2)
@@ -538,6 +540,7 @@ def test_draws_into_the_given_axes_only(name):
     assert figure.axes == [other, given]
 
 
+@pytest.mark.slow
 @every_plot
 def test_without_axes_each_call_is_a_figure(name):
     first, second = draw(name), draw(name)
@@ -547,6 +550,7 @@ def test_without_axes_each_call_is_a_figure(name):
     first.figure.canvas.draw()
 
 
+@pytest.mark.slow
 @every_plot
 def test_data_are_left_as_they_were(name):
     data = EXAMPLES[name]()
@@ -557,6 +561,7 @@ def test_data_are_left_as_they_were(name):
             pd.testing.assert_frame_equal(part, was)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name for name in PLOTS if name not in WIRE + COMPARISON + SHARES + NETWORK + CAPACITY + DRAWING]
 )
@@ -888,6 +893,7 @@ def test_ink_is_no_palette_colour():
     assert INK.lower() not in {color.lower() for color in (*PALETTE, *COLOURS.values())}
 
 
+@pytest.mark.slow
 @every_plot
 def test_nothing_but_text_and_axes_has_the_ink(name):
     ax = draw(name)

@@ -80,6 +80,7 @@ def test_a_number_nobody_published_stops_the_page(begun):
         macros.figure_html("99_test", "curve", str)
 
 
+@pytest.mark.slow
 def test_a_page_shows_drawing_caption_and_source(begun):
     publish.figure("curve", draw(), DATA, caption="Less < more", alt='It "rises"')
     shown = macros.figure_html("99_test", "curve", lambda target: f"../{target}")

@@ -103,6 +103,7 @@ def test_every_table_is_read_and_has_its_units(source, table):
             assert (read[name].dropna() <= 1).all(), name
 
 
+@pytest.mark.slow
 def test_a_garbled_cell_is_named_with_its_line(root, source, table, tmp_path, monkeypatch):
     folder = tmp_path / "data" / "published" / source
     folder.mkdir(parents=True)

@@ -151,12 +151,14 @@ def test_a_folder_is_a_set_of_runs(folder):
     )
 
 
+@pytest.mark.slow
 def test_a_study_is_read_with_its_records(root):
     found = loadcurve.read(root / "data" / "studies" / "connections_on_loopback")
     assert set(found.tables["runs"]["study"]) == {"connections_on_loopback"}
     assert found.tables["cpu"]["elapsed_s"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.real
 @pytest.mark.skipif(not SADC.exists(), reason="sysstat is not installed")
 @pytest.mark.parametrize("place", ["", "c0001"])
@@ -220,6 +222,7 @@ def ingest(*argv, stdin=None):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_json_is_a_line_for_each_file(folder):
     code, out, err = ingest(folder)
     found = [json.loads(line) for line in out.splitlines()]
@@ -233,6 +236,7 @@ def test_json_is_a_line_for_each_file(folder):
             assert {key for row in rows for key in row} <= set(tables.SCHEMAS[name].columns)
 
 
+@pytest.mark.slow
 def test_json_of_standard_input():
     code, out, err = ingest("-", stdin=gzip.compress(WRK.encode()))
     assert (code, err) == (0, "")
@@ -242,6 +246,7 @@ def test_json_of_standard_input():
     assert err == "-:1: expected output of a tool that loadcurve reads, got 'Hello'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_a_file_for_each_table(folder, tmp_path, form):
     target = tmp_path / "out" / "tidy"
@@ -253,6 +258,7 @@ def test_a_file_for_each_table(folder, tmp_path, form):
     assert frame["run_id"].isna().tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
     ingest(folder / "c64", "--format", "parquet", "-o", tmp_path / "out")
     schema = pq.read_schema(tmp_path / "out" / "runs.parquet")
@@ -261,6 +267,7 @@ def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
     assert schema.field("server_cpu").type == pa.int64()
 
 
+@pytest.mark.slow
 def test_a_format_that_needs_a_folder_asks_for_it(folder):
     code, out, err = ingest(folder, "--format", "csv")
     assert (code, out, err) == (1, "", "--output must be named for --format csv\n")
@@ -301,6 +308,7 @@ def test_a_log_format_rules_over_what_a_text_looks_like():
         loadcurve.parse(line, tool="wrk", log_format=FORMAT)
 
 
+@pytest.mark.slow
 def test_a_log_format_on_the_command_line(tmp_path):
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_text(LOG, "utf-8")
@@ -349,6 +357,7 @@ def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "agents"), [("csv", ["'=HYPERLINK(1)", "-5"]), ("parquet", ["=HYPERLINK(1)", "-5"])])
 def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents):
     line = '127.0.0.1 - - [22/Nov/2026:14:00:00 +0000] "GET /a HTTP/1.1" 200 616 "-" "{}"\n'

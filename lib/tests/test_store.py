@@ -100,6 +100,7 @@ def test_an_unfinished_run_keeps_its_row_and_warns(study):
     assert any("interrupted: the launcher was interrupted" in w for w in read_warnings(STUDY))
 
 
+@pytest.mark.slow
 def test_tables_are_made_anew_when_a_raw_file_is_newer(study):
     read_table("runs", STUDY)
     read_only = mock.patch.object(store, "read_runs", side_effect=AssertionError("the raw files were read again"))
@@ -113,6 +114,7 @@ def test_tables_are_made_anew_when_a_raw_file_is_newer(study):
         read_table("runs", STUDY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["edited", "cut", "empty", "deleted", "sums edited", "sums deleted"])
 def test_a_damaged_table_is_made_again(study, damage):
     expected = read_table("runs", STUDY)
@@ -139,6 +141,7 @@ def test_a_table_of_the_same_content_keeps_its_time(study):
     assert {path: path.stat().st_mtime_ns for path in before} == before and before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"caf\xe9", b"a\nb\x1b[31m", b"a b;#=%$"])
 def test_a_run_by_hand_has_files_of_any_name(study, root, name):
     folder = study / os.fsdecode(name)
@@ -150,6 +153,7 @@ def test_a_run_by_hand_has_files_of_any_name(study, root, name):
     assert all(line.isprintable() for line in read_warnings(STUDY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["build/studies", "elsewhere/a_b", "elsewhere_a/b"])
 def test_a_study_of_the_same_name_elsewhere_has_tables_of_its_own(study, checkout, where):
     other = checkout / where / STUDY

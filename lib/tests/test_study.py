@@ -135,6 +135,7 @@ def test_a_seal_is_of_the_other_values_and_made_at_each_writing(tmp_path):
     assert read_run(write_run(sealed, tmp_path)) == sealed
 
 
+@pytest.mark.slow
 def test_every_changed_character_of_a_run_is_found_out(tmp_path):
     file = write_run(RUN, tmp_path)
     text = file.read_text("utf-8")

@@ -64,6 +64,7 @@ def test_prefixes(line, prefix):
     assert strip_prefix(f"{line}\nTCP: 3", prefix) == "Total: 5\nTCP: 3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "\t", "# ", "> ", "\r", "\x1b[", "\x1b]", "\x08", "[", "a-", "0 ", "\0", "|"])
 def test_a_line_of_megabytes_takes_no_time(unit):
     text = unit * (5_000_000 // len(unit))

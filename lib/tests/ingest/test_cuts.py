@@ -28,6 +28,7 @@ def tallies() -> dict[str, Tally]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", TOOLS)
 def test_nothing_is_lost_in_silence_and_nothing_invented(tallies, tool):
     tally = tallies[tool]
@@ -36,6 +37,7 @@ def test_nothing_is_lost_in_silence_and_nothing_invented(tallies, tool):
     assert not tally.examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", KNOWN_WHOLE)
 def test_a_whole_report_needs_no_newline_at_its_end(tallies, tool):
     assert tallies[tool].short == 0

@@ -60,6 +60,7 @@ def test_cells(case):
         assert part in warning
 
 
+@pytest.mark.slow
 def test_tables_fit_their_schemas_and_keep_all_rows():
     known = {"study": "s", "run_id": "r"}
     parsed = []
@@ -92,6 +93,7 @@ def _same(found, whole):
     return found.keys() == whole.keys() and all(found[name].equals(whole[name]) for name in whole)
 
 
+@pytest.mark.slow
 @each_case
 def test_a_garbled_number_is_found_where_it_is(case):
     """One digit of each number becomes a letter: a located error, a warning that names the line, or the same tables."""
@@ -125,6 +127,7 @@ def _or_none(cell):
     return None if cell is pd.NA or cell != cell else cell
 
 
+@pytest.mark.slow
 @each_case
 def test_a_cut_text_invents_nothing(case):
     """Cut anywhere, each table is the beginning of the whole table; cells may be missing, none may be another one."""

@@ -297,6 +297,7 @@ def test_factors_that_are_not_recorded_are_not_asked_for(study):
     assert len(read_runs(study).tables["runs"]) == 1
 
 
+@pytest.mark.slow
 def test_a_changed_digit_anywhere_in_a_folder_is_found_out(study):
     for file in sorted((study / RUN_ID).iterdir()):
         text = file.read_text("utf-8")

@@ -20,6 +20,8 @@ from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.registry import FORMS
 from loadcurve.ingest.sniff import sniff
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 CASES = sorted(p for p in DATA.glob("*/*.txt") if p.parent.name in {form.tool for form in FORMS})
 MUTATIONS = int(os.environ.get("LOADCURVE_MUTATIONS", 10))  # of each kind; 1000 takes an hour

@@ -110,6 +110,7 @@ print({"toy": "reference/formats/toy.md"} in nav, formats.page_markdown("toy").s
 """
 
 
+@pytest.mark.slow
 def test_a_module_alone_adds_a_form(tmp_path):
     """One module in the path of a package: it is recognised, parsed, listed, has a page, and must have a fixture."""
     (tmp_path / "added").mkdir()

@@ -111,6 +111,7 @@ def test_literals_only_make_it_faster(case):
     assert list(beginnings(text)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "a", "a ", "0 ", "Linux ", "{", "[", "Total: ", "\0", ",", "é", '{"a":', "#"])
 def test_a_line_of_megabytes_is_refused_at_once(unit):
     begun = time.process_time()

@@ -28,6 +28,7 @@ def burning(folder):
     return subprocess.Popen(argv, cwd=folder, start_new_session=True, **pipes)
 
 
+@pytest.mark.slow
 def test_processes_of_the_run_and_others_are_told_apart(tmp_path):
     """One works in the run's folder, one elsewhere; the launcher is a third, that only sleeps."""
     (run := tmp_path / "run").mkdir()

@@ -18,6 +18,8 @@ from loadcurve.records import read_run, write_study
 from loadcurve.study import Study
 from loadcurve.yaml_file import read_yaml
 
+pytestmark = pytest.mark.slow
+
 DESIGNS = paths.designs()
 NAMES = sorted(folder.name for folder in DESIGNS.iterdir())
 

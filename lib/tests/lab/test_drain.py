@@ -93,6 +93,7 @@ def check_rates(found):
     assert min(found) >= LEAST_RATIO * max(found)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_server_that_runs_already_is_idle_before_each_load(tmp_path):
     with slow_server() as own:

@@ -154,6 +154,7 @@ def presses_twice(first_s: float, second_s: float) -> int:
     os._exit(0)
 
 
+@pytest.mark.slow
 def test_two_signals_at_once_leave_no_lock_taken():
     """The second one comes while the first is dealt with: after `Popen.wait` alone, 3 of 400 locks stayed taken."""
     moments, heard = random.Random(20261121), 0

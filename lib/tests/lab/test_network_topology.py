@@ -43,6 +43,7 @@ def test_every_address_is_private_and_used_once(topology):
     assert all(a.is_private and not a.is_loopback and not a.is_link_local for a in found)
 
 
+@pytest.mark.slow
 @given(topologies)
 def test_every_address_is_one_of_its_network_that_a_host_may_have(topology):
     prefixes = {}

@@ -24,6 +24,7 @@ def draw_server(name, draw):
     return universal(1000, draw.uniform(0.01, 0.1), draw.uniform(1e-5, 1e-3)), draw.uniform(0.003, 0.010)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["delay", "m/m/m", "usl"])
 @pytest.mark.parametrize(("noise", "width"), [(0.003, 0.02), (0.003, 0.05), (0.01, 0.05), (0.02, 0.1), (0.05, 0.25)])
 def test_the_interval_holds_the_truth_and_is_as_narrow_as_asked(name, noise, width):

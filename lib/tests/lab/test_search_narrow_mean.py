@@ -43,6 +43,7 @@ def test_never_fewer_than_the_minimum():
     assert MINIMUM == 10
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_mean():
     """From 10 repeats on the rule loses less than 3 points of its 95 % (notebook 48)."""
     draw = np.random.default_rng(11)

@@ -16,6 +16,8 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.lab.study_file import StudyFile, read_checked
 from loadcurve.study import is_place, settled
 
+pytestmark = pytest.mark.slow
+
 # A place for each kind of value, of every section; `settled` puts garbage there, or in place of what is around it.
 PLACES = re.findall(
     r"\S+",

@@ -152,6 +152,7 @@ def arranged(study):
     return words, texts, names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "place"), PLACES, ids=lambda value: str(value) if not isinstance(value, dict) else "")
 def test_a_hostile_word_is_refused_or_harmless(base, place):
     for word in HOSTILE:

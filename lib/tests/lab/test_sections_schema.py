@@ -146,6 +146,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key", "of_list", "inside", "beyond"), list(bounded()))
 def test_ranges_are_those_of_the_rules(name, key, of_list, inside, beyond):
     """Ranges come from descriptions, which nobody runs; here each end is asked of the section itself."""

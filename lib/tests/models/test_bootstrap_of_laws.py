@@ -16,6 +16,7 @@ def runs_of(draw: np.random.Generator, repeats: int, noise: float = 0.03) -> tup
     return number, LAWS["usl"].function(number, *TRUE) * (1 + noise * draw.standard_normal(number.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("repeats", "least"), [(3, 0.86), (5, 0.90), (10, 0.91)])
 def test_the_interval_of_the_peak_covers_it(repeats, least):
     """95 % intervals in 200 simulated studies: 3 standard errors of that many below, and below that for few repeats."""

@@ -141,6 +141,7 @@ def test_a_sweep_that_is_saturated_throughout_has_the_demand_of_its_plateau():
     assert "measure lower loads" in row["warnings"]
 
 
+@pytest.mark.slow
 def test_the_recorded_server_has_no_intercept_of_46_percent():
     """The variant `cpu` of the recorded study: 24 of 30 runs are saturated, only 1 and 2 connections are not."""
     study = Path(__file__).parents[3] / "data/studies/connections_on_loopback"
@@ -156,6 +157,7 @@ def test_the_recorded_server_has_no_intercept_of_46_percent():
     assert table["warnings"].str.contains("a request costs less at saturation").any()
 
 
+@pytest.mark.slow
 def test_the_saturation_holds_every_throughput_that_may_be_the_target():
     """Fieller's set by its definition: on a grid, where the line's utilisation does not differ from the target by t."""
     random, open_below = np.random.default_rng(5), 0
@@ -228,6 +230,7 @@ def test_missing_values_are_named():
     assert "1 of 6 runs have no value" in summarise_demands(frame)["warnings"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", [0.0, 0.01, 0.02, 0.15])
 def test_intervals_cover_in_simulation(background):
     """95 % intervals of demand and saturation in 400 studies; 3 standard errors of that many are 3.3 %."""

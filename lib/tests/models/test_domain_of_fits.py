@@ -48,6 +48,7 @@ def in_domain(values):
     return 0 < unit < np.inf and 0 <= contention <= 1 and 0 <= coherency < np.inf
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(sweeps(least=3), st.sampled_from(["linear", "amdahl", "usl"]), st.sampled_from(["relative", "equal"]))
 @example(PAST, "usl", "equal")
@@ -73,6 +74,7 @@ def test_no_other_search_of_the_domain_finds_less(sweep, name, weights):
         assert squares <= 2 * other.cost * (1 + 1e-6) + 1e-12 * np.sum(root**2)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(sweeps(), st.sampled_from(["relative", "equal"]), st.sampled_from(QUANTITIES))
 @example(PAST, "equal", "peak")
@@ -153,6 +155,7 @@ def test_a_sharp_bend_takes_the_bound_of_the_sharpness_exactly():
     assert "at its bound" in sharpness.method
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(sweeps(), st.sampled_from(["roofline", "saturating", "finite_source"]))
 @example(([1, 2, 4, 8, 16, 32, 64], [100, 200, 400, 633, 641, 640, 638]), "saturating")

@@ -91,6 +91,7 @@ def test_a_short_curve_is_refused():
         forecast_curves(curve("usl", [100, 0.05, 0.002], NUMBER[:4]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
 @pytest.mark.parametrize("other", [*BASELINES, PLAIN, *sorted(LAWS.keys() - {"free_usl"})])
 def test_on_published_curves_the_tournament_beats_every_other_method(summary, kind, other):
@@ -99,6 +100,7 @@ def test_on_published_curves_the_tournament_beats_every_other_method(summary, ki
     assert ours["interval_score"] < theirs["interval_score"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
 def test_its_bands_of_90_percent_hold_85_to_95_percent(summary, kind):
     assert 0.85 <= summary.loc[(kind, TOURNAMENT), "coverage_ratio"] <= 0.95

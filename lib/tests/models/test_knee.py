@@ -169,6 +169,7 @@ def test_a_queue_without_company_has_its_knee_at_the_first_level():
     assert any("at the first level" in warning for warning in found.warnings)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.floats(1e-3, 1e6))
 def test_no_knee_moves_with_the_unit_of_throughput(scale):
@@ -177,6 +178,7 @@ def test_no_knee_moves_with_the_unit_of_throughput(scale):
     assert other.to_numpy() == pytest.approx(one.to_numpy(), rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("find", [find_power_knee, find_curvature_knee])
 def test_intervals_cover_the_knee_of_the_law(find):
     truth = find(LAWS["usl"], *exact("usl", 100, 0.03, 8e-4), **FEW).value

@@ -47,6 +47,7 @@ def test_slopes_are_those_of_the_formula(name):
         assert slopes[:, i] == pytest.approx(change / (2 * step[i]), rel=1e-4, abs=1e-6 * np.abs(slopes[:, i]).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUE)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), noise=st.floats(0.001, 0.2))

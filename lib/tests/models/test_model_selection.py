@@ -122,6 +122,7 @@ def test_the_evidence_is_the_integral(name):
     assert found == pytest.approx(np.log(exact * 1e9 / np.prod(upper - lower)), abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENTRANTS)
 def test_posteriors_cover_what_made_the_data(name):
     """Simulation-based calibration: parameters from the prior, data from them, and the 90 % interval holds them."""
@@ -144,6 +145,7 @@ def test_posteriors_cover_what_made_the_data(name):
     assert 0.80 <= hits / count <= 1.0
 
 
+@pytest.mark.slow
 def test_the_bands_hold_further_loads():
     """Curves of each law with 3 % of scatter, the upper half foretold from the lower: 90 % bands hold 80 % or more."""
     draw, inside, count = np.random.default_rng(4), 0, 0

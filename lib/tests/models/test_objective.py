@@ -110,6 +110,7 @@ def test_one_run_is_a_coin():
     assert warned(capacity, "1 run at an end")
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_capacity_of_a_simulated_queue():
     """M/M/1 at rate μ: p99 of the response time is ln 100 / (μ − λ), so 20 ms are kept up to λ = μ − ln 100 / .02."""
     mu, random, hits = 1000.0, np.random.default_rng(2), 0
@@ -126,6 +127,7 @@ def test_the_interval_holds_the_capacity_of_a_simulated_queue():
 loads = st.dictionaries(st.integers(1, 100), st.lists(st.floats(0, 50), min_size=1, max_size=4), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(loads, st.floats(0, 0.05), st.floats(0, 0.05))
 def test_a_stricter_objective_never_allows_more(levels, one, other):
@@ -136,6 +138,7 @@ def test_a_stricter_objective_never_allows_more(levels, one, other):
     assert strict.hi <= loose.hi
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(loads, st.sampled_from([0.25, 0.5, 2.0, 1024.0]))
 def test_units_do_not_matter(levels, scale):
@@ -145,6 +148,7 @@ def test_units_do_not_matter(levels, scale):
     assert (one.lo * scale, one.hi * scale) == (other.lo, other.hi)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(loads, st.randoms())
 def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):

@@ -54,6 +54,7 @@ def test_what_the_data_do_not_bound_is_open():
     assert np.isinf(find_profile(six, "limit_rps").hi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quantity", "true"), [("contention", 0.03), ("peak", np.sqrt(0.97 / 0.0008))])
 def test_it_covers_in_simulation(quantity, true):
     """95 % intervals in 80 simulated curves of 8 levels with 3 % of scatter: within 3 standard errors of 95 %."""
@@ -75,6 +76,7 @@ def test_rules():
         find_profile(fit_usl([1, 2, 4], [10, 17, 26]), "peak")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("true", [(100, 0.0, 0.0), (100, 0.0, 1e-5), (100, 0.03, 0.0)])
 def test_parameters_at_their_bounds_have_every_profile(true):
     """Where the fit stands at a bound, the interval ends at 0 or is open, and says what the fit's own interval says."""

@@ -149,6 +149,7 @@ def test_free_signs_do_not_compete():
     assert table["hi"][0] <= 16 * 1150 / 8
 
 
+@pytest.mark.slow
 def test_projections_of_perfect_copies_hold_them():
     """90 % bands in 15 studies with a scatter of 3 %; the ceiling comes from the luckiest size, so it costs little."""
     random, hits = np.random.default_rng(7), 0

@@ -46,6 +46,7 @@ def test_without_timestamps_empty_frames_are_padded_on_the_medium():
     assert total(closing, "medium_bytes", part="close") == 4 * 84
 
 
+@pytest.mark.slow
 @given(payloads, payloads, st.integers(1, 1000))
 def test_keep_alive_shares_opening_and_closing(request_bytes, response_bytes, number):
     kept = wire.summarise_exchange(request_bytes, response_bytes)
@@ -56,6 +57,7 @@ def test_keep_alive_shares_opening_and_closing(request_bytes, response_bytes, nu
         assert number * (total(shared, column) - total(kept, column)) == pytest.approx(extra, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(payloads, payloads)
 def test_a_proxy_sends_and_receives_what_its_two_exchanges_do(request_bytes, response_bytes):
     legs = [wire.summarise_exchange(request_bytes + extra, response_bytes) for extra in (0, 10)]

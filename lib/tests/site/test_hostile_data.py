@@ -136,6 +136,7 @@ def visit(browser, address, *, second_wall=True):
     return page
 
 
+@pytest.mark.slow
 @pytest.mark.site
 @needs_chromium
 @pytest.mark.parametrize("second_wall", [True, False], ids=["with its policy", "without its policy"])
@@ -242,6 +243,7 @@ def test_no_cell_of_a_csv_is_a_formula_and_none_is_lost(texts, number):
     pd.testing.assert_frame_equal(again, frame)
 
 
+@pytest.mark.slow
 def test_numbers_and_their_texts_are_no_formulas():
     frame = pd.DataFrame({"a": [-1.5], "b": ["-1.5"], "c": ["+2e-3"], "d": pd.Categorical(["@x"])})
     assert spreadsheet.without_formulas(frame).iloc[0].tolist() == [-1.5, "-1.5", "+2e-3", "'@x"]

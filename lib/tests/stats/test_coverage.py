@@ -16,6 +16,7 @@ from loadcurve.stats.variance import find_mean_of_levels
 CLAIMED = (0.93 - 0.015, 0.97 + 0.015)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "rho"), [(30, 0.0), (60, 0.3), (60, 0.5), (120, 0.7), (300, 0.9), (600, 0.7), (1200, 0.5), (1200, 0.9)]
 )

@@ -14,12 +14,14 @@ def test_a_line_without_noise():
     assert row["verdict"].startswith("drifts: -10 (-100.0 % of the median)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "rho"), [(60, 0.0), (120, 0.5), (300, 0.5), (600, 0.8)])
 def test_the_interval_of_a_drift_covers_93_to_97_percent(n, rho):
     found = coverage.coverage(lambda rng: coverage.drift_of(coverage.ar1(n, rho, rng)), 300, 11)
     assert 0.91 <= found["coverage"] <= 0.99  # 300 runs: ± 2 points around the claim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "rho", "most"), [(60, 0.0, 0.08), (300, 0.5, 0.08), (300, 0.8, 0.08), (30, 0.8, 0.15)])
 def test_false_alarms(n, rho, most):
     rng = np.random.default_rng(n)

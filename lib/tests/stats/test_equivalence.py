@@ -28,6 +28,7 @@ def test_repeats_by_powertost():
     assert equivalence_power(24, variation, margin, true_ratio=true) == pytest.approx(0.815435, abs=5e-7)
 
 
+@pytest.mark.slow
 def test_power_is_the_share_of_simulated_verdicts():
     rng = np.random.default_rng(7)
     found = [verdict(*np.exp(rng.normal(0, 0.02, (2, 8)))) for _ in range(400)]
@@ -35,6 +36,7 @@ def test_power_is_the_share_of_simulated_verdicts():
     assert share == pytest.approx(equivalence_power(8, 0.02, 0.02), abs=0.075)
 
 
+@pytest.mark.slow
 def test_a_difference_at_the_margin_is_called_equivalent_at_most_in_5_percent():
     rng = np.random.default_rng(8)
     pairs = [(1.02 * np.exp(rng.normal(0, 0.01, 6)), np.exp(rng.normal(0, 0.01, 6))) for _ in range(500)]
@@ -53,6 +55,7 @@ def test_three_verdicts():
     assert verdict([101.0, 101.1, 100.9], [100.0, 100.1, 99.9], margin_ratio=0.005) == "different"
 
 
+@pytest.mark.slow
 @given(runs, runs)
 def test_verdict_follows_from_its_own_intervals(a, b):
     one = summarise_equivalence(a, b).loc[0]

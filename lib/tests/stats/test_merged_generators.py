@@ -33,6 +33,7 @@ def merged(frame, histogram, quantiles=(0.5, 0.9, 0.99), **settings):
     return summarise_merged(frame, histogram, quantiles, by="run_id", **settings).iloc[0]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.lists(st.integers(1, 10**6), min_size=1, max_size=40), min_size=1, max_size=5),

@@ -80,6 +80,7 @@ def test_two_heaps_are_found_and_one_is_not():
     assert summarise_modes(rng.normal(10, 1, 60))["p_value"].item() > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [20, 300])
 def test_uniform_values_seldom_show_two_heaps(size):
     rng = np.random.default_rng(6)

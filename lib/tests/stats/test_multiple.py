@@ -45,6 +45,7 @@ def test_family_of_two():
     assert "same" not in " ".join(found["verdict"])
 
 
+@pytest.mark.slow
 def test_family_keeps_its_error():
     # Five servers that do not differ from the baseline: at most 5 % of the studies may name one that does.
     rng = np.random.default_rng(1)

@@ -34,6 +34,7 @@ def test_too_few_values_have_an_open_end(n, q):
     assert np.isfinite([(more := find_quantile(range(n + 1), q)).lo, more.hi]).all() and not more.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "q"), [(10, 0.5), (60, 0.9), (1000, 0.99)])
 def test_it_covers_its_level_whatever_the_distribution(n, q):
     """600 studies have a standard error of 0.9 points; order statistics cover a little more than they claim."""

@@ -99,6 +99,7 @@ def simulated(setting, size, rng):
     return 20 * (time < end) + noise, end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 120, 300])
 @pytest.mark.parametrize(("setting", "most"), [(NORMAL, 0.5), (HEAVY, 0.4), (LATE, 1.0)])
 def test_refusals_are_halved_and_late_changes_still_refused(setting, most, size):

@@ -18,6 +18,8 @@ from validation.coverage import (
 )
 from validation.coverage.curves import hits_of_fit, levels_of, simulate_runs, truth_of
 
+pytestmark = pytest.mark.slow
+
 SCATTER = [0.05]
 BOTH = list(WHERE)
 

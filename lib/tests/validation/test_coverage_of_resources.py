@@ -23,6 +23,8 @@ from validation.coverage import (
     verdict,
 )
 
+pytestmark = pytest.mark.slow
+
 CLAIMED = (0.93 - 0.015, 0.97 + 0.015)
 
 

@@ -54,6 +54,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(ROWS, min_size=1, max_size=3), st.sampled_from(["", " persistent 60", " (mh-port) persistent 5 ops"]))
 def test_lists_that_ipvsadm_can_print_are_read(services, flags):
@@ -209,6 +210,7 @@ def test_the_processors_of_ip_vs_stats_are_hexadecimal():
     assert parse_ip_vs_stats(text).tables["counters"]["item"].tolist()[0] == "31"
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_anything_else_is_read_or_refused(data):
@@ -237,6 +239,7 @@ def test_anything_else_is_read_or_refused(data):
         assert all(isinstance(found[name], pd.DataFrame) for name in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [" ", "9", "a ", "-> ", "TCP  ", "TCP 1:1 ", ":", "[", "IP Virtual Server version ", "-A -t ", "x@"]
 )

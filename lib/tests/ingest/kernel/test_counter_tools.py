@@ -72,6 +72,7 @@ def test_no_json_of_nstat(text):
         parse_nstat_json(text)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.from_regex(r"TcpExt[A-Z][A-Za-z]{2,40}", fullmatch=True), st.integers(0, 2**53), min_size=1))
 def test_what_nstat_can_write_is_read(counts):
     text = "#kernel\n" + "".join(f"{name:<32s}{count:<16d}{0.0:6.1f}\n" for name, count in counts.items())
@@ -222,6 +223,7 @@ def test_json_of_ip():
             parse_ip_link_json(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "long", [" ", "a ", "9", "Tcp:", "CPU0 ", "rx: 5 ", "2: eth0: <", "Tcp: A ", "#kernel", "0000000a "]
 )

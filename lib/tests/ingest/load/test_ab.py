@@ -449,6 +449,7 @@ def test_lost_newlines_glue_no_numbers():
         parse_ab(SLEEP.replace("\n", "") + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [" ", "1", "a ", "(", "Server Software: x", "Benchmarking (be patient)", "Percentage of ", "apr_", "50%", "<tr>",

@@ -55,6 +55,7 @@ def test_two_reports_in_one_file_are_two_runs(case):
             assert twice["runs"][column].tolist() == tables["runs"][column].tolist() * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_mutations_are_read_or_refused(case):
     text, form = load(case)
@@ -78,6 +79,7 @@ def test_mutations_are_read_or_refused(case):
                 read("\n".join(changed)).tables.items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", MINE, ids=lambda form: form.name)
 def test_long_lines_and_rubbish_take_no_time(form):
     heads = ["", *[load(case)[0].split("\n")[0] for case in CASES if case.parent.name == form.tool][:3]]

@@ -48,6 +48,7 @@ def report(done, good, micros, codes, sizes, connections):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     done=st.integers(1, 10**9),

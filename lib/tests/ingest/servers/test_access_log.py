@@ -155,6 +155,7 @@ def test_the_name_of_the_tool():
     assert parse("h:80 " + COMBINED).tables["requests"]["tool"].tolist() == ["apache"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "long", [" ", "a ", "1.2.3.4 - - [", '"', "\\x16", '20/Nov/2026:22:34:32 +0000] "', '{"status":']
 )

@@ -107,6 +107,7 @@ def test_summaries_without_times_and_without_frag():
     assert table["fragments"].isna().tolist() == [False, False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SUMMARY, OLD])
 def test_of_a_cut_summary_there_is_what_is_whole(text):
     whole = sockets(text).iloc[0]

@@ -239,6 +239,7 @@ def section(columns, clocks, recorded=False):
     return f"\n{clocks[0]} {' '.join(columns)}\n{rows}" + (f"Average: {row}\n" if recorded else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clocks", [
     ["23:59:58", "23:59:59", "00:00:00", "00:00:01"],
     ["22:00:00", "08:00:00", "16:00:00", "00:00:00", "08:00:00"],

@@ -38,6 +38,7 @@ def values_of(parsed):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [*SAMPLES.glob("sadf-d-*.csv"), SAMPLES / "sadf-p.txt",
@@ -194,6 +195,7 @@ def test_damage(text):
     survives(parse_sadf, text)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(damaged(LINES), damaged(MARKUP), damaged(DOCUMENT))
 def test_damage_to_the_other_forms(lines, markup, document):
@@ -202,6 +204,7 @@ def test_damage_to_the_other_forms(lines, markup, document):
     survives(parse_sadf_json, document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", long_lines("vm;1;1795214006;", "# hostname;interval;timestamp;", "<sysstat>", "vm\t1\t1795214006\tall\t"),
     ids=lambda text: text[:6],

@@ -501,6 +501,7 @@ def _interrupted(draw, text):
     return "\n".join(lines), at + 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("name", ["live-iso", "live-12h", "german", "all-cpus"])
@@ -619,6 +620,7 @@ def test_long_texts_are_read_at_once_with_the_same_result(monkeypatch, least, co
         pd.testing.assert_frame_equal(fast.tables[name], frame, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["1e5", "nan", "inf", "0x1", "1.234", "1.", ".5", "1.2.3", "1_0", "--1", "1.00.00"])
 def test_long_texts_are_read_as_strictly(wrong):
     text = _long()
@@ -633,6 +635,7 @@ def test_long_texts_are_read_as_strictly(wrong):
     assert raised.value.line == at + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", [" ", "1", "a ", "1 ", "Average: ", "10:00:00 ", "Linux x (y) ", "%", "LINUX RESTART ", "10:00:00 COM "]
 )
@@ -642,6 +645,7 @@ def test_long_lines_end_soon(before, part):
         parse_sar(clean(before + part * (5_000_000 // len(part))))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_damaged_text_is_read_or_refused(data):

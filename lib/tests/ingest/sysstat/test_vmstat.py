@@ -116,6 +116,7 @@ def test_a_cut_number_is_left_out():
         assert len(parsed.tables["cpu"]) == (2 if end == len(BOOT) - 1 else 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(damaged(BOOT), damaged(TIMED)))
 def test_damage(text):
