@@ -8,8 +8,8 @@ ones, and X R by that mean is too small.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
 
 # The mean of equal times may come out some units in the last place above them.
 _ROUNDING = 1e-12
@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 def least_mean_latency_s(
     latency_mean_s: ArrayLike, requests: ArrayLike, late: ArrayLike, timeout_s: ArrayLike
-) -> np.ndarray:
+) -> Array:
     """Least mean response time of all requests, if late ones took no longer than the timeout: R >= R' + (T - R') L / n.
 
     Parameters

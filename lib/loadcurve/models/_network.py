@@ -1,13 +1,13 @@
-"""What closed networks ask of their arguments.  A network has no answer with a part of it missing: NaN is refused."""
+"""Arguments of closed networks.  A network with an unknown part has no solution, so NaN is refused."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, Integers, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import at_least_0
 
 
-def demands(demand_s: ArrayLike, dimensions: int = 1) -> np.ndarray:
+def demands(demand_s: ArrayLike, dimensions: int = 1) -> Array:
     """Return service demands, shape (K,) for one class or (C, K) for classes: known, finite, >= 0.
 
     A demand of 0 is a centre that requests skip.  One class needs a demand above 0; of several, a class may have none.
@@ -29,7 +29,7 @@ def think_time(think_time_s: float) -> float:
     return float(think)
 
 
-def server_numbers(servers: ArrayLike, centres: int) -> np.ndarray:
+def server_numbers(servers: ArrayLike, centres: int) -> Array:
     """Return the servers of each of the centres, shape (K,): whole and >= 1, or infinite for a delay centre."""
     number = np.asarray(servers, dtype=float)
     wrong = np.isnan(number) | (number < 1) | (np.isfinite(number) & (number != np.floor(number)))
@@ -42,7 +42,7 @@ def server_numbers(servers: ArrayLike, centres: int) -> np.ndarray:
     return np.broadcast_to(number, centres)
 
 
-def whole(name: str, values: ArrayLike, least: int) -> np.ndarray:
+def whole(name: str, values: ArrayLike, least: int) -> Integers:
     """Return `values` as integers, all of them >= `least`."""
     array = np.asarray(values, dtype=float)
     wrong = ~np.isfinite(array) | (array < least) | (array != np.floor(array))
@@ -51,7 +51,7 @@ def whole(name: str, values: ArrayLike, least: int) -> np.ndarray:
     return array.astype(int)
 
 
-def known(name: str, array: np.ndarray) -> np.ndarray:
+def known(name: str, array: Array) -> Array:
     """Return `array` as it is, none of it missing or infinite."""
     if not np.isfinite(array).all():
         raise ValueRuleError(name, "known and finite", array[~np.isfinite(array)].flat[0])

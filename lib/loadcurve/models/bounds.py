@@ -15,13 +15,13 @@ E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Pe
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.models._values import above_0, at_least_0
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.stats.estimate import Estimate
 
 
 def asymptotic_throughput_rps(
     connections: ArrayLike, demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0
-) -> np.ndarray:
+) -> Array:
     """Most throughput that N connections can make: X <= min(1 / D, N / (R_min + Z)).
 
     Parameters
@@ -57,7 +57,7 @@ def asymptotic_throughput_rps(
 
 def asymptotic_latency_s(
     connections: ArrayLike, demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0
-) -> np.ndarray:
+) -> Array:
     """Least mean response time with N connections: R >= max(R_min, N D − Z).
 
     Parameters
@@ -85,7 +85,7 @@ def asymptotic_latency_s(
     return np.maximum(above_0("latency_min_s", latency_min_s), heavy)  # R >= max(R_min, N D − Z)
 
 
-def saturation_connections(demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0) -> np.ndarray:
+def saturation_connections(demand_s: ArrayLike, latency_min_s: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
     """Saturation point N* = (R_min + Z) / D: the connections from which on some must queue.
 
     Parameters

@@ -18,8 +18,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from loadcurve.arrays import measured
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import measured
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from loadcurve import tables
-from loadcurve.models._values import above_0
+from loadcurve.arrays import Array, above_0
 from loadcurve.stats.estimate import Estimate
 
 
@@ -52,7 +52,7 @@ class Fit:
 
     law: str
     parameters: dict[str, Estimate]
-    covariance: np.ndarray
+    covariance: Array
     residual_sd: float
     r_squared: float
     corrected_aic: float
@@ -60,13 +60,13 @@ class Fit:
     degrees_of_freedom: int
     level: float
     warnings: tuple[str, ...]
-    connections: np.ndarray
-    throughput_rps: np.ndarray
-    weights: np.ndarray
+    connections: Array
+    throughput_rps: Array
+    weights: Array
     weighting: str
-    function: Callable[..., np.ndarray] = field(repr=False)
-    gradient: Callable[..., np.ndarray] = field(repr=False)
-    solve: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] = field(repr=False)
+    function: Callable[..., Array] = field(repr=False)
+    gradient: Callable[..., Array] = field(repr=False)
+    solve: Callable[[Array, Array, Array], Array] = field(repr=False)
 
     def __str__(self) -> str:
         """Law and weights, a line for each parameter, and the warnings."""
@@ -78,12 +78,12 @@ class Fit:
         """Return the parameters' values in the law's order."""
         return [estimate.value for estimate in self.parameters.values()]
 
-    def predict(self, connections: ArrayLike) -> np.ndarray:
+    def predict(self, connections: ArrayLike) -> Array:
         """Return the throughput [requests/s] that the fitted law gives at `connections`, > 0."""
         return self.function(above_0("connections", connections), *self.values())
 
     @cached_property
-    def leave_one_out(self) -> np.ndarray:
+    def leave_one_out(self) -> Array:
         """Relative error X̂/X − 1 at each level, told by the law fitted to the others; NaN where too few are left."""
         errors = np.full(self.points, np.nan)
         if self.points <= len(self.parameters):

@@ -15,14 +15,14 @@ Every function takes numbers or arrays that broadcast, and gives NaN where an ar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
 
 # N/X − Z is a difference of two rounded numbers: down to this part of Z, a negative latency is rounding and means 0.
 _ROUNDING = 1e-9
 
 
-def little_connections(throughput_rps: ArrayLike, latency_s: ArrayLike, think_time_s: ArrayLike = 0) -> np.ndarray:
+def little_connections(throughput_rps: ArrayLike, latency_s: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
     """Connections in use: N = X (R + Z).
 
     Parameters
@@ -54,7 +54,7 @@ def little_connections(throughput_rps: ArrayLike, latency_s: ArrayLike, think_ti
     return throughput * (latency + at_least_0("think_time_s", think_time_s))  # N = X (R + Z)
 
 
-def little_throughput_rps(connections: ArrayLike, latency_s: ArrayLike, think_time_s: ArrayLike = 0) -> np.ndarray:
+def little_throughput_rps(connections: ArrayLike, latency_s: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
     """Throughput of N connections that each wait R: X = N / (R + Z).
 
     Parameters
@@ -86,7 +86,7 @@ def little_throughput_rps(connections: ArrayLike, latency_s: ArrayLike, think_ti
     return number / (latency + at_least_0("think_time_s", think_time_s))  # X = N / (R + Z)
 
 
-def little_latency_s(connections: ArrayLike, throughput_rps: ArrayLike, think_time_s: ArrayLike = 0) -> np.ndarray:
+def little_latency_s(connections: ArrayLike, throughput_rps: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
     """Mean response time of N connections that together make X: R = N / X − Z.
 
     Parameters
@@ -122,7 +122,7 @@ def little_latency_s(connections: ArrayLike, throughput_rps: ArrayLike, think_ti
     return np.where(np.isnan(latency), np.nan, np.maximum(latency, 0.0))[()]
 
 
-def single_thread_throughput_rps(latency_s: ArrayLike) -> np.ndarray:
+def single_thread_throughput_rps(latency_s: ArrayLike) -> Array:
     """Throughput of one connection, or one thread that waits for each response: X = 1 / R.
 
     The field knows it as QPS = 1000 / RT with RT in milliseconds; it is Little's law at N = 1, Z = 0.

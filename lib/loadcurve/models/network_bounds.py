@@ -1,4 +1,4 @@
-r"""Bounds on a closed network of queues, from its service demands alone: cheap, sure, and the tighter the dearer.
+r"""Bounds on a closed network of queues, from its service demands alone: from the cheapest to the tightest.
 
 One class, centres with one server each that do not change their speed, D_k seconds of work a request at centre k:
 
@@ -7,7 +7,7 @@ One class, centres with one server each that do not change their speed, D_k seco
 ==================  =====================================================================  ==========================
 bounds              use                                                                    needs
 ==================  =====================================================================  ==========================
-asymptotic          whatever the distributions (also several servers and delays)           D, D_max
+asymptotic          any distribution (also several servers and delays)                      D, D_max
 balanced job        between two balanced networks                                          D, D_max, mean demand
 proportional        queues between proportional to demand and to demand^(N−1)              power sums of all demands
 geometric           queues of the centres below D_max bounded by geometric sums            all demands
@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.models._network import demands, server_numbers, think_time, whole
 
 
@@ -32,8 +33,8 @@ def asymptotic_bounds(
 ) -> pd.DataFrame:
     """Asymptotic bounds: N / (N D + Z) <= X <= min(1 / D_max, N / (D + Z)).
 
-    Below: every request waits for all the others at every centre.  Above: nobody waits, or the bottleneck never rests.
-    With m servers at a centre its limit is m / D_k; a delay centre has none, and nobody waits there.
+    Below: every request waits for all the others at every centre.  Above: no request waits, or the bottleneck is always
+    busy.  With m servers at a centre its limit is m / D_k; a delay centre has no limit and no queue.
 
     Parameters
     ----------
@@ -222,12 +223,12 @@ def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: 
     return _table(number, np.maximum(cycle_lo - think, total), cycle_hi - think, think)
 
 
-def _arguments(connections, demand_s, think_time_s):
+def _arguments(connections: ArrayLike, demand_s: ArrayLike, think_time_s: float) -> tuple[Array, Array, float]:
     number, demand = np.atleast_1d(whole("connections", connections, 1)).astype(float), demands(demand_s)
     return number, demand[demand > 0], think_time(think_time_s)  # a centre that requests skip is not in the network
 
 
-def _table(number, latency_lo, latency_hi, think):
+def _table(number: Array, latency_lo: Array, latency_hi: Array, think: float) -> pd.DataFrame:
     # X = N / (R + Z) has no cancellation, R = N / X − Z has.
     return pd.DataFrame(
         {
@@ -240,13 +241,13 @@ def _table(number, latency_lo, latency_hi, think):
     )
 
 
-def _geometric(ratio, terms):
+def _geometric(ratio: Array, terms: Array) -> Array:
     # y + … + y^n for 0 <= y < 1, with log1p and expm1: 1 − y^n loses its digits where y is near 1.
     with np.errstate(divide="ignore", invalid="ignore"):
         tail = -np.expm1(terms[:, None] * np.log(ratio))
     return np.where(ratio > 0, ratio * tail / (1 - ratio), 0.0)
 
 
-def _cycle(full, product):
+def _cycle(full: Array, product: Array) -> Array:
     # N / X: the larger root of c² − T c + Z D_max · count = 0.  At saturation rounding can take the root below 0.
     return (full + np.sqrt(np.maximum(full**2 - 4 * product, 0))) / 2

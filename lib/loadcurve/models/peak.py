@@ -9,6 +9,7 @@ rarely.
 
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.profile import find_profile
@@ -169,7 +170,7 @@ def _with_interval(fit: Fit, quantity: str, value: float, slope: list[float] | N
     return find_profile(fit, quantity)
 
 
-def _delta(fit: Fit, value: float, slope: list[float] | np.ndarray, warnings: tuple[str, ...]) -> Estimate:
+def _delta(fit: Fit, value: float, slope: list[float] | Array, warnings: tuple[str, ...]) -> Estimate:
     half = fit.quantile() * np.sqrt(np.asarray(slope) @ fit.covariance @ np.asarray(slope))
     method = f"least squares, {fit.weighting} weights, delta method"
     return Estimate(value, value - half, value + half, fit.level, method, _once(warnings))

@@ -15,11 +15,11 @@ Every function takes numbers or arrays that broadcast, and gives NaN where an ar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0, at_least_1
 
 
-def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: ArrayLike = 1) -> np.ndarray:
+def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: ArrayLike = 1) -> Array:
     """Share of time for which each server of a resource is busy: U = X D / m.
 
     Parameters
@@ -50,7 +50,7 @@ def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: A
     return work / at_least_1("servers", servers)  # U = X D / m
 
 
-def service_demand_s(throughput_rps: ArrayLike, utilisation_ratio: ArrayLike, servers: ArrayLike = 1) -> np.ndarray:
+def service_demand_s(throughput_rps: ArrayLike, utilisation_ratio: ArrayLike, servers: ArrayLike = 1) -> Array:
     """Seconds of work that one request needs of a resource, from how busy it was: D = m U / X.
 
     Parameters
@@ -81,9 +81,7 @@ def service_demand_s(throughput_rps: ArrayLike, utilisation_ratio: ArrayLike, se
     return at_least_1("servers", servers) * busy / above_0("throughput_rps", throughput_rps)  # D = m U / X
 
 
-def saturation_throughput_rps(
-    demand_s: ArrayLike, servers: ArrayLike = 1, utilisation_ratio: ArrayLike = 1
-) -> np.ndarray:
+def saturation_throughput_rps(demand_s: ArrayLike, servers: ArrayLike = 1, utilisation_ratio: ArrayLike = 1) -> Array:
     """Throughput of the system at which a resource is busy for a given share: X = m U / D.
 
     Parameters
@@ -114,7 +112,7 @@ def saturation_throughput_rps(
     return at_least_1("servers", servers) * busy / above_0("demand_s", demand_s)  # X = m U / D
 
 
-def forced_flow_rps(throughput_rps: ArrayLike, visits: ArrayLike) -> np.ndarray:
+def forced_flow_rps(throughput_rps: ArrayLike, visits: ArrayLike) -> Array:
     """Throughput of a resource, from that of the system: X_k = V_k X.
 
     Parameters
@@ -142,7 +140,7 @@ def forced_flow_rps(throughput_rps: ArrayLike, visits: ArrayLike) -> np.ndarray:
     return at_least_0("visits", visits) * at_least_0("throughput_rps", throughput_rps)  # X_k = V_k X
 
 
-def visits_per_request(centre_throughput_rps: ArrayLike, throughput_rps: ArrayLike) -> np.ndarray:
+def visits_per_request(centre_throughput_rps: ArrayLike, throughput_rps: ArrayLike) -> Array:
     """Mean visits to a resource for each request: V_k = X_k / X.
 
     Parameters
@@ -172,7 +170,7 @@ def visits_per_request(centre_throughput_rps: ArrayLike, throughput_rps: ArrayLi
 
 def threads_to_fill(
     cpu_time_s: ArrayLike, wait_time_s: ArrayLike, cores: ArrayLike = 1, utilisation_ratio: ArrayLike = 1
-) -> np.ndarray:
+) -> Array:
     """Threads that keep the cores busy while others wait: N = (C + W) / C × cores × U.
 
     It is N* of a closed system whose only queue is the processor, and so the least number that can do it: threads that
@@ -216,7 +214,7 @@ def threads_to_fill(
 
 def filled_utilisation_ratio(
     threads: ArrayLike, cpu_time_s: ArrayLike, wait_time_s: ArrayLike, cores: ArrayLike = 1
-) -> np.ndarray:
+) -> Array:
     """Most that a number of threads can keep each core busy: U <= min(1, N C / ((C + W) cores)).
 
     Inverse of `threads_to_fill` on the branch below saturation; from there on it is 1.
@@ -247,7 +245,7 @@ def filled_utilisation_ratio(
     return np.minimum(1.0, at_least_0("threads", threads) / full)
 
 
-def _ratio(name, values):
+def _ratio(name: str, values: ArrayLike) -> Array:
     ratio = at_least_0(name, values)
     if np.any(ratio > 1):
         raise ValueRuleError(name, "0 <= ratio <= 1", np.max(ratio[ratio > 1]))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, floats
 from loadcurve.errors import ValueRuleError
 
 # Modified z-score that B. Iglewicz and D. C. Hoaglin ("How to Detect and Handle Outliers", 1993) label an outlier,
@@ -14,7 +15,7 @@ _OUTLIER, _NORMAL = 3.5, 0.6745
 _ENOUGH_FOR_OUTLIERS = 5
 
 
-def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, list[str]]:
     """One number for each run of A and of B, all > 0, and a warning for each weakness; only NaN is left out.
 
     Raises
@@ -39,10 +40,8 @@ def too_few(runs_a: int, runs_b: int) -> list[str]:
     return [f"{' and '.join(alone)}: nothing can be concluded about repeats"] if alone else []
 
 
-def _group(name: str, values: ArrayLike) -> tuple[np.ndarray, list[str]]:
-    if hasattr(values, "to_numpy"):  # a pandas column of a nullable type: its NA becomes NaN
-        values = values.to_numpy(dtype=float, na_value=np.nan)
-    every = np.asarray(values, dtype=float)
+def _group(name: str, values: ArrayLike) -> tuple[Array, list[str]]:
+    every = floats(values)
     if every.ndim != 1:
         raise ValueRuleError(name, "one-dimensional, one number for each run", f"{every.ndim} dimensions")
     wrong = every[(every <= 0) | np.isinf(every)]
@@ -55,7 +54,7 @@ def _group(name: str, values: ArrayLike) -> tuple[np.ndarray, list[str]]:
     return known, (missing if known.size < every.size else []) + _outliers(name.upper(), every)
 
 
-def _outliers(name: str, every: np.ndarray) -> list[str]:
+def _outliers(name: str, every: Array) -> list[str]:
     """Name the runs that lie far off, by their place from 1 on; they are kept."""
     known = every[~np.isnan(every)]
     if known.size < _ENOUGH_FOR_OUTLIERS:
@@ -71,19 +70,19 @@ def _outliers(name: str, every: np.ndarray) -> list[str]:
     ]
 
 
-def _median(values: np.ndarray) -> float:
+def _median(values: Array) -> float:
     ordered = np.sort(values)  # np.median takes ten times as long for a handful of runs
-    return (ordered[(values.size - 1) // 2] + ordered[values.size // 2]) / 2
+    return float(ordered[(values.size - 1) // 2] + ordered[values.size // 2]) / 2
 
 
-def relative_variances(groups: Sequence[np.ndarray]) -> np.ndarray:
+def relative_variances(groups: Sequence[Array]) -> Array:
     """Variance of each group's mean relative to that mean: (s / mean)² / n, NaN for one run."""
     return np.array(
         [g.var(ddof=1) / g.size / g.mean() ** 2 if g.size > 1 else np.nan for g in groups],
     )
 
 
-def welch_degrees(variances: Sequence[float], runs: Sequence[int]) -> float:
+def welch_degrees(variances: ArrayLike, runs: ArrayLike) -> float:
     """Welch–Satterthwaite degrees of freedom of a sum of independent variances; infinite when all are 0.
 
     B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",

@@ -3,14 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, floats
 from loadcurve.errors import ValueRuleError
 
 
-def series(name: str, values: ArrayLike, least: int) -> np.ndarray:
+def series(name: str, values: ArrayLike, least: int) -> Array:
     """Return `values` as floats: one-dimensional, finite, at least `least` of them; `name` is what an error names."""
-    if hasattr(values, "to_numpy"):  # a pandas column of a nullable type: its NA becomes NaN
-        values = values.to_numpy(dtype=float, na_value=np.nan)
-    array = np.asarray(values, dtype=float)
+    array = floats(values)
     if array.ndim != 1:
         raise ValueRuleError(name, "one-dimensional", f"{array.ndim} dimensions")
     if array.size < least:

@@ -5,15 +5,18 @@ is too narrow, it says so, and `find_ratio` is the better tool.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
+from loadcurve.arrays import Array, floats
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import check_level, relative_variances, two_groups, welch_degrees
 from loadcurve.stats.estimate import Estimate
 
+_Centre = Callable[..., Any]  # np.mean or np.median, with or without an axis
 # Runs of either server from which on a 95 % interval covers 93 % and more in simulation (notebook 44, its table).
 _ENOUGH_RUNS = {"expanded percentile": 5, "percentile": 30, "BCa": 30}
 # Draws of single samples that a bootstrap may take in all, some ten seconds; and at once, some 16 MB.
@@ -85,8 +88,8 @@ def find_bootstrap_ratio(
     samples = [_samples("a", a, resamples), _samples("b", b, resamples)]
     own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
     first, second, warnings = two_groups(*own)
-    centre = np.mean if quantile is None else np.median
-    ratio = centre(first) / centre(second)
+    centre: _Centre = np.mean if quantile is None else np.median
+    ratio = float(centre(first) / centre(second))
     of = "ratio of means" if quantile is None else f"ratio of medians of the runs' own {quantile:g} quantiles"
     if min(first.size, second.size) == 1:
         return Estimate(ratio, np.nan, np.nan, level, of, tuple(warnings))
@@ -104,13 +107,12 @@ def find_bootstrap_ratio(
     return Estimate(ratio, min(lo, ratio), max(hi, ratio), level, method, tuple(warnings))
 
 
-def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -> np.ndarray | list[np.ndarray]:
+def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -> Array | list[Array]:
     """One number for each run as one array, else the samples of each run as a list of arrays."""
-    if hasattr(runs, "to_numpy"):
-        runs = runs.to_numpy(dtype=float, na_value=np.nan)
-    if all(np.ndim(run) == 0 for run in runs):
-        return np.asarray(runs, dtype=float)
-    every = [np.atleast_1d(np.asarray(run, dtype=float)) for run in runs]
+    listed: Any = runs  # a sequence, which ArrayLike need not be
+    if hasattr(runs, "to_numpy") or all(np.ndim(run) == 0 for run in listed):
+        return floats(listed)
+    every = [np.atleast_1d(floats(run)) for run in listed]
     for run in every:
         if run.ndim != 1 or not run.size or (run <= 0).any():
             raise ValueRuleError(name, "runs of one or more samples > 0", run)
@@ -121,53 +123,56 @@ def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -
     return every
 
 
-def _own(run: np.ndarray, quantile: float | None) -> float:
+def _own(run: Array, quantile: float | None) -> float:
     """What a run counts by: its mean, or its own quantile as the sample of nearest rank."""
     if quantile is None or np.isnan(run).any():
-        return run.mean()
-    return np.partition(run, _rank(run, quantile) - 1)[_rank(run, quantile) - 1]
+        return float(run.mean())
+    return float(np.partition(run, _rank(run, quantile) - 1)[_rank(run, quantile) - 1])
 
 
-def _rank(run: np.ndarray, quantile: float) -> int:
+def _rank(run: Array, quantile: float) -> int:
     return max(1, int(np.ceil(quantile * run.size)))
 
 
 def _replicates(
-    own: np.ndarray,
-    samples: np.ndarray | list[np.ndarray],
+    own: Array,
+    samples: Array | list[Array],
     quantile: float | None,
     resamples: int,
     rng: np.random.Generator,
-) -> np.ndarray:
+) -> Array:
     """Centre of each resample: runs drawn with replacement, then the samples of each run drawn."""
     chosen = rng.integers(own.size, size=(resamples, own.size))
     values = own[chosen]
     if isinstance(samples, list):
-        draw = _drawn_means if quantile is None else _drawn_quantiles
         for number, run in enumerate(run for run in samples if not np.isnan(run).any()):
             where = chosen == number
-            values[where] = draw(run, quantile, int(where.sum()), rng)
+            times = int(where.sum())
+            values[where] = (
+                _drawn_means(run, times, rng) if quantile is None else _drawn_quantiles(run, quantile, times, rng)
+            )
     return values.mean(axis=1) if quantile is None else np.median(values, axis=1)
 
 
-def _drawn_means(run: np.ndarray, _: None, times: int, rng: np.random.Generator) -> np.ndarray:
+def _drawn_means(run: Array, times: int, rng: np.random.Generator) -> Array:
     step = max(1, _DRAWS_AT_ONCE // run.size)
     parts = [min(step, times - start) for start in range(0, times, step)]
     return np.concatenate([run[rng.integers(run.size, size=(part, run.size))].mean(axis=1) for part in parts])
 
 
-def _drawn_quantiles(run: np.ndarray, quantile: float, times: int, rng: np.random.Generator) -> np.ndarray:
+def _drawn_quantiles(run: Array, quantile: float, times: int, rng: np.random.Generator) -> Array:
     """Quantiles of resamples without drawing them: the k-th of m uniform numbers is Beta(k, m − k + 1)."""
     k, m = _rank(run, quantile), run.size
     place = np.ceil(m * rng.beta(k, m - k + 1, size=times)).astype(int)
-    return np.sort(run)[np.clip(place, 1, m) - 1]
+    found: Array = np.sort(run)[np.clip(place, 1, m) - 1]
+    return found
 
 
-def _percentile(ratios, first, second, centre, level):
+def _percentile(ratios: Array, first: Array, second: Array, centre: _Centre, level: float) -> Array:
     return np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
 
 
-def _expanded(ratios, first, second, centre, level):
+def _expanded(ratios: Array, first: Array, second: Array, centre: _Centre, level: float) -> Array:
     """Percentiles moved outwards, as a t interval is wider than one of a known scatter that is divided by n."""
     variances = relative_variances([first, second])
     runs = np.array([first.size, second.size])
@@ -176,10 +181,11 @@ def _expanded(ratios, first, second, centre, level):
     # A resample of n runs scatters by (n − 1)/n too little: variance over the runs, divided by n instead of n − 1.
     narrow = np.sqrt(variances.sum() / np.sum(variances * (runs - 1) / runs))
     tail = ndtr(-narrow * stdtrit(welch_degrees(variances, runs), (1 + level) / 2))
-    return np.quantile(ratios, [tail, 1 - tail])
+    result: Array = np.quantile(ratios, [tail, 1 - tail])
+    return result
 
 
-def _bca(ratios, first, second, centre, level):
+def _bca(ratios: Array, first: Array, second: Array, centre: _Centre, level: float) -> Array:
     """Bias-corrected and accelerated: Efron and Tibshirani (1993), equations 14.10, 14.14 and 14.15."""
     value = centre(first) / centre(second)
     share = (np.mean(ratios < value) + np.mean(ratios <= value)) / 2  # ties count half
@@ -190,12 +196,14 @@ def _bca(ratios, first, second, centre, level):
     spread = np.sum(influence**2) ** 1.5
     acceleration = np.sum(influence**3) / (6 * spread) if spread > 0 else 0.0
     z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
-    return np.quantile(ratios, ndtr(bias + z / (1 - acceleration * z)))
+    result: Array = np.quantile(ratios, ndtr(bias + z / (1 - acceleration * z)))
+    return result
 
 
-def _without_each(values: np.ndarray, centre: Callable[..., np.ndarray]) -> np.ndarray:
+def _without_each(values: Array, centre: _Centre) -> Array:
     others = np.broadcast_to(values, (values.size, values.size))[~np.eye(values.size, dtype=bool)]
-    return centre(others.reshape(values.size, -1), axis=1)
+    found: Array = centre(others.reshape(values.size, -1), axis=1)
+    return found
 
 
 _INTERVALS = {"expanded percentile": _expanded, "percentile": _percentile, "BCa": _bca}

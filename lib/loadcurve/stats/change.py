@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import ndimage
 
+from loadcurve.arrays import Array, Mask
 from loadcurve.stats._series import series
 
 LEAST_SEGMENT = 5  # samples: a shorter excursion is a spike, not a level
@@ -73,7 +74,7 @@ def summarise_segments(values: ArrayLike) -> pd.DataFrame:
     )
 
 
-def _changes(values: np.ndarray) -> list[int]:
+def _changes(values: Array) -> list[int]:
     """Return the index of the first sample of each level but the first."""
     # Hampel's filter: a spike too short for a level becomes the median around it, or five samples would be its level.
     local = ndimage.median_filter(values, 2 * LEAST_SEGMENT - 1, mode="nearest")
@@ -86,7 +87,7 @@ def _changes(values: np.ndarray) -> list[int]:
     return [start + 1 for start in _segment(free - free.mean(), PENALTY_TERMS * variance * np.log(values.size))]
 
 
-def _autoregression(values: np.ndarray) -> float:
+def _autoregression(values: Array) -> float:
     """Return rho of an AR(1) noise around levels, plus its standard error: E(x_{t+2}−x_t)² / E(x_{t+1}−x_t)² = 1 + ρ.
 
     Chakar et al. (2017) take medians, which scatter more; here mean squares leave the jumps out.  The standard error,
@@ -102,16 +103,17 @@ def _autoregression(values: np.ndarray) -> float:
     return float(min(rho + np.sqrt((1 - rho**2) / values.size), 0.97))  # at 1 no level would be left to see
 
 
-def _ordinary(differences: np.ndarray, limit: float = JUMP) -> np.ndarray:
-    """Tell which differences are noise: within `limit` robust standard deviations of 0."""
-    spread = 1.4826 * np.median(np.abs(differences))  # the constant makes it sigma for a normal distribution
+def _ordinary(differences: Array, limit: float = JUMP) -> Mask:
+    """Return which differences are noise: within `limit` robust standard deviations of 0."""
+    spread = 1.4826 * float(np.median(np.abs(differences)))  # the constant makes it sigma for a normal distribution
     if spread > 0:
         return np.abs(differences) <= limit * spread
     # Rounded values, where most neighbours are equal: all is noise, unless a difference is a rare thing.
-    return (differences == 0) | (np.mean(differences != 0) > RARE)
+    result: Mask = (differences == 0) | (np.mean(differences != 0) > RARE)
+    return result
 
 
-def _segment(values: np.ndarray, penalty: float) -> list[int]:
+def _segment(values: Array, penalty: float) -> list[int]:
     """Starts of all segments but the first that minimise Σ(x − segment mean)² + penalty · changes."""
     total, squares = (np.concatenate([[0.0], np.cumsum(part)]) for part in (values, values**2))
     index = np.arange(values.size + 1)

@@ -15,6 +15,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import check_level, two_groups
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
@@ -92,7 +93,7 @@ def summarise_equivalence(
     return pd.DataFrame([row])
 
 
-def _p_values(first: np.ndarray, second: np.ndarray, margin: float) -> tuple[float, float]:
+def _p_values(first: Array, second: Array, margin: float) -> tuple[float, float]:
     difference, error, degrees = log_difference(first, second)
     if np.isnan(error):
         return np.nan, np.nan
@@ -102,7 +103,7 @@ def _p_values(first: np.ndarray, second: np.ndarray, margin: float) -> tuple[flo
     return float(stdtr(degrees, worst)), float(2 * stdtr(degrees, -abs(difference) / error))
 
 
-def _plan(first: np.ndarray, second: np.ndarray, margin_ratio: float, level: float, power: float) -> dict[str, float]:
+def _plan(first: Array, second: Array, margin_ratio: float, level: float, power: float) -> dict[str, float]:
     degrees = first.size + second.size - 2
     if min(first.size, second.size) < 2:
         return {"variation_ratio": np.nan, "repeats_needed": np.nan, "repeats_needed_hi": np.nan}
@@ -220,7 +221,7 @@ def equivalence_power(
 
     def of_scatter(s: float) -> float:
         density = np.exp(scale + (degrees - 1) * np.log(s) - degrees * s * s / 2)  # of s = √(χ²/ν)
-        return (ndtr(above - t * s) - ndtr(t * s - below)) * density
+        return float((ndtr(above - t * s) - ndtr(t * s - below)) * density)
 
     # Beyond this scatter the interval is wider than the margin; beyond the other, no scatter is ever seen.
     most = min((below + above) / (2 * t), np.sqrt(stats.chi2.isf(1e-14, degrees) / degrees))

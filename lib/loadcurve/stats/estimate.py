@@ -41,7 +41,7 @@ class Estimate:
     method: str
     warnings: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("value", "lo", "hi", "level"):
             object.__setattr__(self, name, float(getattr(self, name)))
         object.__setattr__(self, "warnings", tuple(self.warnings))
@@ -51,5 +51,5 @@ class Estimate:
         if known != sorted(known):
             raise ValueRuleError("value", f"in its interval [{self.lo}, {self.hi}]", self.value)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.value:.4g} [{self.lo:.4g}, {self.hi:.4g}]"

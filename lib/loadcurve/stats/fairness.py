@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import check_level
 
@@ -124,7 +125,7 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
     return pd.DataFrame([row])
 
 
-def _checked(counts: ArrayLike, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+def _checked(counts: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     observed = np.asarray(counts, dtype=float)
     if observed.ndim != 1 or observed.size < 2:
         raise ValueRuleError("counts", "one-dimensional, of two servers or more", f"shape {observed.shape}")

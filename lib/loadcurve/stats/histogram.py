@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import between_0_and_1
 
@@ -123,7 +124,7 @@ def _checked(frame: pd.DataFrame, by: str | Sequence[str], needed: tuple[str, ..
     return keys
 
 
-def class_arrays(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def class_arrays(group: pd.DataFrame) -> tuple[Array, Array, Array]:
     """Return lower ends, upper ends and responses of checked classes; a missing end is 0 or infinite."""
     lower = group["lower_s"].to_numpy(dtype=float, na_value=0.0)
     upper = group["upper_s"].to_numpy(dtype=float, na_value=np.inf)
@@ -135,8 +136,8 @@ def class_arrays(group: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return lower, upper, counts
 
 
-def at_rank(ends: np.ndarray, counts: np.ndarray, rank: float) -> float:
+def at_rank(ends: Array, counts: Array, rank: float) -> float:
     """Least end at which the classes up to it hold at least `rank` responses."""
     order = np.argsort(ends, kind="stable")
-    reached = np.searchsorted(np.cumsum(counts[order]), rank)
+    reached = int(np.searchsorted(np.cumsum(counts[order]), rank))
     return float(ends[order][min(reached, ends.size - 1)])

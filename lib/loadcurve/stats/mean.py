@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
@@ -78,7 +79,7 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
 
 
-def _skewed(known: np.ndarray, mean: float) -> list[str]:
+def _skewed(known: Array, mean: float) -> list[str]:
     """Return a warning where values above 0 scatter so much that a t interval of so few covers too little if skewed."""
     if not (known > 0).all():
         return []

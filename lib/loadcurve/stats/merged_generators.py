@@ -96,7 +96,7 @@ def summarise_merged(
     return whole.reset_index(drop=True)
 
 
-def _throughput(group: pd.DataFrame) -> dict:
+def _throughput(group: pd.DataFrame) -> dict[str, float]:
     """Times in which any and in which all generators of a run ran, and the bounds of what they made together."""
     seconds = group["duration_s"].to_numpy(dtype=float)
     start = (group["started_at"] - group["started_at"].min()).dt.total_seconds().to_numpy(dtype=float)

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, stdtrit
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
@@ -73,7 +74,7 @@ def autocorrelation(values: ArrayLike, lag: int = 1) -> float:
     return _correlation(known, int(lag))
 
 
-def merge_samples(values: ArrayLike, size: int) -> np.ndarray:
+def merge_samples(values: ArrayLike, size: int) -> Array:
     """Means of every `size` successive samples; the last ones that do not fill a group are left out.
 
     Parameters
@@ -208,10 +209,10 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
             "which the interval covers far less than it says; compare repeats"
         )
     method = f"mean, t interval over {samples} means of {size} successive samples"
-    return Estimate(merged.mean(), merged.mean() - half, merged.mean() + half, level, method, warnings)
+    return Estimate(merged.mean(), merged.mean() - half, merged.mean() + half, level, method, tuple(warnings))
 
 
-def merge_size(values: np.ndarray) -> int:
+def merge_size(values: Array) -> int:
     """Smallest number of neighbours whose means look independent, next to each other and over the whole series.
 
     Their lag-1 autocorrelation is at most 0.1, and their lowest frequencies do not stand out.  0 when there is none.
@@ -223,7 +224,7 @@ def merge_size(values: np.ndarray) -> int:
     return 0
 
 
-def _slow_p_value(merged: np.ndarray) -> float:
+def _slow_p_value(merged: Array) -> float:
     """P value of the F test that the lowest frequencies of the periodogram are no stronger than the others."""
     power = np.abs(np.fft.rfft(merged - merged.mean()))[1 : (merged.size - 1) // 2 + 1] ** 2
     slow = min(SLOW, power.size // 3)
@@ -232,7 +233,7 @@ def _slow_p_value(merged: np.ndarray) -> float:
     return float(fdtrc(2 * slow, 2 * (power.size - slow), power[:slow].mean() / power[slow:].mean()))
 
 
-def remaining_inflation(merged: np.ndarray, fitted: int) -> float:
+def remaining_inflation(merged: Array, fitted: int) -> float:
     """Factor (1 + r)/(1 − r) on the variance for the autocorrelation r that merging left, freed of its bias.
 
     `fitted` parameters were taken off the series: 1 for a mean, 2 for a line.  Of few merged samples r is hardly known,
@@ -246,11 +247,12 @@ def remaining_inflation(merged: np.ndarray, fitted: int) -> float:
     return (1 + left) / (1 - left)
 
 
-def _merged(values: np.ndarray, size: int) -> np.ndarray:
-    return values[: values.size // size * size].reshape(-1, size).mean(axis=1)
+def _merged(values: Array, size: int) -> Array:
+    result: Array = values[: values.size // size * size].reshape(-1, size).mean(axis=1)
+    return result
 
 
-def _correlation(values: np.ndarray, lag: int) -> float:
+def _correlation(values: Array, lag: int) -> float:
     apart = values - values.mean()
     scale = np.abs(apart).max()
     if scale <= 1e-14 * np.abs(values).max():  # constant but for rounding

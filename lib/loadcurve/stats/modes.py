@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.stats._hypothesis_test import result_row
 from loadcurve.stats._series import between_0_and_1, series
 from loadcurve.stats.estimate import Estimate
@@ -88,7 +89,7 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     thinned, warnings = _thin(known)
     if thinned.size < LEAST:
         warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {LEAST}")
-        nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, warnings)
+        nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, tuple(warnings))
         return result_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
     tied = 1 - np.unique(thinned).size / thinned.size
     if tied > MOST_TIES:
@@ -102,11 +103,11 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
         f"{thinned.size} values, p = {p_value:.2g}"
     )
     return result_row(
-        "modes", TEST, statistic, p_value, Estimate(np.nan, np.nan, np.nan, level, TEST, warnings), verdict
+        "modes", TEST, statistic, p_value, Estimate(np.nan, np.nan, np.nan, level, TEST, tuple(warnings)), verdict
     )
 
 
-def _thin(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+def _thin(values: Array) -> tuple[Array, list[str]]:
     size = merge_size(values)
     if size == 0:
         return values[:0], ["autocorrelation does not vanish: a drift, or too short a run"]
@@ -116,12 +117,12 @@ def _thin(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
 
 
 @lru_cache(maxsize=64)
-def _dips_of_uniform(size: int, seed: int) -> np.ndarray:
+def _dips_of_uniform(size: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     return np.array([_dip(sample) for sample in np.sort(rng.random((SAMPLES, size)), axis=1)])
 
 
-def _dip(ordered: np.ndarray) -> float:
+def _dip(ordered: Array) -> float:
     """Close in on the modal interval, where the hulls of the empirical distribution lie farthest apart."""
     places, first, counts = np.unique(ordered, return_index=True, return_counts=True)
     below, above = first.astype(float), (first + counts).astype(float)  # values < x and <= x
@@ -146,9 +147,10 @@ def _dip(ordered: np.ndarray) -> float:
     return float(worst / (2 * ordered.size))
 
 
-def _knots(x: np.ndarray, y: np.ndarray) -> list[int]:
+def _knots(x: Array, y: Array) -> list[int]:
     """Return the indices of the lower convex hull of points sorted by x (A. M. Andrew's monotone chain, 1979)."""
-    across, up, knots = x.tolist(), y.tolist(), []
+    across, up = x.tolist(), y.tolist()
+    knots: list[int] = []
     for i in range(len(across)):
         while len(knots) > 1:
             a, b = knots[-2], knots[-1]

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
 from loadcurve.stats._runs import two_groups
@@ -15,7 +16,7 @@ from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.ratio import find_ratio
 
 
-def holm(p_values: ArrayLike) -> np.ndarray:
+def holm(p_values: ArrayLike) -> Array:
     """P values corrected by Holm's step-down procedure for the family that they make.
 
     Rejecting where the corrected value is <= α keeps the chance of even one false rejection at most α, whatever the
@@ -134,16 +135,16 @@ def summarise_comparisons(
     return table
 
 
-def _p_value(test: Callable[[np.ndarray, np.ndarray], float], a: pd.Series, b: pd.Series) -> float:
+def _p_value(test: Callable[[Array, Array], float], a: pd.Series, b: pd.Series) -> float:
     first, second, _ = two_groups(a, b)
     return np.nan if min(first.size, second.size) == 1 else float(test(first, second))
 
 
-def _welch(first: np.ndarray, second: np.ndarray) -> float:
+def _welch(first: Array, second: Array) -> float:
     if first.var() == second.var() == 0:  # no scatter: what was measured is all there is
         return float(first[0] == second[0])
-    return stats.ttest_ind(first, second, equal_var=False).pvalue
+    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
-def _mann_whitney(first: np.ndarray, second: np.ndarray) -> float:
-    return stats.mannwhitneyu(first, second).pvalue
+def _mann_whitney(first: Array, second: Array) -> float:
+    return float(stats.mannwhitneyu(first, second).pvalue)

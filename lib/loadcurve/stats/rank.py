@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.estimate import Estimate
 
@@ -96,10 +97,11 @@ def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate
     first, second = np.log(first), np.log(second)
     warnings += _unlike(first, second)
     logs = _moses(first, second, level, "ratio by ranks (Hodges–Lehmann on logarithms)", warnings)
-    return Estimate(*np.exp([logs.value, logs.lo, logs.hi]), level, logs.method, logs.warnings)
+    value, lo, hi = np.exp([logs.value, logs.lo, logs.hi])
+    return Estimate(value, lo, hi, level, logs.method, logs.warnings)
 
 
-def _unlike(first: np.ndarray, second: np.ndarray) -> list[str]:
+def _unlike(first: Array, second: Array) -> list[str]:
     """Return a warning where the smaller group scatters more than the larger, or is too small to show that."""
     if min(first.size, second.size) < 2:
         return []
@@ -119,7 +121,7 @@ def _unlike(first: np.ndarray, second: np.ndarray) -> list[str]:
     ]
 
 
-def _moses(first: np.ndarray, second: np.ndarray, level: float, method: str, warnings: list[str]) -> Estimate:
+def _moses(first: Array, second: Array, level: float, method: str, warnings: list[str]) -> Estimate:
     differences = np.sort(np.subtract.outer(first, second), axis=None)
     shift = np.median(differences)
     below = _probability_below(first.size, second.size)
@@ -136,7 +138,7 @@ def _moses(first: np.ndarray, second: np.ndarray, level: float, method: str, war
 
 
 @functools.lru_cache(maxsize=64)
-def _probability_below(runs_a: int, runs_b: int) -> np.ndarray:
+def _probability_below(runs_a: int, runs_b: int) -> Array:
     """P(U <= u) of the Mann–Whitney statistic without ties, for u = 0, 1, … n_a n_b.
 
     H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18 (1947): the largest value is one of A (it is above

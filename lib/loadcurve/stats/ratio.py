@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups, welch_degrees
 from loadcurve.stats.estimate import Estimate
@@ -171,7 +172,7 @@ def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
     return Estimate(value, value * np.exp(-half), value * np.exp(half), level, method, tuple(warnings))
 
 
-def log_difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
+def log_difference(first: Array, second: Array) -> tuple[float, float, float]:
     """Difference of mean logarithms, its standard error (NaN with one run) and Welch's degrees of freedom."""
     logs = [np.log(first), np.log(second)]
     difference = logs[0].mean() - logs[1].mean()

@@ -1,27 +1,31 @@
 """Every interval for A against B side by side, and how often each holds the truth when the truth is known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
+from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.ratio import find_geometric_ratio, find_ratio
 
-# The ratio that a simulated A has to B; intervals of ratios do not care which.
+# The ratio that a simulated A has to B; the coverage of an interval does not depend on it.
 _TRUE_RATIO = 1.1
+# a, b, level, seed, resamples.
+_Method = Callable[[ArrayLike, ArrayLike, float, int | np.random.Generator, int], Estimate]
 
 
-def _bootstrap(interval):
+def _bootstrap(interval: str) -> _Method:
     return lambda a, b, level, seed, resamples: find_bootstrap_ratio(
         a, b, seed=seed, level=level, resamples=resamples, interval=interval
     )
 
 
-_METHODS = {
+_METHODS: dict[str, _Method] = {
     "Fieller": lambda a, b, level, seed, resamples: find_ratio(a, b, level),
     "t on logarithms": lambda a, b, level, seed, resamples: find_geometric_ratio(a, b, level),
     "ranks": lambda a, b, level, seed, resamples: find_rank_ratio(a, b, level),
@@ -30,7 +34,7 @@ _METHODS = {
     "bootstrap, BCa": _bootstrap("BCa"),
 }
 # How runs scatter: as the throughput of a busy server does, by 5 %, and as a quantity does that is off by factors.
-_SHAPES = {
+_SHAPES: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "normal": lambda rng, size: 1 + 0.05 * rng.standard_normal(size),
     "lognormal": lambda rng, size: np.exp(0.5 * rng.standard_normal(size)),
 }
@@ -122,20 +126,17 @@ def summarise_coverage(
         for number in runs:
             pairs = [(_TRUE_RATIO * draw(rng, number), draw(rng, number)) for _ in range(simulations)]
             for name, find in _METHODS.items():
-                ends = np.array([_ends(find(a, b, level, rng, resamples)) for a, b in pairs])
+                found = [find(a, b, level, rng, resamples) for a, b in pairs]
+                ends = np.array([(one.lo, one.hi) for one in found])
                 rows.append((shape, number, name, level, *_coverage(ends)))
     columns = ["shape", "runs", "method", "level_ratio", "coverage_ratio", "error_ratio", "width_ratio"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _ends(found):
-    return found.lo, found.hi
-
-
-def _coverage(ends: np.ndarray) -> tuple[float, float, float]:
+def _coverage(ends: Array) -> tuple[float, float, float]:
     if np.isnan(ends).any():  # whether there is an interval is a matter of the number of runs
         return np.nan, np.nan, np.nan
     share = np.mean((ends[:, 0] <= _TRUE_RATIO) & (ends[:, 1] >= _TRUE_RATIO))
     with np.errstate(divide="ignore"):  # Fieller's interval may begin at 0
         width = np.median(ends[:, 1] / ends[:, 0]) - 1
-    return share, np.sqrt(share * (1 - share) / len(ends)), width
+    return float(share), float(np.sqrt(share * (1 - share) / len(ends))), float(width)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.stats._series import series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_samples
@@ -102,7 +103,7 @@ def find_cool_down(values: ArrayLike) -> Estimate:
     return _cut(known[::-1], "end")
 
 
-def _cut(values: np.ndarray, where: str) -> Estimate:
+def _cut(values: Array, where: str) -> Estimate:
     method = f"MSER-5 from the {where}"
     batches = values.size // BATCH
     if batches < LEAST_BATCHES:
@@ -120,7 +121,7 @@ def _cut(values: np.ndarray, where: str) -> Estimate:
     return Estimate(first * BATCH, np.nan, np.nan, 0.95, method, (warning,))
 
 
-def _first_half_cut(batches: np.ndarray) -> int:
+def _first_half_cut(batches: Array) -> int:
     """Cut in the first half with the least MSER, spikes held to the far fences of the second half."""
     half = batches.size // 2
     low, high = np.quantile(batches[half:], [0.25, 0.75])
@@ -128,17 +129,17 @@ def _first_half_cut(batches: np.ndarray) -> int:
     return int(np.argmin(_standard_errors(held)[: half + 1]))
 
 
-def _changes(batches: np.ndarray, at: int) -> bool:
+def _changes(batches: Array, at: int) -> bool:
     """Whether batches differ before and after `at`, or drift, or are too few to say."""
     before, after = batches[:at], batches[at:]
     if min(before.size, after.size) < LEAST_COMPARED:
         return True
     differ = stats.mannwhitneyu(before, after).pvalue
     drift = stats.kendalltau(np.arange(batches.size), batches).pvalue
-    return min(differ, drift) < SUSPECT
+    return bool(min(differ, drift) < SUSPECT)
 
 
-def _standard_errors(batches: np.ndarray) -> np.ndarray:
+def _standard_errors(batches: Array) -> Array:
     """MSER of the rest for every cut d that leaves at least LEAST_KEPT batches."""
     centred = batches - batches[-LEAST_KEPT:].mean()  # near the steady mean: the difference of squares stays exact
     rest = np.arange(batches.size, 0, -1)

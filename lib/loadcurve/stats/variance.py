@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats._series import above_0, between_0_and_1
 from loadcurve.stats.estimate import Estimate
@@ -159,7 +160,7 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
     )
 
 
-def _totals(components: np.ndarray, costs: np.ndarray) -> np.ndarray:
+def _totals(components: Array, costs: Array) -> Array:
     """Return n_i but for a common factor: sqrt(T²/c), pooled with the level above where it would be the smaller."""
     blocks: list[tuple[float, float, int]] = []
     for component, cost in zip(components[::-1], costs[::-1], strict=True):  # from the highest level down
@@ -170,7 +171,7 @@ def _totals(components: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.concatenate([np.full(count, np.sqrt(t / c)) for t, c, count in blocks])[::-1]
 
 
-def _design(values: ArrayLike) -> np.ndarray:
+def _design(values: ArrayLike) -> Array:
     try:
         array = np.asarray(values, dtype=float)
     except ValueError as error:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.bootstrap import bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.models.scaling.usl import USL
@@ -44,7 +45,7 @@ def summarise_bootstrap_coverage(
     ['bootstrap, percentiles', 'bootstrap, expanded']
     """
 
-    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+    def hits(number: Array, drawn: Array, true: tuple[float, float, float]) -> Hits:
         study, truth = (np.tile(number, len(drawn)), drawn.ravel()), truth_of(true)
         # The study is random, so its draws may share a seed.
         found = bootstrap_law(USL, *study, draws=draws, seed=seed)

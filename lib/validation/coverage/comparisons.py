@@ -1,11 +1,14 @@
 """Coverage of the intervals of a comparison of two servers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array
 from loadcurve.stats.bootstrap import find_bootstrap_ratio
+from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.rank import find_rank_ratio, find_shift
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
 from loadcurve.stats.ratios import summarise_coverage
@@ -62,9 +65,7 @@ def summarise_comparison_coverage(
     >>> summarise_comparison_coverage([3], runs=2)["verdict"].tolist()[1]  # three runs have no interval by ranks
     'no interval'
     """
-    tables = [
-        summarise_hits(lambda rng, n=n: _others(rng, n), runs=runs, seed=seed, n=n, setting="normal") for n in repeats
-    ]
+    tables = [summarise_hits(partial(_others, n=n), runs=runs, seed=seed, n=n, setting="normal") for n in repeats]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -97,22 +98,21 @@ def summarise_unequal_coverage(
     >>> summarise_unequal_coverage([(3, 10)], runs=2, resamples=100)["method"].tolist()
     ['Fieller', 't on logarithms', 'ranks', 'bootstrap, expanded']
     """
-    methods = {
-        "Fieller": find_ratio,
-        "t on logarithms": find_geometric_ratio,
-        "ranks": find_rank_ratio,
+    methods: dict[str, Callable[[Array, Array, np.random.Generator], Estimate]] = {
+        "Fieller": lambda a, b, rng: find_ratio(a, b),
+        "t on logarithms": lambda a, b, rng: find_geometric_ratio(a, b),
+        "ranks": lambda a, b, rng: find_rank_ratio(a, b),
         "bootstrap, expanded": lambda a, b, rng: find_bootstrap_ratio(a, b, seed=rng, resamples=resamples),
     }
 
     def simulate(rng: np.random.Generator, few: int, many: int) -> dict[tuple[str, str], float]:
         a = _RATIO * (1 + _SCATTER * rng.standard_normal(few))
         b = 1 + _SCATTER / times * rng.standard_normal(many)
-        found = {name: find(a, b, rng) if "bootstrap" in name else find(a, b) for name, find in methods.items()}
-        return {(name, "ratio"): holds(one, _RATIO) for name, one in found.items()}
+        return {(name, "ratio"): holds(find(a, b, rng), _RATIO) for name, find in methods.items()}
 
     tables = [
         summarise_hits(
-            lambda rng, few=few, many=many: simulate(rng, few, many),
+            partial(simulate, few=few, many=many),
             runs=runs, seed=seed, n=few, setting=f"beside {many}, {times:g} × the scatter",
         )
         for few, many in runs_of

@@ -1,11 +1,13 @@
 """Coverage of the intervals of the Universal Scalability Law that come from one fit: those shipped, and others."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.models.peak import find_limit, find_peak
 from loadcurve.models.scaling.bootstrap import level_weights
 from loadcurve.models.scaling.fits import fit_usl, free_inverse
@@ -45,7 +47,7 @@ TRUTH = truth_of(TRUE)
 """What is true of the server that peaks among its levels."""
 
 
-def levels_of(n: int) -> np.ndarray:
+def levels_of(n: int) -> Array:
     """Connections of n levels from 1 to `LAST`, each about the same factor above the one before.
 
     Examples
@@ -58,7 +60,7 @@ def levels_of(n: int) -> np.ndarray:
 
 def simulate_runs(
     rng: np.random.Generator, n: int, repeats: int, scatter: float, true: tuple[float, float, float] = TRUE
-) -> np.ndarray:
+) -> Array:
     """Throughput of every run, shape (repeats, n); it scatters in proportion to the law's."""
     return usl(levels_of(n), *true) * (1 + scatter * rng.standard_normal((repeats, n)))
 
@@ -98,7 +100,7 @@ def summarise_usl_coverage(
     ['unit_throughput_rps', 'contention', 'coherency', 'peak', 'limit_rps', 'X(30)']
     """
 
-    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+    def hits(number: Array, drawn: Array, true: tuple[float, float, float]) -> Hits:
         weights = level_weights(USL, np.tile(number, len(drawn)), drawn.ravel())
         found = hits_of_fit(number, drawn.mean(axis=0), weights, true)
         return {(SHIPPED, quantity): hit for quantity, hit in found.items()}
@@ -125,7 +127,7 @@ def summarise_weight_coverage(
     ['equal weights', 'own weights', 'delta method']
     """
 
-    def hits(number: np.ndarray, drawn: np.ndarray, true: tuple[float, float, float]) -> Hits:
+    def hits(number: Array, drawn: Array, true: tuple[float, float, float]) -> Hits:
         means = drawn.mean(axis=0)
         weights = {"equal weights": np.ones_like(means)}
         if len(drawn) > 1:
@@ -146,9 +148,7 @@ def summarise_weight_coverage(
     return over_studies(levels, repeats, scatters, where, hits, runs, seed)
 
 
-def hits_of_fit(
-    number: np.ndarray, means: np.ndarray, weights: np.ndarray, true: tuple[float, float, float]
-) -> dict[str, float]:
+def hits_of_fit(number: Array, means: Array, weights: Array, true: tuple[float, float, float]) -> dict[str, float]:
     """Whether each default interval of a fit holds the truth; of profile intervals it is asked without their ends.
 
     Parameters
@@ -184,16 +184,20 @@ def over_studies(
     repeats: Sequence[int],
     scatters: Sequence[float],
     where: Sequence[str],
-    hits: Callable[[np.ndarray, np.ndarray, tuple[float, float, float]], Hits],
+    hits: Callable[[Array, Array, tuple[float, float, float]], Hits],
     runs: int,
     seed: int,
 ) -> pd.DataFrame:
     """The hits of ``hits(levels (n,), runs (repeats, n), parameters)`` for each size, scatter and place of the peak."""
+
+    def simulate(
+        rng: np.random.Generator, n: int, count: int, scatter: float, true: tuple[float, float, float]
+    ) -> Hits:
+        return hits(levels_of(n), simulate_runs(rng, n, count, scatter, true), true)
+
     tables = [
         summarise_hits(
-            lambda rng, n=n, r=count, s=scatter, true=WHERE[place]: hits(
-                levels_of(n), simulate_runs(rng, n, r, s, true), true
-            ),
+            partial(simulate, n=n, count=count, scatter=scatter, true=WHERE[place]),
             runs=runs,
             seed=seed,
             n=n,

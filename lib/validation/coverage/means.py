@@ -1,11 +1,13 @@
 """Coverage of the intervals of one mean or quantile: over repeats and their levels, after a stop rule or a plan."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from loadcurve.arrays import Array
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.mean import find_mean
@@ -50,7 +52,7 @@ def summarise_mean_coverage(
      'nested design, highest level', 'nested design, all values as repeats']
     """
     tables = [
-        summarise_hits(lambda rng, s=simulate, n=n: s(rng, n), runs=runs, seed=seed, n=n, setting=setting)
+        summarise_hits(partial(simulate, n=n), runs=runs, seed=seed, n=n, setting=setting)
         for setting, simulate in _SETTINGS.items()
         for n in repeats
     ]
@@ -79,9 +81,7 @@ def summarise_quantile_coverage(
         return {("order statistics", f"{quantile:g} quantile"): holds(found, np.exp(_SKEW * ndtri(quantile)))}
 
     tables = [
-        summarise_hits(
-            lambda rng, n=n, q=quantile: simulate(rng, n, q), runs=runs, seed=seed, n=n, setting="lognormal, σ 0.5"
-        )
+        summarise_hits(partial(simulate, n=n, quantile=quantile), runs=runs, seed=seed, n=n, setting="lognormal, σ 0.5")
         for quantile in quantiles
         for n in values
     ]
@@ -104,7 +104,7 @@ def planned_mean(rng: np.random.Generator, half_width_ratio: float, pilot: int) 
     return Estimate(mean, mean - half, mean + half, 0.95, "Stein")
 
 
-def nested(shape: tuple[int, int, int], rng: np.random.Generator) -> np.ndarray:
+def nested(shape: tuple[int, int, int], rng: np.random.Generator) -> Array:
     """A nested design of three levels, highest first."""
     high, middle, low = (
         rng.normal(0, sd, size) for sd, size in zip(LEVEL_SCATTER, [shape[:1], shape[:2], shape], strict=True)

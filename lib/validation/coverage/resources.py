@@ -1,10 +1,12 @@
 """Coverage of the intervals that capacity rests on: demands, where a resource saturates, scale-out, knees."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import find_curvature_knee, find_power_knee
 from loadcurve.models.capacity.scale_out import summarise_scale_out
@@ -58,7 +60,7 @@ def summarise_demand_coverage(
         }
 
     tables = [
-        summarise_hits(lambda rng, n=n, b=background: simulate(rng, n, b), runs=runs, seed=seed, n=n, setting=setting)
+        summarise_hits(partial(simulate, n=n, background=background), runs=runs, seed=seed, n=n, setting=setting)
         for setting, background in {"no background": 0.0, **_BACKGROUNDS}.items()
         for n in points
     ]
@@ -98,7 +100,7 @@ def summarise_plateau_coverage(
 
     tables = [
         summarise_hits(
-            lambda rng, n=n, r=count: simulate(rng, n, r), runs=runs, seed=seed, n=n, repeats=count, setting="5 % of X"
+            partial(simulate, n=n, count=count), runs=runs, seed=seed, n=n, repeats=count, setting="5 % of X"
         )
         for n in levels
         for count in repeats
@@ -130,9 +132,7 @@ def summarise_scale_out_coverage(
         }
 
     tables = [
-        summarise_hits(
-            lambda rng, r=count: simulate(rng, r), runs=runs, seed=seed, n=2, repeats=count, setting="3 % of X"
-        )
+        summarise_hits(partial(simulate, count=count), runs=runs, seed=seed, n=2, repeats=count, setting="3 % of X")
         for count in repeats
     ]
     return pd.concat(tables, ignore_index=True)
@@ -163,7 +163,7 @@ def summarise_knee_coverage(
         for n in levels
     }
 
-    def hits(number: np.ndarray, drawn: np.ndarray, _: tuple[float, float, float]) -> Hits:
+    def hits(number: Array, drawn: Array, _: tuple[float, float, float]) -> Hits:
         study = np.tile(number, len(drawn)), drawn.ravel()
         return {
             ("bootstrap over runs", f"knee, {name}"): holds(

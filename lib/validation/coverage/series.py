@@ -1,11 +1,13 @@
 """Coverage of the interval of the mean of one series, whose samples depend on each other."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import signal
 
+from loadcurve.arrays import Array
 from loadcurve.stats.drift import summarise_drift
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
@@ -14,7 +16,7 @@ from validation.coverage.count import holds, summarise_hits
 from validation.coverage.means import SCATTER, TRUE_MEAN
 
 
-def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
+def ar1(samples: int, rho: float, rng: np.random.Generator) -> Array:
     """A stationary AR(1) series of mean TRUE_MEAN and standard deviation SCATTER."""
     shocks = rng.standard_normal(samples)
     shocks[0] /= np.sqrt(1 - rho**2)
@@ -25,13 +27,13 @@ def ar1(samples: int, rho: float, rng: np.random.Generator) -> np.ndarray:
 _SLOW_PART, _SLOW = 0.1, 0.95
 
 
-def slow_drift(samples: int, rng: np.random.Generator) -> np.ndarray:
+def slow_drift(samples: int, rng: np.random.Generator) -> Array:
     """White noise of mean TRUE_MEAN, a tenth of whose variance is a slow AR(1) component of autocorrelation 0.95."""
     fast, slow = (ar1(samples, rho, rng) - TRUE_MEAN for rho in (0.0, _SLOW))
     return TRUE_MEAN + np.sqrt(1 - _SLOW_PART) * fast + np.sqrt(_SLOW_PART) * slow
 
 
-def drift_of(values: np.ndarray) -> Estimate:
+def drift_of(values: Array) -> Estimate:
     """Sen's slope of the series plus a drift of TRUE_MEAN from its first sample to its last."""
     row = summarise_drift(values + np.linspace(0, TRUE_MEAN, values.size)).iloc[0]
     return Estimate(row["value"], row["lo"], row["hi"], 0.95, "Sen")
@@ -91,8 +93,7 @@ def summarise_slow_coverage(
         return {name: holds(find(values), TRUE_MEAN) for name, find in _METHODS.items()}
 
     tables = [
-        summarise_hits(lambda rng, n=n: simulate(rng, n), runs=runs, seed=seed, n=n, setting="a tenth slow")
-        for n in samples
+        summarise_hits(partial(simulate, n=n), runs=runs, seed=seed, n=n, setting="a tenth slow") for n in samples
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -117,7 +118,7 @@ def summarise_drift_coverage(
 def _over_series(
     samples: Sequence[int],
     rhos: Sequence[float],
-    methods: Mapping[tuple[str, str], Callable[[np.ndarray], Estimate]],
+    methods: Mapping[tuple[str, str], Callable[[Array], Estimate]],
     runs: int,
     seed: int,
 ) -> pd.DataFrame:
@@ -126,9 +127,7 @@ def _over_series(
         return {name: holds(find(values), TRUE_MEAN) for name, find in methods.items()}
 
     tables = [
-        summarise_hits(
-            lambda rng, n=n, rho=rho: simulate(rng, n, rho), runs=runs, seed=seed, n=n, setting=f"ρ = {rho:g}"
-        )
+        summarise_hits(partial(simulate, n=n, rho=rho), runs=runs, seed=seed, n=n, setting=f"ρ = {rho:g}")
         for rho in rhos
         for n in samples
     ]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from loadcurve.arrays import Array
+
 Interval = tuple[float, float, float]
 UNKNOWN: Interval = (np.nan, np.nan, np.nan)
 
@@ -27,7 +29,7 @@ class Line:
     saturation: Interval
 
 
-def fit_line(x: np.ndarray, u: np.ndarray, target: float, level: float, through_origin: bool) -> Line | None:
+def fit_line(x: Array, u: Array, target: float, level: float, through_origin: bool) -> Line | None:
     """Return the line with an intercept, or through the origin with too few points for one; None without points."""
     if not x.size:
         return None
@@ -51,9 +53,9 @@ def reciprocal(numerator: float, of: Interval) -> Interval:
     return float(value), float(hi), float(lo)
 
 
-def _through_origin(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:
-    slope = u @ x / (x @ x)
-    half = np.nan
+def _through_origin(x: Array, u: Array, target: float, level: float) -> Line:
+    slope = float(u @ x / (x @ x))
+    half: float = np.nan
     if x.size > 1:
         squares = np.sum((u - slope * x) ** 2) / (x.size - 1)
         half = stats.t.ppf((1 + level) / 2, x.size - 1) * np.sqrt(squares / (x @ x))
@@ -62,7 +64,7 @@ def _through_origin(x: np.ndarray, u: np.ndarray, target: float, level: float) -
     return Line(ends, UNKNOWN, reciprocal(target, ends))
 
 
-def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -> Line:
+def _with_intercept(x: Array, u: Array, target: float, level: float) -> Line:
     count, mean = x.size, x.mean()
     spread = np.sum((x - mean) ** 2)
     slope = (x - mean) @ u / spread
@@ -84,8 +86,12 @@ def _with_intercept(x: np.ndarray, u: np.ndarray, target: float, level: float) -
         # roots no throughput is excluded.
         saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
     return Line(
-        tuple(max(end, 0.0) for end in (slope, slope - half, slope + half)),  # no demand is below 0
+        _not_below_0(slope, slope - half, slope + half),  # no demand is below 0
         (intercept, intercept - half_intercept, intercept + half_intercept),
         # Below 0 where the background alone is more than the target.
-        tuple(max(end, 0.0) for end in saturation),
+        _not_below_0(*saturation),
     )
+
+
+def _not_below_0(value: float, lo: float, hi: float) -> Interval:
+    return max(value, 0.0), max(lo, 0.0), max(hi, 0.0)

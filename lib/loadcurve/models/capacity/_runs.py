@@ -5,20 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, Integers, measured
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import measured
+from loadcurve.models.scaling.points import group_runs
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
     """Each run's load and throughput, its level's place, and of each level the mean and the repeats."""
 
-    connections: np.ndarray
-    throughput_rps: np.ndarray
-    levels: np.ndarray
-    of_level: np.ndarray
-    means: np.ndarray
-    repeats: np.ndarray
+    connections: Array
+    throughput_rps: Array
+    levels: Array
+    of_level: Integers
+    means: Array
+    repeats: Integers
     warnings: tuple[str, ...]
 
 
@@ -31,8 +32,7 @@ def known_runs(connections: ArrayLike, throughput_rps: ArrayLike, least: int, na
     known = np.isfinite(number) & np.isfinite(throughput)
     warnings = () if known.all() else (f"{(~known).sum()} of {known.size} runs have no value and are left out",)
     number, throughput = number[known], throughput[known]
-    levels, of_level, repeats = np.unique(number, return_inverse=True, return_counts=True)
-    if levels.size < least:
-        raise ValueRuleError(f"levels of {name}", f">= {least}", levels.size)
-    means = np.bincount(of_level, throughput) / repeats
-    return Runs(number, throughput, levels, of_level, means, repeats, warnings)
+    levels = group_runs(number, throughput)
+    if levels.loads.size < least:
+        raise ValueRuleError(f"levels of {name}", f">= {least}", levels.loads.size)
+    return Runs(number, throughput, levels.loads, levels.of_run, levels.means, levels.repeats, warnings)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 
 # Points even in log N on which a law is searched: first between the outer levels, then around the best of them.
@@ -12,15 +13,15 @@ _COARSE, _FINE = 400, 201
 _STRAIGHT = 1e-3
 
 
-def search(law: Law, values: np.ndarray, levels: np.ndarray, score: Callable) -> np.ndarray:
+def search(law: Law, values: Array, levels: Array, score: Callable[[Array, Array, Array], Array]) -> Array:
     """Connections with the highest score of the law, for each row (b, p) of its parameters."""
-    ends = np.log(levels[[0, -1]])
+    first, last = float(np.log(levels[0])), float(np.log(levels[-1]))
     parameters = values.T[:, :, None]
-    logs = np.linspace(*ends, _COARSE)[None]
+    logs = np.linspace(first, last, _COARSE)[None]
     highest = law.function(np.exp(logs), *parameters).max(axis=1, keepdims=True)
 
-    def scores(grid: np.ndarray) -> np.ndarray:
-        """Of points even in log N; one more at either end serves the differences."""
+    def scores(grid: Array) -> Array:
+        """Scores of points even in log N; the differences need one more point at either end."""
         step = grid[:, [1]] - grid[:, [0]]
         number = np.exp(np.concatenate([grid[:, [0]] - step, grid, grid[:, [-1]] + step], axis=1))
         with np.errstate(all="ignore"):
@@ -29,13 +30,13 @@ def search(law: Law, values: np.ndarray, levels: np.ndarray, score: Callable) ->
 
     step = logs[0, 1] - logs[0, 0]
     middle = logs[0, scores(logs).argmax(axis=1)]
-    near = np.linspace(np.maximum(middle - step, ends[0]), np.minimum(middle + step, ends[1]), _FINE, axis=1)
+    near = np.linspace(np.maximum(middle - step, first), np.minimum(middle + step, last), _FINE, axis=1)
     found = scores(near)
     best, rows = found.argmax(axis=1), np.arange(len(values))
     return np.where(found[rows, best] > _STRAIGHT, np.exp(near[rows, best]), np.nan)
 
 
-def curvature(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
+def curvature(x: Array, y: Array, step: Array) -> Array:
     """Curvature (b, g) at the inner points of the grid (b, g + 2), from differences in log x."""
     by_log = (y[:, 2:] - y[:, :-2]) / (2 * step)
     twice_by_log = (y[:, 2:] - 2 * y[:, 1:-1] + y[:, :-2]) / step**2
@@ -43,6 +44,6 @@ def curvature(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
     return -bend / (1 + slope**2) ** 1.5
 
 
-def power(x: np.ndarray, y: np.ndarray, step: np.ndarray) -> np.ndarray:
+def power(x: Array, y: Array, step: Array) -> Array:
     """Power (b, g) at the inner points of the grid, on the same axes."""
     return y[:, 1:-1] ** 2 / x[:, 1:-1]  # X / R with R = N / X

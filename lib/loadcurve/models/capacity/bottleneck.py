@@ -1,4 +1,4 @@
-r"""The bottleneck: what each resource spends on a request, and the throughput at which it has nothing left.
+r"""The bottleneck: what each resource spends on a request, and the throughput at which it is always busy.
 
 The utilisation law says that a resource of m servers is busy for the share U = X D / m.  It gives the demand D in two
 ways, and this module compares them.  Over runs in which the resource has time left the law is a line, and its slope is
@@ -19,14 +19,16 @@ P. J. Denning, J. P. Buzen, "The Operational Analysis of Queueing Network Models
 V. A. F. Almeida, L. W. Dowdy, "Performance by Design", 2004.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
-from loadcurve.models._values import above_0, at_least_0, at_least_1
 from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_line, has_intercept, reciprocal
 from loadcurve.stats.mean import find_mean
 
@@ -125,12 +127,14 @@ def summarise_demands(
 class _Saturated:
     """The runs at saturated loads: their throughputs, the demand per server, and the throughput at the target."""
 
-    throughput_rps: np.ndarray
+    throughput_rps: Array
     demand_per_server_s: Interval = UNKNOWN
     saturation: Interval = UNKNOWN
 
 
-def _of_resource(name: str, group: pd.DataFrame, load: str, target: float, level: float, through_origin: bool) -> dict:
+def _of_resource(
+    name: str, group: pd.DataFrame, load: str, target: float, level: float, through_origin: bool
+) -> dict[str, Any]:
     servers = np.unique(at_least_1("servers", group["servers"]))
     if servers.size != 1 or not np.isfinite(servers[0]):
         raise ValueRuleError(f"servers of {name}", "one number", servers)
@@ -160,26 +164,29 @@ def _of_resource(name: str, group: pd.DataFrame, load: str, target: float, level
         **_named("line_saturation_rps line_saturation_lo line_saturation_hi", line.saturation if line else UNKNOWN),
         **_named("saturated_demand_s saturated_demand_lo saturated_demand_hi",
                  (m * end for end in saturated.demand_per_server_s)),
-        **_named("saturation_rps saturation_lo saturation_hi", saturated.saturation if measured else line.saturation),
+        **_named("saturation_rps saturation_lo saturation_hi",
+                 line.saturation if line and not measured else saturated.saturation),
         "highest_utilisation_ratio": u.max(), "highest_throughput_rps": x.max(),
         "warnings": "; ".join(warnings),
     }  # fmt: skip
 
 
-def _named(names: str, values) -> dict[str, float]:
+def _named(names: str, values: Iterable[float]) -> dict[str, float]:
     return dict(zip(names.split(), values, strict=True))
 
 
-def _at_saturation(x: np.ndarray, u: np.ndarray, target: float, level: float) -> _Saturated:
+def _at_saturation(x: Array, u: Array, target: float, level: float) -> _Saturated:
     if not x.size:
         return _Saturated(x)
     rate = find_mean(x / u, level)  # X / U = m / D: the throughput of servers that are always busy
     lo = rate.lo if np.isnan(rate.lo) else max(rate.lo, 0.0)
     ends = (rate.value, lo, rate.hi)
-    return _Saturated(x, reciprocal(1.0, ends), tuple(target * end for end in ends))
+    return _Saturated(x, reciprocal(1.0, ends), (target * rate.value, target * lo, target * rate.hi))
 
 
-def _weak_line(x, u, line: Line | None, through_origin: bool, highest: float, measured: bool) -> list[str]:
+def _weak_line(
+    x: Array, u: Array, line: Line | None, through_origin: bool, highest: float, measured: bool
+) -> list[str]:
     if line is None:
         return [f"every load is at least {SATURATED:.0%} busy: measure lower loads to test the demand for a background"]
     found = []

@@ -1,4 +1,4 @@
-r"""The knee: the load from which on more load stops paying.  The word has several definitions, and each its own name.
+r"""The knee: the load beyond which more load brings little throughput, by four definitions, each with its own name.
 
 ======================  ================================================================================
 definition              the knee is where
@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.models.bounds import find_saturation
 from loadcurve.models.capacity._runs import Runs, known_runs
 from loadcurve.models.capacity._search import curvature, power, search
@@ -32,7 +33,8 @@ from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.stats.estimate import Estimate
 
-# The definitions answer different questions; a factor of 2 is one step of the usual doubling of connections.
+_How = tuple[float, int, int]  # level, draws, seed
+# The definitions measure different things; a factor of 2 is one step of the usual doubling of connections.
 _APART = 2.0
 
 
@@ -139,7 +141,7 @@ def find_power_level(
     8.0
     """
 
-    def best(levels: np.ndarray, means: np.ndarray) -> float:
+    def best(levels: Array, means: Array) -> float:
         return float(levels[np.argmax(means**2 / levels)])
 
     return _of_levels(connections, throughput_rps, best, "maximum power X²/N of the levels", (level, draws, seed))
@@ -185,13 +187,13 @@ def summarise_knees(
     4            Kneedle          8.0
     """
     runs = known_runs(connections, throughput_rps, 3)
-    pair, how = (runs.connections, runs.throughput_rps), {"level": level, "draws": draws, "seed": seed}
+    pair = runs.connections, runs.throughput_rps
     found = {
         "saturation N*": find_saturation(find_demand(*pair, level), find_latency_min(*pair, level)),
-        "maximum curvature": find_curvature_knee(law, *pair, **how),
-        "maximum power": find_power_knee(law, *pair, **how),
-        "power of levels": find_power_level(*pair, **how),
-        "Kneedle": find_kneedle_knee(*pair, **how),
+        "maximum curvature": find_curvature_knee(law, *pair, level=level, draws=draws, seed=seed),
+        "maximum power": find_power_knee(law, *pair, level=level, draws=draws, seed=seed),
+        "power of levels": find_power_level(*pair, level=level, draws=draws, seed=seed),
+        "Kneedle": find_kneedle_knee(*pair, level=level, draws=draws, seed=seed),
     }
     apart = _disagreement(found)
     rows = [
@@ -204,7 +206,7 @@ def summarise_knees(
     return pd.DataFrame(rows)
 
 
-def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> Estimate:
+def _of_law(law: Law, runs: Runs, score: Callable[[Array, Array, Array], Array], method: str, how: _How) -> Estimate:
     level, draws, seed = how
     drawn = bootstrap_law(law, runs.connections, runs.throughput_rps, draws=draws, seed=seed)
     values = law.solve(runs.levels, runs.means[None], level_weights(law, runs.connections, runs.throughput_rps))
@@ -219,7 +221,13 @@ def _of_law(law: Law, runs: Runs, score: Callable, method: str, how: tuple) -> E
     return _named(find_interval(found, value, level, degrees[0]), method, runs)
 
 
-def _of_levels(connections, throughput_rps, knee, method, how):
+def _of_levels(
+    connections: ArrayLike,
+    throughput_rps: ArrayLike,
+    knee: Callable[[Array, Array], float],
+    method: str,
+    how: _How,
+) -> Estimate:
     level, draws, seed = how
     runs = known_runs(connections, throughput_rps, 3)
     value = knee(runs.levels, runs.means)
@@ -245,7 +253,7 @@ def _named(found: Estimate, method: str, runs: Runs) -> Estimate:
 
 def _disagreement(found: dict[str, Estimate]) -> list[str]:
     known = {name: knee.value for name, knee in found.items() if np.isfinite(knee.value)}
-    least, most = min(known, key=known.get), max(known, key=known.get)
+    least, most = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     if known[most] <= _APART * known[least]:
         return []
     return [

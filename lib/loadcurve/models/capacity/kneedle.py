@@ -18,6 +18,7 @@ Behavior", ICDCS Workshops 2011, section III.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 
 _MODES = ("largest", "offline", "online")
@@ -79,7 +80,7 @@ def kneedle(
 
 def kneedle_all(
     x: ArrayLike, y: ArrayLike, sensitivity: float = 1.0, *, curve: str = "concave", direction: str = "increasing"
-) -> np.ndarray:
+) -> Array:
     r"""All knees of a curve, in the order in which they are found.
 
     Both axes are scaled to 0…1 and mirrored as the module says.  The difference :math:`d_i = \hat y_i - \hat x_i` has a
@@ -120,7 +121,7 @@ def kneedle_all(
     return _knees(x, y, sensitivity, curve, direction)[0]
 
 
-def _knees(x, y, sensitivity, curve, direction) -> tuple[np.ndarray, np.ndarray]:
+def _knees(x: ArrayLike, y: ArrayLike, sensitivity: float, curve: str, direction: str) -> tuple[Array, Array]:
     at, value = np.asarray(x, float), np.asarray(y, float)
     if at.shape != value.shape or at.ndim != 1 or at.size < 3 or not np.isfinite(at + value).all():
         raise ValueRuleError("y", "as many finite numbers as x, >= 3", f"{value.shape} for {at.shape}")

@@ -6,6 +6,7 @@ own numbers: a 99th percentile over the runs' 99th percentiles, or their mean, i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,11 +38,11 @@ class Objective:
     column: str
     most: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.most < np.inf:
             raise ValueRuleError("most", ">= 0 and finite", self.most)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.column} <= {self.most:g}"
 
 
@@ -184,7 +185,7 @@ def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> 
     return found
 
 
-def _undecided(row: tuple, load: str) -> str:
+def _undecided(row: Any, load: str) -> str:
     unknown = row.runs - row.kept - row.broken
     known = f", and {unknown} cannot be judged" if unknown else ""
     return f"{row.kept} of {row.runs} runs keep it at {load} = {row.load:g}{known}: undecided"

@@ -7,13 +7,15 @@ lower and the number to buy by.  N. J. Gunther, "Guerrilla Capacity Planning", 2
 efficiency).
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array, above_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
 from loadcurve.models.capacity._runs import Runs, known_runs
 from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.stats.mean import find_mean
@@ -145,7 +147,7 @@ def summarise_projection(
     return _by_bounds(runs, more, baseline_is_lower_bound, level)
 
 
-def _by_laws(runs: Runs, first: int, more: np.ndarray, level: float) -> pd.DataFrame:
+def _by_laws(runs: Runs, first: int, more: Array, level: float) -> pd.DataFrame:
     found = run_tournament(runs.levels[first:], runs.means[first:], runs.repeats[first:])
     table = found.predict(more, level)[["connections", "throughput_rps", "lo", "hi"]]
     table = table.rename(columns={"connections": "units"})
@@ -163,7 +165,7 @@ def _by_laws(runs: Runs, first: int, more: np.ndarray, level: float) -> pd.DataF
     return table.assign(method=f"tournament of laws: {found.verdict}", warnings="; ".join(warnings))
 
 
-def _by_bounds(runs: Runs, more: np.ndarray, baseline_is_lower_bound: bool, level: float) -> pd.DataFrame:
+def _by_bounds(runs: Runs, more: Array, baseline_is_lower_bound: bool, level: float) -> pd.DataFrame:
     groups = [runs.throughput_rps[runs.of_level == i] for i in range(runs.levels.size)]
     last = find_mean(groups[-1], level)
     step = _marginal(groups, runs.levels, runs.levels.size - 1, baseline_is_lower_bound, level)
@@ -190,14 +192,14 @@ def _by_bounds(runs: Runs, more: np.ndarray, baseline_is_lower_bound: bool, leve
     )  # fmt: skip
 
 
-def _mean(own: np.ndarray, level: float) -> dict:
+def _mean(own: Array, level: float) -> dict[str, Any]:
     mean = find_mean(own, level)
     return {"throughput_rps": mean.value, "lo": mean.lo, "hi": mean.hi}
 
 
 def _efficiency(
-    size: float, least: float, own: np.ndarray, baseline: np.ndarray, is_upper_bound: bool, level: float
-) -> dict:
+    size: float, least: float, own: Array, baseline: Array, is_upper_bound: bool, level: float
+) -> dict[str, Any]:
     """Efficiency of a size against the least one, the baseline; its warnings too."""
     if size == least:
         return {"efficiency_ratio": 1.0, "efficiency_lo": 1.0, "efficiency_hi": 1.0, "warnings": []}
@@ -224,7 +226,7 @@ def _of_sizes(warning: str, size: float) -> str:
     return warning
 
 
-def _marginal(groups: list[np.ndarray], sizes: np.ndarray, i: int, baseline_is_lower_bound: bool, level: float) -> dict:
+def _marginal(groups: list[Array], sizes: Array, i: int, baseline_is_lower_bound: bool, level: float) -> dict[str, Any]:
     """What each unit brought since the size before; of the baseline itself, its throughput by unit."""
     first = groups[0].mean() / sizes[0]
     if i == 0:

@@ -16,16 +16,19 @@ K. M. Chandy, D. Neuse, "Linearizer: A Heuristic Algorithm for Queueing Network 
 Communications of the ACM 25(2), 1982, pp. 126–134.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from loadcurve.arrays import Array, Integers
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.queueing.classes import class_arguments, class_network, has_several
 from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError
 
 _CONVERGED = 1e-12  # largest change of a share Q_ck / N_c in the last iteration
-_MOST_ITERATIONS = 100_000
+_MAX_ITERATIONS = 100_000
 _LINEARIZER_ROUNDS = 3  # Chandy and Neuse: more bring no accuracy
 
 
@@ -67,10 +70,10 @@ def solve_schweitzer(
     >>> solve_schweitzer([3], [[0.605, 2.1, 1.35]], think_time_s=15).throughput_rps.round(4).tolist()
     [0.151]
     """
-    arguments = _arguments(connections, demand_s, think_time_s, servers)
-    classes, centres = arguments[1].shape
-    share, _, _ = _core(*arguments, np.zeros((classes, centres, classes)), _spread(arguments), "Schweitzer")
-    return _solved("Schweitzer's approximation", arguments, np.zeros((classes, centres, classes)), share)
+    network = _checked(connections, demand_s, think_time_s, servers)
+    unchanged = np.zeros((*network.demand.shape, network.number.size))
+    share = network.fixed_point(unchanged, network.even_shares(), "Schweitzer")
+    return network.solved("Schweitzer's approximation", unchanged, share)
 
 
 def solve_linearizer(
@@ -100,91 +103,92 @@ def solve_linearizer(
     >>> solve_linearizer([3], [[0.605, 2.1, 1.35]], think_time_s=15).throughput_rps.round(4).tolist()
     [0.1515]
     """
-    arguments = _arguments(connections, demand_s, think_time_s, servers)
-    number, rest = arguments[0], arguments[1:]
-    classes, centres = arguments[1].shape
-    change = np.zeros((classes, centres, classes))
-    share = _spread(arguments)
+    network = _checked(connections, demand_s, think_time_s, servers)
+    classes = network.number.size
+    change, share = np.zeros((*network.demand.shape, classes)), network.even_shares()
     fewer = np.repeat(share[None], classes, axis=0)
     for _ in range(_LINEARIZER_ROUNDS - 1):
-        share, _, _ = _core(number, *rest, change, share, "Linearizer")
+        share = network.fixed_point(change, share, "Linearizer")
         updated = np.zeros_like(change)
-        for j in np.flatnonzero(number):
-            less = number - np.eye(classes, dtype=int)[j]
-            fewer[j], _, _ = _core(less, *rest, change, fewer[j], "Linearizer")
-            both = (less > 0)[:, None]
-            updated[:, :, j] = np.where(both, fewer[j] - share, 0.0)  # F_ckj
+        for j in np.flatnonzero(network.number):
+            less = network._replace(number=network.number - np.eye(classes, dtype=int)[j])
+            fewer[j] = less.fixed_point(change, fewer[j], "Linearizer")
+            updated[:, :, j] = np.where((less.number > 0)[:, None], fewer[j] - share, 0.0)  # F_ckj
         change = updated
-    share, _, _ = _core(number, *rest, change, share, "Linearizer")
-    return _solved("Linearizer", arguments, change, share)
+    return network.solved("Linearizer", change, network.fixed_point(change, share, "Linearizer"))
 
 
-def _arguments(connections, demand_s, think_time_s, servers):
+class _Network(NamedTuple):
+    """Checked arguments: N (C,), D (C, K), Z (C,), and for each centre (K,) 1 where requests queue, 0 at a delay."""
+
+    number: Integers
+    demand: Array
+    think: Array
+    queueing: Array
+
+    def even_shares(self) -> Array:
+        """Return shares Q_ck / N_c to start from, the same at every centre."""
+        return np.where((self.number > 0)[:, None], np.full(self.demand.shape, 1 / self.demand.shape[1]), 0.0)
+
+    def throughput(self, residence: Array) -> Array:
+        """Return X_c (C,) for residence times (C, K)."""
+        cycle = self.think + residence.sum(axis=1)
+        result: Array = np.divide(self.number, cycle, out=np.zeros(self.number.size), where=self.number > 0)
+        return result
+
+    def residence(self, change: Array, share: Array) -> Array:
+        """Return residence times (C, K) for shares (C, K) and their change F_ckj (C, K, C)."""
+        # What class j finds at centre k: the estimated queue of all classes there without one request of j.
+        without = self.number[:, None] - np.eye(self.number.size)  # (c, j): population of c without one of j
+        seen = np.einsum("cj,ckj->jk", np.maximum(without, 0.0), share[:, :, None] + change)
+        result: Array = self.demand * (1 + self.queueing * seen)
+        return result
+
+    def fixed_point(self, change: Array, share: Array, method: str) -> Array:
+        """Return the shares Q_ck / N_c that reproduce themselves."""
+        for _ in range(_MAX_ITERATIONS):
+            residence = self.residence(change, share)
+            updated = (self.throughput(residence) / np.maximum(self.number, 1))[:, None] * residence
+            moved = np.max(np.abs(updated - share))
+            share = updated
+            if moved < _CONVERGED:
+                return share
+        raise InvariantError(f"{method}: shares still move by {moved:.2g} after {_MAX_ITERATIONS} iterations")
+
+    def solved(self, method: str, change: Array, share: Array) -> ClosedNetwork:
+        """Return the checked network, with no centre more than always busy."""
+        residence = self.residence(change, share)
+        held = self.within_capacity(residence)
+        if held is not residence:
+            method, residence = f"{method}, held to full utilisation", held
+        servers = np.where(self.queueing > 0, 1.0, np.inf)
+        throughput = self.throughput(residence)
+        return class_network(method, self.number, self.demand, self.think, servers, throughput, residence)
+
+    def within_capacity(self, residence: Array) -> Array:
+        """Return the residence times, stretched at each centre that would be more than always busy until U = 1."""
+        demand = self.demand * self.queueing
+
+        # A longer wait at one centre lowers every throughput, so no other centre gets busier: one pass for each.
+        for _ in range(demand.shape[1]):
+            busy = self.throughput(residence) @ demand
+            k = int(np.argmax(busy))
+            if busy[k] <= 1:
+                break
+            column = np.eye(demand.shape[1])[k]
+
+            def excess(log_factor: float, k: int = k, column: Array = column, residence: Array = residence) -> float:
+                return float((self.throughput(residence * np.exp(log_factor * column)) @ demand)[k] - 1)
+
+            most = 1e-3
+            while excess(most) > 0:
+                most *= 2
+            residence = residence * np.exp(brentq(excess, 0, most, xtol=1e-15) * column)
+        return residence
+
+
+def _checked(connections: ArrayLike, demand_s: ArrayLike, think_time_s: ArrayLike, servers: ArrayLike) -> _Network:
     number, demand, think, many = class_arguments(connections, demand_s, think_time_s, servers)
     if has_several(many):
         raise ValueRuleError("servers", "1 or inf in an approximation; `solve_classes` takes more", many)
-    return number, demand, think, np.isfinite(many).astype(float)
-
-
-def _spread(arguments):
-    number, demand = arguments[:2]
-    return (number > 0)[:, None] * np.full(demand.shape, 1 / demand.shape[1])
-
-
-def _step(number, demand, think, queueing, change, share):
-    # What class j finds at centre k: everybody's estimated queue there without one request of j.
-    without = number[:, None] - np.eye(number.size)  # (c, j): population of c without one of j
-    seen = np.einsum("cj,ckj->jk", np.maximum(without, 0.0), share[:, :, None] + change)
-    residence = demand * (1 + queueing * seen)
-    return _throughput(number, think, residence), residence
-
-
-def _throughput(number, think, residence):
-    cycle = think + residence.sum(axis=1)
-    return np.divide(number, cycle, out=np.zeros(number.size), where=number > 0)
-
-
-def _core(number, demand, think, queueing, change, share, method):
-    """Return the shares Q_ck / N_c at the fixed point, with throughput and residence times."""
-    for _ in range(_MOST_ITERATIONS):
-        throughput, residence = _step(number, demand, think, queueing, change, share)
-        rate = throughput / np.maximum(number, 1)
-        updated = rate[:, None] * residence
-        moved = np.max(np.abs(updated - share))
-        share = updated
-        if moved < _CONVERGED:
-            return share, throughput, residence
-    raise InvariantError(f"{method}: shares still move by {moved:.2g} after {_MOST_ITERATIONS} iterations")
-
-
-def _solved(method, arguments, change, share):
-    number, demand, think, queueing = arguments
-    _, residence = _step(number, demand, think, queueing, change, share)
-    held = _within_capacity(number, demand * queueing, think, residence)
-    if held is not residence:
-        method, residence = f"{method}, held to full utilisation", held
-    servers = np.where(queueing > 0, 1.0, np.inf)
-    return class_network(method, number, demand, think, servers, _throughput(number, think, residence), residence)
-
-
-def _within_capacity(number, demand, think, residence):
-    """Return the residence times, stretched at each centre that would be more than always busy until U = 1."""
-
-    def busy(residence):
-        return _throughput(number, think, residence) @ demand
-
-    # A longer wait at one centre lowers every throughput, so no other centre gets busier: one pass for each is enough.
-    for _ in range(demand.shape[1]):
-        k = int(np.argmax(busy(residence)))
-        if busy(residence)[k] <= 1:
-            break
-        column = np.eye(demand.shape[1])[k]
-
-        def excess(log_factor, k=k, column=column, residence=residence):
-            return busy(residence * np.exp(log_factor * column))[k] - 1
-
-        most = 1e-3
-        while excess(most) > 0:
-            most *= 2
-        residence = residence * np.exp(brentq(excess, 0, most, xtol=1e-15) * column)
-    return residence
+    return _Network(number, demand, think, np.isfinite(many).astype(float))

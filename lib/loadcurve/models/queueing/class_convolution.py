@@ -29,8 +29,10 @@ Multiple Closed Chains: Theory and Computational Algorithms", IBM Journal of Res
 import numpy as np
 from scipy.special import gammaln
 
+from loadcurve.arrays import Array, Integers
 
-def residence_times(number: np.ndarray, demand: np.ndarray, think: np.ndarray, many: np.ndarray) -> np.ndarray:
+
+def residence_times(number: Integers, demand: Array, think: Array, many: Array) -> Array:
     """Return the residence time of each class at each centre, shape (C, K), for checked arguments.
 
     Its cost is K² min(m, N) passes over the ∏(N_c + 1) populations.  A class without requests gets NaN.
@@ -66,7 +68,7 @@ class Lattice:
         The places of the populations of 0, 1, … requests of all classes together.
     """
 
-    def __init__(self, number: np.ndarray):
+    def __init__(self, number: Integers) -> None:
         shape = tuple(number + 1)
         self.populations = np.indices(shape).reshape(number.size, -1)
         self.stride = np.array([int(np.prod(shape[c + 1 :])) for c in range(number.size)])
@@ -74,7 +76,7 @@ class Lattice:
         order = np.argsort(size, kind="stable")
         self.levels = np.split(order, np.flatnonzero(np.diff(size[order])) + 1)
 
-    def delay(self, outside: np.ndarray) -> np.ndarray:
+    def delay(self, outside: Array) -> Array:
         """Return log ∏ Z_c^n_c / n_c!, the constant of a mere delay."""
         log_g = np.zeros(self.populations.shape[1])
         for c, pause in enumerate(outside):
@@ -82,7 +84,7 @@ class Lattice:
             log_g += np.where(n > 0, n * np.log(pause) if pause > 0 else -np.inf, 0.0) - gammaln(n + 1)
         return log_g
 
-    def add(self, others: np.ndarray, log_demand: np.ndarray, servers: float) -> tuple[np.ndarray, np.ndarray]:
+    def add(self, others: Array, log_demand: Array, servers: float) -> tuple[Array, Array]:
         """Return log G with one more centre, and log Σ (j + 1) / min(j + 1, m) w_j, from log G without it."""
         full = int(min(servers, self.populations.sum(axis=0).max() + 1))
         weight, total = others, others
@@ -95,7 +97,7 @@ class Lattice:
         total = np.logaddexp(total, tail)
         return total, np.logaddexp(total, beyond - np.log(full))
 
-    def _one_more(self, log_w: np.ndarray, step: np.ndarray) -> np.ndarray:
+    def _one_more(self, log_w: Array, step: Array) -> Array:
         """Return log Σ_c exp(step_c) w(n − 1_c)."""
         found = np.full(log_w.size, -np.inf)
         for c, size in enumerate(self.stride):
@@ -103,7 +105,7 @@ class Lattice:
             found[some] = np.logaddexp(found[some], step[c] + log_w[np.flatnonzero(some) - size])
         return found
 
-    def _from_below(self, log_w: np.ndarray, step: np.ndarray) -> np.ndarray:
+    def _from_below(self, log_w: Array, step: Array) -> Array:
         """Return log t with t(n) = w(n) + Σ_c exp(step_c) t(n − 1_c)."""
         found = log_w.copy()
         for at in self.levels[1:]:  # all populations of one size at once

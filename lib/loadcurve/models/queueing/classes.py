@@ -15,9 +15,9 @@ M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing N
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, Integers, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, server_numbers, whole
-from loadcurve.models._values import at_least_0
 from loadcurve.models.queueing.class_convolution import Lattice, residence_times
 from loadcurve.models.queueing.solution import ClosedNetwork, check_network
 
@@ -76,7 +76,7 @@ def solve_classes(
     return class_network(method, number, demand, think, many, throughput, residence)
 
 
-def _mean_values(number, demand, think, many):
+def _mean_values(number: Integers, demand: Array, think: Array, many: Array) -> Array:
     """Return the residence times of the full population, (C, K)."""
     queueing, lattice = np.isfinite(many), Lattice(number)
     queue = np.zeros((lattice.populations.shape[1], demand.shape[1]))  # of all classes together
@@ -91,7 +91,9 @@ def _mean_values(number, demand, think, many):
     return np.array([r[-1] for r in residence])
 
 
-def class_arguments(connections, demand_s, think_time_s, servers):
+def class_arguments(
+    connections: ArrayLike, demand_s: ArrayLike, think_time_s: ArrayLike, servers: ArrayLike
+) -> tuple[Integers, Array, Array, Array]:
     """Return checked (N, D, Z, m) of shapes (C,), (C, K), (C,), (K,); m is infinite for a delay."""
     number, demand = np.atleast_1d(whole("connections", connections, 0)), demands(demand_s, dimensions=2)
     if number.shape != (demand.shape[0],) or number.sum() == 0:
@@ -106,12 +108,14 @@ def class_arguments(connections, demand_s, think_time_s, servers):
     return number, demand, think, server_numbers(servers, demand.shape[1])
 
 
-def has_several(many: np.ndarray) -> bool:
+def has_several(many: Array) -> bool:
     """Return whether a centre has more than one server without being a delay."""
     return bool(((many > 1) & np.isfinite(many)).any())
 
 
-def class_network(method, number, demand, think, many, throughput, residence) -> ClosedNetwork:
+def class_network(
+    method: str, number: Integers, demand: Array, think: Array, many: Array, throughput: Array, residence: Array
+) -> ClosedNetwork:
     """Return the checked solution for throughput (C,) and residence times (C, K) of the classes."""
     present = number > 0
     return check_network(

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import whole
-from loadcurve.models._values import at_least_0
 
 
-def erlang_b(servers: int, load: ArrayLike) -> np.ndarray:
+def erlang_b(servers: int, load: ArrayLike) -> Array:
     """Share of requests lost at m servers without a queue: Erlang's B(m, a).
 
     Parameters
@@ -44,7 +44,7 @@ def erlang_b(servers: int, load: ArrayLike) -> np.ndarray:
     return lost[()]
 
 
-def erlang_c(servers: int, load: ArrayLike) -> np.ndarray:
+def erlang_c(servers: int, load: ArrayLike) -> Array:
     """Share of requests that wait at m servers with an endless queue: C = B / (1 − ρ (1 − B)), ρ = a / m.
 
     Parameters

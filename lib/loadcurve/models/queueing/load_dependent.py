@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from loadcurve.arrays import Array, above_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, think_time, whole
-from loadcurve.models._values import above_0
-from loadcurve.models.queueing.solution import ClosedNetwork, check_network
+from loadcurve.models.queueing.solution import ClosedNetwork, populations_network
 
 
 def solve_load_dependent(
@@ -75,9 +75,7 @@ def solve_load_dependent(
     return solve_centres(number, demand, think, speeds, np.array([speed[:number].max() for speed in speeds]))
 
 
-def solve_centres(
-    number: int, demand: np.ndarray, think: float, speeds: list[np.ndarray], full: np.ndarray
-) -> ClosedNetwork:
+def solve_centres(number: int, demand: Array, think: float, speeds: list[Array], full: Array) -> ClosedNetwork:
     """Solve for checked arguments; `full` is what U is the share of: the servers, infinite for a delay centre."""
     delay = np.isinf(full)
     unit = np.max(np.where(delay, 0.0, demand / full))  # time in units of the bottleneck's: G neither grows nor falls
@@ -99,36 +97,26 @@ def solve_centres(
         _, weighted = _add(others, *factors[place])
         queue[:, k] = np.exp(weighted[1:] - whole_g[1:])
     residence = queue / throughput[:, None]
-    return check_network(
-        ClosedNetwork(
-            "connections",
-            "convolution in logarithms",
-            np.arange(1, number + 1),
-            np.full(number, think),
-            throughput,
-            residence.sum(axis=1),
-            residence,
-            queue,
-            throughput[:, None] * demand / full,
-        )
-    )
+    busy = throughput[:, None] * demand / full
+    return populations_network("convolution in logarithms", think, throughput, residence, queue, busy)
 
 
-def _delay(outside, number):
+def _delay(outside: float, number: int) -> Array:
     # log G of a mere delay: Z^n / n!; without one, only the empty network.
     if outside == 0:
         return np.concatenate([[0.0], np.full(number, -np.inf)])
     n = np.arange(number + 1)
-    return n * np.log(outside) - gammaln(n + 1)
+    log_g: Array = n * np.log(outside) - gammaln(n + 1)
+    return log_g
 
 
-def _factors(demand, speeds):
+def _factors(demand: float, speeds: Array) -> tuple[Array, float]:
     # log F(1 … J), and the log of the ratio by which F goes on from there.
     steps = np.log(demand) - np.log(speeds)
     return np.cumsum(steps), steps[-1]
 
 
-def _add(log_g, log_f, log_ratio):
+def _add(log_g: Array, log_f: Array, log_ratio: float) -> tuple[Array, Array]:
     """Log G(n) with one more centre, and log Σ j F(j) G(n − j), from log G(n) without it; n = 0 … N."""
     size, last = log_g.size, log_f.size
     total, weighted = log_g.copy(), np.full(size, -np.inf)

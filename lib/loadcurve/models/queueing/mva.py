@@ -14,10 +14,11 @@ M. Reiser, S. S. Lavenberg, "Mean-Value Analysis of Closed Multichain Queueing N
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.models._network import demands, server_numbers, think_time, whole
 from loadcurve.models.network_bounds import asymptotic_bounds
 from loadcurve.models.queueing.load_dependent import solve_centres
-from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, check_network
+from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, populations_network
 
 _ROUNDING = 1e-9  # part by which rounding may take the throughput past an asymptote that it meets
 
@@ -74,8 +75,8 @@ def solve_network(
     return network
 
 
-def _mean_values(number, demand, think, many):
-    queueing = np.where(np.isfinite(many), demand, 0.0)  # a delay centre keeps D whoever is there
+def _mean_values(number: int, demand: Array, think: float, many: Array) -> ClosedNetwork:
+    queueing = np.where(np.isfinite(many), demand, 0.0)  # a delay centre takes D at any queue length
     queue = np.zeros((number + 1, demand.size))
     throughput = np.empty(number)
     for n in range(1, number + 1):
@@ -83,23 +84,12 @@ def _mean_values(number, demand, think, many):
         throughput[n - 1] = n / (think + residence.sum())
         queue[n] = throughput[n - 1] * residence
     residence = demand + queueing * queue[:-1]
-    return check_network(
-        ClosedNetwork(
-            "connections",
-            "mean value analysis",
-            np.arange(1, number + 1),
-            np.full(number, think),
-            throughput,
-            residence.sum(axis=1),
-            residence,
-            queue[1:],
-            throughput[:, None] * demand / many,
-        )
-    )
+    busy = throughput[:, None] * demand / many
+    return populations_network("mean value analysis", think, throughput, residence, queue[1:], busy)
 
 
-def _require_asymptotes(network, demand, think, many):
-    # Little's law holds for the wrong throughput too, with a wrong response time; the asymptotes tell them apart.
+def _require_asymptotes(network: ClosedNetwork, demand: Array, think: float, many: Array) -> None:
+    # Little's law holds for a wrong throughput too, with a wrong response time; the asymptotes detect it.
     bounds, throughput = asymptotic_bounds(network.connections, demand, think, many), network.throughput_rps
     lo, hi = bounds["throughput_lo_rps"].to_numpy(), bounds["throughput_hi_rps"].to_numpy()
     outside = np.flatnonzero((throughput < lo * (1 - _ROUNDING)) | (throughput > hi * (1 + _ROUNDING)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Array, Integers
 from loadcurve.errors import LoadcurveError
 
 # Part by which an identity may be off.  Rounding in the longest solvers is below 1e-9 of N (N = 10,000); a wrong
@@ -48,13 +49,13 @@ class ClosedNetwork:
 
     rows: str
     method: str
-    connections: np.ndarray
-    think_time_s: np.ndarray
-    throughput_rps: np.ndarray
-    latency_s: np.ndarray
-    residence_s: np.ndarray
-    queue_length: np.ndarray
-    utilisation_ratio: np.ndarray
+    connections: Integers
+    think_time_s: Array
+    throughput_rps: Array
+    latency_s: Array
+    residence_s: Array
+    queue_length: Array
+    utilisation_ratio: Array
 
     def table(self) -> pd.DataFrame:
         """Return ``connections, throughput_rps, latency_s``, one row for each population, or each class."""
@@ -99,7 +100,27 @@ def check_network(network: ClosedNetwork) -> ClosedNetwork:
     return network
 
 
-def _require(network, law, left, right, scale):
+def populations_network(
+    method: str, think_time_s: float, throughput: Array, residence: Array, queue: Array, utilisation: Array
+) -> ClosedNetwork:
+    """Return the checked solution for the populations 1 … n of one class, from X (n,) and R, Q and U (n, K)."""
+    number = throughput.size
+    return check_network(
+        ClosedNetwork(
+            "connections",
+            method,
+            np.arange(1, number + 1),
+            np.full(number, think_time_s),
+            throughput,
+            residence.sum(axis=1),
+            residence,
+            queue,
+            utilisation,
+        )
+    )
+
+
+def _require(network: ClosedNetwork, law: str, left: Array, right: Array, scale: Array) -> None:
     off = np.abs(left - right) - _TOLERANCE * scale
     if (off > 0).any():
         at = np.unravel_index(np.argmax(off), off.shape)

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, logsumexp
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import whole
-from loadcurve.models._values import above_0, at_least_0
 from loadcurve.models.queueing.erlang import erlang_c
 
 
@@ -50,15 +50,15 @@ class Station:
         Share of the arrivals that found no room.
     """
 
-    throughput_rps: np.ndarray
-    latency_s: np.ndarray
-    wait_s: np.ndarray
-    queue_length: np.ndarray
-    waiting: np.ndarray
-    utilisation_ratio: np.ndarray
-    idle_ratio: np.ndarray
-    delayed_ratio: np.ndarray
-    lost_ratio: np.ndarray
+    throughput_rps: Array
+    latency_s: Array
+    wait_s: Array
+    queue_length: Array
+    waiting: Array
+    utilisation_ratio: Array
+    idle_ratio: Array
+    delayed_ratio: Array
+    lost_ratio: Array
 
 
 def solve_mm1(arrival_rps: ArrayLike, service_s: ArrayLike) -> Station:
@@ -221,7 +221,7 @@ def solve_mmmk(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int, capac
     return _station(throughput, service, number, waiting / throughput, idle=share[..., 0], delayed=delayed, lost=lost)
 
 
-def _load(arrival_rps, service_s, servers):
+def _load(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int) -> tuple[Array, Array, Array]:
     rate, service = np.broadcast_arrays(at_least_0("arrival_rps", arrival_rps), above_0("service_s", service_s))
     load = rate * service
     full = load >= servers
@@ -231,7 +231,9 @@ def _load(arrival_rps, service_s, servers):
     return rate, service, load
 
 
-def _station(throughput, service, servers, wait, idle, delayed, lost=0.0):
+def _station(
+    throughput: Array, service: Array, servers: int, wait: Array, idle: Array, delayed: Array, lost: ArrayLike = 0.0
+) -> Station:
     latency = wait + service
     fields = (
         throughput,

@@ -12,6 +12,8 @@ place of periods.
 
 import numpy as np
 
+from loadcurve.arrays import Array
+
 # R. J. Hyndman, G. Athanasopoulos, "Forecasting: Principles and Practice", 3rd edition, 2021, section 8.2: in practice
 # 0.8 to 0.98.  Loads double, so the trend ends soon; the strongest damping of that range.
 _DAMPING = 0.8
@@ -19,21 +21,25 @@ _DAMPING = 0.8
 _LEAST = 0.05
 
 
-def last_value(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+def last_value(number: Array, throughput: Array, at: Array) -> Array:
     """Predict the last throughput for every load."""
     return np.full(at.shape, throughput[-1])
 
 
-def last_line(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+def last_line(number: Array, throughput: Array, at: Array) -> Array:
     """Continue the line through the last two points."""
     slope = (throughput[-1] - throughput[-2]) / (number[-1] - number[-2])
-    return np.maximum(throughput[-1] + slope * (at - number[-1]), _LEAST * throughput[-1])
+    result: Array = np.maximum(throughput[-1] + slope * (at - number[-1]), _LEAST * throughput[-1])
+    return result
 
 
-def damped_trend(number: np.ndarray, throughput: np.ndarray, at: np.ndarray) -> np.ndarray:
+def damped_trend(number: Array, throughput: Array, at: Array) -> Array:
     """Continue the growth per doubling between the last two points, damped."""
     growth = np.log(throughput[-1] / throughput[-2]) / np.log2(number[-1] / number[-2])
-    return throughput[-1] * np.exp(growth * _DAMPING * (1 - _DAMPING ** np.log2(at / number[-1])) / (1 - _DAMPING))
+    result: Array = throughput[-1] * np.exp(
+        growth * _DAMPING * (1 - _DAMPING ** np.log2(at / number[-1])) / (1 - _DAMPING)
+    )
+    return result
 
 
 LAST_VALUE = "last value held"

@@ -14,9 +14,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
+from loadcurve.arrays import Array, Integers, above_0, measured
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, measured
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.points import group_runs
 from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
@@ -75,11 +76,10 @@ def bootstrap_law(
         raise ValueRuleError("throughput_rps", f"one known value for each of {number.size} runs", throughput.shape)
     if draws < 2:
         raise ValueRuleError("draws", ">= 2", draws)
-    levels, of_level, repeats = np.unique(number, return_inverse=True, return_counts=True)
+    levels, of_level, means, repeats, _ = group_runs(number, throughput)
     if levels.size < len(law.parameters):
         raise ValueRuleError("levels", f">= {len(law.parameters)} (the law has as many parameters)", levels.size)
     random = np.random.default_rng(seed)
-    means = np.bincount(of_level, throughput) / repeats
     weight = level_weights(law, number, throughput) if weights is None else np.asarray(above_0("weights", weights))
     if (repeats > 1).any():
         drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
@@ -89,15 +89,16 @@ def bootstrap_law(
     return quantities(law, values)
 
 
-def level_weights(law: Law, connections: ArrayLike, throughput_rps: ArrayLike) -> np.ndarray:
+def level_weights(law: Law, connections: ArrayLike, throughput_rps: ArrayLike) -> Array:
     """Return weights (n,) for runs (m,) of n levels: those of `summarise_points`, or relative ones without repeats."""
     points = summarise_points(connections, throughput_rps)
     if (points["repeats"] == 1).all():
         return law.relative_weights(points["connections"].to_numpy(), points["throughput_rps"].to_numpy())
-    return points["weight"].to_numpy()
+    result: Array = points["weight"].to_numpy()
+    return result
 
 
-def quantities(law: Law, values: np.ndarray) -> pd.DataFrame:
+def quantities(law: Law, values: Array) -> pd.DataFrame:
     """Parameters, shape (b, p), as the columns of `bootstrap_law`, with what follows from them."""
     found = dict(zip(law.parameters, values.T, strict=True))
     if law.name == "usl":
@@ -168,13 +169,13 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: 
 
 
 def draw_runs(
-    throughput: np.ndarray,
-    of_level: np.ndarray,
-    means: np.ndarray,
-    repeats: np.ndarray,
+    throughput: Array,
+    of_level: Integers,
+    means: Array,
+    repeats: Integers,
     draws: int,
     random: np.random.Generator,
-) -> np.ndarray:
+) -> Array:
     """Means of runs drawn within each level; a level of one run varies as the others do, in proportion to its mean.
 
     Parameters
@@ -206,8 +207,8 @@ def draw_runs(
 
 
 def _draw_residuals(
-    law: Law, levels: np.ndarray, means: np.ndarray, weights: np.ndarray, draws: int, random: np.random.Generator
-) -> np.ndarray:
+    law: Law, levels: Array, means: Array, weights: Array, draws: int, random: np.random.Generator
+) -> Array:
     root = np.sqrt(weights)
     values = law.solve(levels, means[None], weights)[0]
     fitted = law.function(levels, *values)

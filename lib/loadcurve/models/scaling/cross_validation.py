@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 
+from loadcurve.arrays import Array, Mask
 from loadcurve.models.scaling.outlook import DEPARTURE, Departure, Outlook
 
 DRIFTS = (0.0, 0.005, 0.01, 0.015, 0.02)
@@ -19,7 +20,7 @@ _HALF_WIDTHS = np.geomspace(0.01, 3.0, 40)
 _LEAST = 0.05
 
 
-def interval_score(lo: np.ndarray, hi: np.ndarray, observed: np.ndarray, level: float) -> np.ndarray:
+def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array:
     r"""Interval score of log X: the width of the interval, and 2 / α times by how much it misses; lower is better.
 
     α = 1 − level.  T. Gneiting, A. E. Raftery, "Strictly Proper Scoring Rules, Prediction, and Estimation", Journal of
@@ -44,7 +45,7 @@ def interval_score(lo: np.ndarray, hi: np.ndarray, observed: np.ndarray, level: 
     return hi - lo + 2 / (1 - level) * (np.maximum(lo - x, 0.0) + np.maximum(x - hi, 0.0))
 
 
-def weighted_quantile(values: np.ndarray, weights: np.ndarray, end: float) -> float:
+def weighted_quantile(values: Array, weights: Array, end: float) -> float:
     """Least value that at least a part of the weight does not exceed; NaN without a value."""
     if not values.size:
         return float("nan")
@@ -70,9 +71,7 @@ class Constants:
         Of the bands.
     """
 
-    def __init__(
-        self, outlook: Outlook, observed: np.ndarray, weights: np.ndarray, plateau: np.ndarray, level: float
-    ) -> None:
+    def __init__(self, outlook: Outlook, observed: Array, weights: Array, plateau: Mask, level: float) -> None:
         self._outlook, self._weights, self._plateau = outlook, weights, plateau
         self._ends = [(1 - level) / 2, 0.5, (1 + level) / 2]
         [middle] = outlook.quantiles([0.5], replace(DEPARTURE, drift=0.0), further_run=True)
@@ -85,7 +84,7 @@ class Constants:
         self._scores = np.array([[interval_score(lo, hi, observed, level) for lo, hi in row] for row in bands])
         self._level = level
 
-    def choose(self, chosen_on: np.ndarray) -> Departure:
+    def choose(self, chosen_on: Mask) -> Departure:
         """Choose on a subset (m,) of the points: the drift by the median error of plateaus, the widths by their bands.
 
         Of the bands whose coverage is calibrated on plateaus and on rising curves, those with the best interval score
@@ -104,7 +103,7 @@ class Constants:
         scores[miss > max(_CALIBRATED, miss.min())] = np.inf
         return Departure(DRIFTS[drift], *WIDTHS[int(np.argmin(scores))])
 
-    def predict(self, groups: np.ndarray) -> np.ndarray:
+    def predict(self, groups: Array) -> Array:
         """Quantiles (3, m): lower end, median, upper end of each group's points, with constants chosen without it."""
         found = np.empty((3, groups.size))
         for group in np.unique(groups):
@@ -115,14 +114,14 @@ class Constants:
 
 
 def baseline_bands(
-    middle: np.ndarray,
-    observed: np.ndarray,
-    doublings: np.ndarray,
-    weights: np.ndarray,
-    plateau: np.ndarray,
-    groups: np.ndarray,
+    middle: Array,
+    observed: Array,
+    doublings: Array,
+    weights: Array,
+    plateau: Mask,
+    groups: Array,
     level: float,
-) -> np.ndarray:
+) -> Array:
     """Bands (2, m) of forecasts (m,) that have none: relative, as the square root of the doublings.
 
     The width is the one with the best interval score on the other groups, on plateaus and on rising curves apart; NaN
@@ -130,7 +129,7 @@ def baseline_bands(
     """
     half = _HALF_WIDTHS[:, None] * np.sqrt(doublings)
     ends = np.array([middle * np.exp(-half), middle * np.exp(half)])
-    scores = interval_score(*ends, observed, level) * weights
+    scores = interval_score(ends[0], ends[1], observed, level) * weights
     found = np.full((2, middle.size), np.nan)
     for group in np.unique(groups):
         for kind in (plateau, ~plateau):

@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.stats.estimate import Estimate
 
 # R's usl warns below 6 points too: 3 parameters leave then at most 2 degrees of freedom.
@@ -22,10 +23,10 @@ _EFFICIENCY = 1.05
 
 
 def fit_warnings(
-    connections: np.ndarray,
-    throughput_rps: np.ndarray,
-    fitted_rps: np.ndarray,
-    leverage: np.ndarray,
+    connections: Array,
+    throughput_rps: Array,
+    fitted_rps: Array,
+    leverage: Array,
     r_squared: float,
     parameters: Mapping[str, Estimate],
 ) -> list[str]:
@@ -84,7 +85,7 @@ def fit_warnings(
     return found
 
 
-def _left_out(connections: np.ndarray, miss: np.ndarray, leverage: np.ndarray) -> list[str]:
+def _left_out(connections: Array, miss: Array, leverage: Array) -> list[str]:
     """Misses of levels by the fit to all others: a residual over 1 − leverage (Seber, Wild 1989, section 5.7)."""
     inside = np.flatnonzero(
         (leverage < 1 - _SELF) & (np.arange(miss.size) > 0) & (np.arange(miss.size) < miss.size - 1)
@@ -127,7 +128,7 @@ def _at_bounds(parameters: Mapping[str, Estimate], first: float, last: float) ->
     return found
 
 
-def _super_linear(connections, throughput_rps, values):
+def _super_linear(connections: Array, throughput_rps: Array, values: Mapping[str, float]) -> list[str]:
     each = throughput_rps / connections
     best = int(np.argmax(each))
     efficiency = each[best] / each[0]
@@ -140,7 +141,7 @@ def _super_linear(connections, throughput_rps, values):
     ]
 
 
-def corrected_aic(squares: float, points: int, count: int, weights: np.ndarray | None = None) -> float:
+def corrected_aic(squares: float, points: int, count: int, weights: Array | None = None) -> float:
     r"""Akaike's information criterion for least squares, corrected for few points; lower is better.
 
     .. math:: n \ln(S/n) - \sum \ln w_i + 2K + \frac{2K(K+1)}{n-K-1},\qquad K = p + 1
@@ -163,7 +164,7 @@ def corrected_aic(squares: float, points: int, count: int, weights: np.ndarray |
     return float(points * np.log(squares / points) - of_weights + 2 * k + 2 * k * (k + 1) / (points - k - 1))
 
 
-def sign_runs(residuals: np.ndarray) -> tuple[int, float]:
+def sign_runs(residuals: Array) -> tuple[int, float]:
     r"""Count runs of residuals of one sign, in the order of the levels, and the probability of no more by chance.
 
     .. math:: P(2k) = \frac{2\binom{a-1}{k-1}\binom{b-1}{k-1}}{\binom{a+b}{a}}, \qquad

@@ -15,6 +15,7 @@ distribution of the times.
 import numpy as np
 from scipy import special
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.marquardt import minimise
 
@@ -28,7 +29,7 @@ _FAR = 1e3
 _SHORTEST = 1e-9
 
 
-def finite_source_rps(number: np.ndarray, demand_s: np.ndarray, delay_s: np.ndarray) -> np.ndarray:
+def finite_source_rps(number: Array, demand_s: Array, delay_s: Array) -> Array:
     """Throughput of N connections (n,); the parameters are scalars, or (b, 1) for (b, n) values."""
     demand = np.asarray(demand_s, float)
     number, load = np.broadcast_arrays(
@@ -40,10 +41,11 @@ def finite_source_rps(number: np.ndarray, demand_s: np.ndarray, delay_s: np.ndar
     loss[small] = 1 / _sum(number[small], load[small])
     n, a = number[~small], load[~small]
     loss[~small] = np.exp(n * np.log(a) - a - special.gammaln(n + 1) - np.log(rest[~small]))
-    return (1 - loss) / demand
+    result: Array = (1 - loss) / demand
+    return result
 
 
-def _sum(number: np.ndarray, load: np.ndarray) -> np.ndarray:
+def _sum(number: Array, load: Array) -> Array:
     total, term, k = np.ones_like(number), np.ones_like(number), 0
     while (term > _DIGITS * total).any():
         term = term * np.maximum(number - k, 0.0) / load
@@ -52,8 +54,8 @@ def _sum(number: np.ndarray, load: np.ndarray) -> np.ndarray:
     return total
 
 
-def _gradient(number, demand_s, delay_s):
-    def of_logs(logs: np.ndarray) -> np.ndarray:
+def _gradient(number: Array, demand_s: float, delay_s: float) -> Array:
+    def of_logs(logs: Array) -> Array:
         return finite_source_rps(number, *np.exp(logs))
 
     logs, step = np.log([demand_s, delay_s]), 6e-6
@@ -61,7 +63,7 @@ def _gradient(number, demand_s, delay_s):
     return np.column_stack(slopes) / [demand_s, delay_s]
 
 
-def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _solve(number: Array, observed: Array, weights: Array) -> Array:
     # The two asymptotes: D from the highest throughput, D + Z from the least N / X.
     demand = 1 / observed.max(axis=1)
     least = (number / observed).min(axis=1)
@@ -69,7 +71,7 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     return minimise(finite_source_rps, number, observed, weights, start, _ceiling(number, observed))
 
 
-def _ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def _ceiling(number: Array, observed: Array) -> Array:
     return _FAR * np.column_stack([1 / observed.max(axis=1), (number / observed).min(axis=1)])
 
 

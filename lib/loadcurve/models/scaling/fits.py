@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.diagnostics import corrected_aic, fit_warnings
@@ -127,9 +128,7 @@ def _weights(weights: Weights) -> tuple[str, ArrayLike | None]:
     return weights, None
 
 
-def free_inverse(
-    law: Law, number: np.ndarray, throughput: np.ndarray, weight: np.ndarray, values: np.ndarray
-) -> np.ndarray:
+def free_inverse(law: Law, number: Array, throughput: Array, weight: Array, values: Array) -> Array:
     """(JᵀJ)⁻¹ of the weighted Jacobian (p, p); rows and columns of parameters at a bound are 0."""
     free = law.free(number, throughput, values)
     slope = law.gradient(number, *values)[:, free] * np.sqrt(weight)[:, None]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
+from loadcurve.arrays import Array, Mask
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.baselines import BASELINES
 from loadcurve.models.scaling.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
@@ -61,13 +62,13 @@ def forecast_curves(curves: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
     ]
     by_method = {name: np.vstack([bands[name] for bands in found]).T for name in found[0]}
     author, last = every["author"].to_numpy(), every["last_rps"].to_numpy()
-    observed, *facts = _facts(every)
+    observed, weights, plateau = _facts(every)
     for name in BASELINES:
         middle = by_method[name][1] / last
         by_method[name][::2] = last * baseline_bands(
-            middle, observed, outlook.doublings, *facts, groups=author, level=level
+            middle, observed, outlook.doublings, weights, plateau, author, level
         )
-    by_method[TOURNAMENT] = last * Constants(outlook, observed, *facts, level).predict(author)
+    by_method[TOURNAMENT] = last * Constants(outlook, observed, weights, plateau, level).predict(author)
     return pd.concat([_rows(every, name, band, level) for name, band in by_method.items()], ignore_index=True)
 
 
@@ -103,7 +104,7 @@ def summarise_forecasts(forecasts: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def _summary(group: pd.DataFrame) -> dict:
+def _summary(group: pd.DataFrame) -> dict[str, float]:
     weight = 1 / group.groupby("curve")["method"].transform("size").to_numpy()
     errors = group["error_ratio"].abs().fillna(np.inf).to_numpy()
     banded = group["inside"].notna().to_numpy()
@@ -124,8 +125,8 @@ def _summary(group: pd.DataFrame) -> dict:
 class _Held:
     """A curve whose last levels are held back: those seen (n,), (n,), the loads beyond (m,), and the points there."""
 
-    seen: tuple[np.ndarray, np.ndarray]
-    beyond: np.ndarray
+    seen: tuple[Array, Array]
+    beyond: Array
     points: pd.DataFrame
 
 
@@ -152,13 +153,13 @@ def _held_back(curves: pd.DataFrame) -> tuple[list[_Held], Outlook]:
     return found, join(outlooks)
 
 
-def _facts(every: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _facts(every: pd.DataFrame) -> tuple[Array, Array, Mask]:
     """What was observed, in units of the last seen throughput; weights; and which points are of plateaus."""
     observed = every["throughput_rps"] / every["last_rps"]
     return observed.to_numpy(), every["weight"].to_numpy(), (every["kind"] == "plateau").to_numpy()
 
 
-def _rows(every: pd.DataFrame, method: str, band: np.ndarray, level: float) -> pd.DataFrame:
+def _rows(every: pd.DataFrame, method: str, band: Array, level: float) -> pd.DataFrame:
     lo, middle, hi = band
     observed, last = every["throughput_rps"].to_numpy(), every["last_rps"].to_numpy()
     known = np.isfinite(hi - lo)
@@ -171,22 +172,23 @@ def _rows(every: pd.DataFrame, method: str, band: np.ndarray, level: float) -> p
     )  # fmt: skip
 
 
-def _without_band(middle: np.ndarray) -> np.ndarray:
+def _without_band(middle: Array) -> Array:
     return np.column_stack([np.full(middle.size, np.nan), middle, np.full(middle.size, np.nan)])
 
 
-def _of_law(name: str, number: np.ndarray, throughput: np.ndarray, beyond: np.ndarray, level: float) -> np.ndarray:
+def _of_law(name: str, number: Array, throughput: Array, beyond: Array, level: float) -> Array:
     if number.size < len(LAWS[name].parameters):
         return np.full((beyond.size, 3), np.nan)
     fit = fit_law(LAWS[name], number, throughput, level=level)
     with np.errstate(all="ignore"):
-        return fit.band(beyond, prediction=True)[["lo", "throughput_rps", "hi"]].to_numpy()
+        result: Array = fit.band(beyond, prediction=True)[["lo", "throughput_rps", "hi"]].to_numpy()
+        return result
 
 
-def _plain(number: np.ndarray, throughput: np.ndarray, beyond: np.ndarray, level: float) -> np.ndarray:
+def _plain(number: Array, throughput: Array, beyond: Array, level: float) -> Array:
     """Fit with SciPy as many notebooks do: first guesses by hand, no bounds, the covariance as it is."""
 
-    def usl(n, unit, contention, coherency):
+    def usl(n: Array, unit: float, contention: float, coherency: float) -> Array:
         return unit * n / (1 + contention * (n - 1) + coherency * n * (n - 1))
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -14,8 +14,8 @@ and sca_tools' X(R) breaks Little's law; the tests hold these against ours.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
 
 # Units in the last place: the throughput at the peak is the result of ten operations and of differences near 0.
 _ROUNDING = 256 * np.finfo(float).eps
@@ -28,7 +28,7 @@ def usl_connections_at(
     contention: ArrayLike,
     coherency: ArrayLike,
     branch: str = "rising",
-) -> np.ndarray:
+) -> Array:
     """Connections at which the law makes a throughput.
 
     Parameters
@@ -81,7 +81,7 @@ def usl_latency_at(
     contention: ArrayLike,
     coherency: ArrayLike,
     branch: str = "rising",
-) -> np.ndarray:
+) -> Array:
     """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`."""
     found = usl_connections_at(throughput_rps, unit_throughput_rps, contention, coherency, branch)
     return found / np.asarray(above_0("throughput_rps", throughput_rps))
@@ -89,7 +89,7 @@ def usl_latency_at(
 
 def usl_throughput_at(
     latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
-) -> np.ndarray:
+) -> Array:
     """Throughput at which the mean response time is R; it is one, as the response time rises with every connection.
 
     Parameters
@@ -119,7 +119,7 @@ def usl_throughput_at(
     return np.where((rest > 0) & np.isfinite(found), found, np.nan)
 
 
-def _parameters(unit: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> tuple[np.ndarray, ...]:
+def _parameters(unit: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> tuple[Array, ...]:
     return (
         above_0("unit_throughput_rps", unit),
         at_least_0("contention", contention),

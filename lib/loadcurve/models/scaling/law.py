@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from loadcurve.arrays import Array
+
 NO_SCATTER = 1e-20
 """Part of the sum of squares of the throughput that rounding alone leaves."""
 
@@ -39,22 +41,22 @@ class Law:
 
     name: str
     parameters: tuple[str, ...]
-    function: Callable[..., np.ndarray]
-    gradient: Callable[..., np.ndarray]
-    solve: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    function: Callable[..., Array]
+    gradient: Callable[..., Array]
+    solve: Callable[[Array, Array, Array], Array]
     bounds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    ceiling: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    ceiling: Callable[[Array, Array], Array] | None = None
 
     def most(self, name: str) -> float:
         """Return the highest value that a parameter may take; infinite where nothing bounds it from above."""
         return max((bound for bound in self.bounds.get(name, ()) if bound > 0), default=np.inf)
 
-    def squares(self, number: np.ndarray, observed: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def squares(self, number: Array, observed: Array, weights: Array, values: Array) -> Array:
         """Weighted sums of squares (b,) of data sets (b, n) with their parameters (b, p)."""
         fitted = self.function(number, *values.T[:, :, None])
         return (fitted - observed) ** 2 @ weights
 
-    def relative_weights(self, number: np.ndarray, throughput: np.ndarray) -> np.ndarray:
+    def relative_weights(self, number: Array, throughput: Array) -> Array:
         """Return weights (n,), mean 1, of one over the square of the fitted throughput.
 
         Squares of the measured throughput would give points that scatter downwards the greater weight and pull the law
@@ -67,9 +69,10 @@ class Law:
             values = self.solve(number, throughput[None], at**-2.0 / np.mean(at**-2.0))[0]
             fitted = self.function(number, *values) / scale
             at = np.clip(fitted, throughput / scale / _TRUSTED, throughput / scale * _TRUSTED)
-        return at**-2.0 / np.mean(at**-2.0)
+        result: Array = at**-2.0 / np.mean(at**-2.0)
+        return result
 
-    def free(self, number: np.ndarray, observed: np.ndarray, values: np.ndarray) -> list[int]:
+    def free(self, number: Array, observed: Array, values: Array) -> list[int]:
         """Indexes of the parameters (p,) that are at none of their bounds, of one data set (n,)."""
         most = self.ceiling(number, observed[None])[0] if self.ceiling else np.full(len(values), np.inf)
         return [

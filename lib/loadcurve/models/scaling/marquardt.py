@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from loadcurve.arrays import Array, Integers
+
 _ROUNDS = 100
 _GAIN = 1e-12
 # Of a logarithm: the cube root of double precision, where rounding and curvature of a central difference are equal.
@@ -19,13 +21,13 @@ _LONGEST = 2.0
 
 
 def minimise(
-    function: Callable[..., np.ndarray],
-    number: np.ndarray,
-    observed: np.ndarray,
-    weights: np.ndarray,
-    start: np.ndarray,
-    upper: np.ndarray,
-) -> np.ndarray:
+    function: Callable[..., Array],
+    number: Array,
+    observed: Array,
+    weights: Array,
+    start: Array,
+    upper: Array,
+) -> Array:
     """Return the parameters with the least weighted sum of squares that a search from `start` finds, for each data set.
 
     Parameters
@@ -53,10 +55,10 @@ def minimise(
     limit = np.broadcast_to(np.log(upper), start.shape)
     logs = np.minimum(np.log(start), limit)
 
-    def fitted(values: np.ndarray) -> np.ndarray:
+    def fitted(values: Array) -> Array:
         return function(number, *np.exp(values).T[:, :, None])
 
-    def squares_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def squares_of(values: Array, rows: Integers) -> Array:
         with np.errstate(all="ignore"):
             squares = (fitted(values) - observed[rows]) ** 2 @ weights
         return np.where(np.isfinite(squares), squares, np.inf)
@@ -87,13 +89,13 @@ def minimise(
     return np.where(logs >= limit, upper, np.exp(logs))  # exp(log(64)) is not 64
 
 
-def _slope(fitted: Callable[[np.ndarray], np.ndarray], values: np.ndarray, index: int) -> np.ndarray:
+def _slope(fitted: Callable[[Array], Array], values: Array, index: int) -> Array:
     step = np.zeros(values.shape[1])
     step[index] = _DIFFERENCE
     return (fitted(values + step) - fitted(values - step)) / (2 * _DIFFERENCE)
 
 
-def damped_step(normal: np.ndarray, gradient: np.ndarray, damping: np.ndarray) -> np.ndarray:
+def damped_step(normal: Array, gradient: Array, damping: Array) -> Array:
     """Solve (JᵀJ, its diagonal stretched by 1 + damping) · step = gradient for each data set.
 
     Parameters
@@ -123,4 +125,5 @@ def damped_step(normal: np.ndarray, gradient: np.ndarray, damping: np.ndarray) -
         solved = np.linalg.solve(scaled, (gradient / scale)[..., None])[..., 0]
     except np.linalg.LinAlgError:  # one of them is singular: the least of its solutions
         solved = np.einsum("bij,bj->bi", np.linalg.pinv(scaled), gradient / scale)
-    return solved / scale
+    result: Array = solved / scale
+    return result

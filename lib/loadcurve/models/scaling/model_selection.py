@@ -14,13 +14,14 @@ always has one winner.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, Integers, above_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.fits import LAWS, fit_law
 from loadcurve.models.scaling.outlook import Outlook
@@ -72,8 +73,8 @@ class Tournament:
     warnings: tuple[str, ...]
     posteriors: dict[str, Posterior]
     weights: dict[str, float]
-    connections: np.ndarray
-    throughput_rps: np.ndarray
+    connections: Array
+    throughput_rps: Array
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -115,7 +116,7 @@ class Tournament:
             }
         )  # fmt: skip
 
-    def outlook(self, at: np.ndarray) -> Outlook:
+    def outlook(self, at: Array) -> Outlook:
         """Say what the laws predict at loads (m,), > 0, before any departure from them."""
         number, logs = self.connections, np.log(self.throughput_rps)
         last, before = number[-1], number[-2]
@@ -142,7 +143,7 @@ class Tournament:
             run_variance=variance,
         )
 
-    def _equally_probable(self) -> dict[str, np.ndarray]:
+    def _equally_probable(self) -> dict[str, Integers]:
         """Rows of each predicting law's posterior, `_CURVES` together: an even comb over the probabilities."""
         share = np.concatenate([weight * self.posteriors[name].share for name, weight in self.weights.items()])
         teeth = (np.arange(_CURVES) + 0.5) / _CURVES
@@ -217,7 +218,7 @@ def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: A
     )
 
 
-def _judged(fit: Fit) -> dict:
+def _judged(fit: Fit) -> dict[str, Any]:
     miss = fit.predict(fit.connections) / fit.throughput_rps - 1
     worst = int(np.argmax(np.abs(miss)))
     accepted = bool(abs(miss[worst]) <= _MISS)
@@ -241,7 +242,7 @@ def _verdict(table: pd.DataFrame) -> str:
     return f"{law} is the most probable law {share}{then}"
 
 
-def _weak(number: np.ndarray, table: pd.DataFrame) -> list[str]:
+def _weak(number: Array, table: pd.DataFrame) -> list[str]:
     found = []
     if number.size < 6:
         found.append(f"{number.size} points: mostly the prior distinguishes the laws")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.usl import usl
 
@@ -47,7 +47,7 @@ def usl_through_first(connections: ArrayLike, throughput_rps: ArrayLike) -> tupl
     """Contention and coherency by least squares in X, with γ held at X(1); arguments as for `usl_by_parabola`."""
     number, throughput = _from_one(connections, throughput_rps)
 
-    def residuals(costs: np.ndarray) -> np.ndarray:
+    def residuals(costs: Array) -> Array:
         return usl(number, throughput[0], *costs) - throughput
 
     found = optimize.least_squares(
@@ -98,7 +98,7 @@ def usl_through_two(
     return (float(unit), alpha, float(beta)) if passes else (np.nan, alpha, np.nan)
 
 
-def _from_one(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _from_one(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[Array, Array]:
     number, throughput, _, _ = known_points(connections, throughput_rps, None, 3)
     if number[0] != 1:
         raise ValueRuleError("connections", "1 at the first level", number[0])

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from loadcurve.arrays import Array
+
 # Bisections between curves that differ by a factor of a hundred: the last step is less than a hundred-thousandth.
 _STEPS = 20
 
@@ -65,13 +67,13 @@ class Outlook:
         Variance of one further run about the mean.
     """
 
-    centre: np.ndarray
-    doublings: np.ndarray
-    slope: np.ndarray
-    level_variance: np.ndarray
-    run_variance: np.ndarray
+    centre: Array
+    doublings: Array
+    slope: Array
+    level_variance: Array
+    run_variance: Array
 
-    def quantiles(self, ends: list[float], departure: Departure = DEPARTURE, *, further_run: bool) -> np.ndarray:
+    def quantiles(self, ends: list[float], departure: Departure = DEPARTURE, *, further_run: bool) -> Array:
         """Quantiles of the throughput, shape (len(ends), m): of its mean, or of one further run."""
         variance = self.level_variance + (self.run_variance if further_run else 0.0)
         step = departure.scatter * np.sqrt(self.run_variance) + departure.slope * np.abs(self.slope)
@@ -88,7 +90,7 @@ def join(outlooks: list[Outlook]) -> Outlook:
     return Outlook(*(np.concatenate([getattr(one, name) for one in outlooks]) for name in names))
 
 
-def _quantile(centre: np.ndarray, below: np.ndarray, above: np.ndarray, end: float) -> np.ndarray:
+def _quantile(centre: Array, below: Array, above: Array, end: float) -> Array:
     """Quantile of an even mixture of normals whose halves have widths of their own, by bisection."""
     # It lies between the least and the largest quantile of the mixed ones.
     away = special.ndtri(end) * (below if end < 0.5 else above)
@@ -98,4 +100,5 @@ def _quantile(centre: np.ndarray, below: np.ndarray, above: np.ndarray, end: flo
         apart = middle[:, None] - centre
         reached = special.ndtr(apart / np.where(apart < 0, below, above)).mean(axis=1) >= end
         lo, hi = np.where(reached, lo, middle), np.where(reached, middle, hi)
-    return (lo + hi) / 2
+    result: Array = (lo + hi) / 2
+    return result

@@ -1,15 +1,42 @@
 """Points of a curve as every fit takes them: sorted, each level once, what is missing left out with a warning."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, Integers, above_0, measured
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, measured
+
+
+class Levels(NamedTuple):
+    """Runs grouped by load: each load once, which one each run (m,) belongs to, and facts about each load (n,)."""
+
+    loads: Array
+    of_run: Integers
+    means: Array
+    repeats: Integers
+    squares: Array
+    """Sum of squares of the runs around the mean of their load."""
+
+
+def group_runs(connections: Array, throughput_rps: Array) -> Levels:
+    """Group runs, all of them known, by their load.
+
+    Examples
+    --------
+    >>> group_runs(np.array([1.0, 8.0, 1.0]), np.array([9.0, 80.0, 11.0])).means
+    array([10., 80.])
+    """
+    loads, of_run, repeats = np.unique(connections, return_inverse=True, return_counts=True)
+    means = np.bincount(of_run, throughput_rps) / repeats
+    squares = np.bincount(of_run, (throughput_rps - means[of_run]) ** 2)
+    return Levels(loads, of_run, means, repeats, squares.astype(float))
 
 
 def known_points(
     connections: ArrayLike, throughput_rps: ArrayLike, weights: ArrayLike | None, least: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+) -> tuple[Array, Array, Array, list[str]]:
     """Connections, throughput and weights of the points that have a value, sorted by connections; and warnings.
 
     Raises

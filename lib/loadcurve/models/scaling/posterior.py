@@ -11,10 +11,12 @@ The grid is drawn again, closer, around the part that carries the sum.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.priors import WITH_CAPACITY, log_shape, ranges
 
@@ -47,14 +49,14 @@ class Posterior:
         Logarithm of the mean likelihood under the prior, up to a constant that all laws share.
     """
 
-    shape: np.ndarray
-    share: np.ndarray
-    log_unit: np.ndarray
-    variance: np.ndarray
+    shape: Array
+    share: Array
+    log_unit: Array
+    variance: Array
     log_evidence: float
 
 
-def find_posterior(law: Law, number: np.ndarray, throughput: np.ndarray, weights: np.ndarray) -> Posterior:
+def find_posterior(law: Law, number: Array, throughput: Array, weights: Array) -> Posterior:
     """Weigh the shapes of a law for one curve; arrays as in `Law.solve`, `throughput` (n,), mean weight 1."""
     lower, upper = np.log(ranges(law.name, number, throughput))
     unit, lo, hi = (lower[0], upper[0]), lower[1:].copy(), upper[1:].copy()
@@ -81,7 +83,7 @@ def find_posterior(law: Law, number: np.ndarray, throughput: np.ndarray, weights
     return Posterior(shape[some], share[some] / share.sum(), log_unit[some], variance[some], evidence)
 
 
-def _grid(lo: np.ndarray, hi: np.ndarray, final: bool) -> tuple[np.ndarray, float, np.ndarray]:
+def _grid(lo: Array, hi: Array, final: bool) -> tuple[Array, float, Array]:
     """Midpoints of the cells between two corners, a cell's volume and its sides; one point if there is no parameter."""
     if not lo.size:
         return np.zeros((1, 0)), 1.0, lo
@@ -91,7 +93,15 @@ def _grid(lo: np.ndarray, hi: np.ndarray, final: bool) -> tuple[np.ndarray, floa
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, lo.size), float(np.prod(step)), step
 
 
-def _over_unit(law, shape, number, throughput, weights, unit, capacity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _over_unit(
+    law: Law,
+    shape: Array,
+    number: Array,
+    throughput: Array,
+    weights: Array,
+    unit: tuple[Any, Any],
+    capacity: tuple[float, float] | None,
+) -> tuple[Array, Array, Array]:
     """Log likelihood integrated over the range of log γ, mean of log γ, ν₀s₀² + the least squares: each (b,)."""
     left = np.log(throughput) - log_shape(law, number, shape)
     left = np.where(np.isfinite(left), left, 1e3)  # a shape without a throughput is as good as excluded

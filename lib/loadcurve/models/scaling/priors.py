@@ -9,6 +9,7 @@ capacity C as the number of connections C / γ that would fill it.
 
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
 
 # The unit throughput lies within a factor of two of the best efficiency seen.
@@ -25,7 +26,7 @@ WITH_CAPACITY = ("roofline", "saturating", "finite_source")
 """Laws whose second parameter is a capacity."""
 
 
-def ranges(name: str, number: np.ndarray, throughput: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ranges(name: str, number: Array, throughput: Array) -> tuple[Array, Array]:
     """Lower and upper ends of a law's parameters, each (p,), > 0; the unit throughput is the first."""
     last, highest = number.max(), throughput.max()
     best = (throughput / number).max()
@@ -45,7 +46,7 @@ def ranges(name: str, number: np.ndarray, throughput: np.ndarray) -> tuple[np.nd
     return lower, upper
 
 
-def log_shape(law: Law, number: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def log_shape(law: Law, number: Array, shape: Array) -> Array:
     """Logarithm of s(N) at loads (m,) for logarithms of shape parameters (b, p − 1): (b, m)."""
     values = np.column_stack([np.ones(len(shape)), np.exp(shape)])
     if law.name == "finite_source":  # D = 1/C and Z = 1/γ − 1/C: one connection makes γ, endlessly many make C

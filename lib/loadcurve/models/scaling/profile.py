@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, stats
 
+from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.law import NO_SCATTER
@@ -21,35 +22,35 @@ from loadcurve.models.scaling.rational import solve
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
-Held = tuple[np.ndarray, np.ndarray | float]
+Held = tuple[Array, Array | float]
 
 
-def _unit(q: float, n: np.ndarray) -> Held:
+def _hold_unit(q: float, n: Array) -> Held:
     return np.column_stack([n - 1, n * (n - 1)]), 1 / q
 
 
-def _contention(q: float, n: np.ndarray) -> Held:
+def _hold_contention(q: float, n: Array) -> Held:
     return np.column_stack([1 + q * (n - 1), n * (n - 1)]), 0.0
 
 
-def _coherency(q: float, n: np.ndarray) -> Held:
+def _hold_coherency(q: float, n: Array) -> Held:
     pairs = q * n * (n - 1)
     return np.column_stack([1 + pairs, n + pairs]), 0.0
 
 
-def _peak(q: float, n: np.ndarray) -> Held:
+def _hold_peak(q: float, n: Array) -> Held:
     return np.column_stack([1 + n * (n - 1) / q**2, n]), 0.0
 
 
-def _limit(q: float, n: np.ndarray) -> Held:
+def _hold_limit(q: float, n: Array) -> Held:
     return np.column_stack([np.ones_like(n), n * (n - 1)]), n / q
 
 
 # With a quantity q held, N / X is still linear in what is left: its columns, whose coefficients are >= 0 everywhere in
 # the domain, and what q alone makes of it.
-HELD: dict[str, Callable[[float, np.ndarray], Held]] = {
-    "unit_throughput_rps": _unit, "contention": _contention, "coherency": _coherency, "peak": _peak,
-    "limit_rps": _limit,
+HELD: dict[str, Callable[[float, Array], Held]] = {
+    "unit_throughput_rps": _hold_unit, "contention": _hold_contention, "coherency": _hold_coherency, "peak": _hold_peak,
+    "limit_rps": _hold_limit,
 }  # fmt: skip
 QUANTITIES = tuple(HELD)
 """What a profile can be drawn of."""
@@ -74,9 +75,9 @@ class Profile:
     """
 
     quantity: str
-    number: np.ndarray
-    throughput: np.ndarray
-    weights: np.ndarray
+    number: Array
+    throughput: Array
+    weights: Array
     count: int = 3
 
     def __call__(self, value: float) -> float:
@@ -92,8 +93,9 @@ class Profile:
         squares = float((fitted - self.throughput) ** 2 @ self.weights)
         return squares if np.isfinite(squares) else np.inf
 
-    def _solve(self, columns: np.ndarray, base: np.ndarray | float) -> np.ndarray:
-        return solve(self.number, self.throughput[None], self.weights, columns, bounded=True, base=base)[0]
+    def _solve(self, columns: Array, base: Array | float) -> Array:
+        result: Array = solve(self.number, self.throughput[None], self.weights, columns, bounded=True, base=base)[0]
+        return result
 
     @property
     def begin(self) -> float:
@@ -233,7 +235,7 @@ def profile_holds(fit: Fit, quantity: str, value: float) -> bool:
 
 def sum_limit(squares: float, degrees: int, level: float) -> float:
     """Sum of squares up to which a value belongs to the interval, from the least and its degrees of freedom."""
-    return squares * (1 + stats.f.ppf(level, 1, degrees) / degrees)
+    return float(squares * (1 + stats.f.ppf(level, 1, degrees) / degrees))
 
 
 def _check(fit: Fit, quantity: str) -> None:

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.marquardt import damped_step
 
 # Rounds; reference data end within 10, the worst of a million random curves within 40.
@@ -25,14 +26,14 @@ _MOST_DAMPING = 1e9
 
 
 def solve(
-    number: np.ndarray,
-    observed: np.ndarray,
-    weights: np.ndarray,
-    columns: np.ndarray,
+    number: Array,
+    observed: Array,
+    weights: Array,
+    columns: Array,
     *,
     bounded: bool,
     base: ArrayLike = 0.0,
-) -> np.ndarray:
+) -> Array:
     """Coefficients a with the least weighted sum of squares for each data set.
 
     Parameters
@@ -73,12 +74,11 @@ def solve(
             wrong = ~(found >= 0).all(axis=1)
             if wrong.any():
                 found[wrong] = _on_faces(number, observed[wrong], weights, columns, base[wrong])
-    return found / scale
+    result: Array = found / scale
+    return result
 
 
-def _on_faces(
-    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, base: np.ndarray
-) -> np.ndarray:
+def _on_faces(number: Array, observed: Array, weights: Array, columns: Array, base: Array) -> Array:
     count = columns.shape[1]
     best = np.full((len(observed), count), np.nan)
     least = np.full(len(observed), np.inf)
@@ -94,15 +94,14 @@ def _on_faces(
     return best
 
 
-def _free(
-    number: np.ndarray, observed: np.ndarray, weights: np.ndarray, columns: np.ndarray, base: np.ndarray
-) -> np.ndarray:
+def _free(number: Array, observed: Array, weights: Array, columns: Array, base: Array) -> Array:
     """Coefficients of any sign."""
     if columns.shape[1] == 0:
         return np.zeros((len(observed), 0))
     if columns.shape[1] == 1 and not base.any():
         law = number / columns[:, 0]  # X = law / a: linear in 1 / a
-        return ((weights * law**2).sum() / (observed @ (weights * law)))[:, None]
+        result: Array = ((weights * law**2).sum() / (observed @ (weights * law)))[:, None]
+        return result
     products = (columns[:, :, None] * columns[:, None, :]).reshape(len(number), -1)
     found = _start(number, observed, weights, columns, base, products)
     squares = _squares(number, observed, weights, columns, base, found)
@@ -130,13 +129,13 @@ def _free(
 
 
 def _start(
-    number: np.ndarray,
-    observed: np.ndarray,
-    weights: np.ndarray,
-    columns: np.ndarray,
-    base: np.ndarray,
-    products: np.ndarray,
-) -> np.ndarray:
+    number: Array,
+    observed: Array,
+    weights: Array,
+    columns: Array,
+    base: Array,
+    products: Array,
+) -> Array:
     # Weights X⁴/N² undo what the reciprocal does to the errors: d(N/X) = −N/X² dX.
     each = weights * observed**4 / number**2
     normal = (each @ products).reshape(-1, *columns.shape[1:] * 2)
@@ -150,13 +149,13 @@ def _start(
 
 
 def _squares(
-    number: np.ndarray,
-    observed: np.ndarray,
-    weights: np.ndarray,
-    columns: np.ndarray,
-    base: np.ndarray,
-    found: np.ndarray,
-) -> np.ndarray:
+    number: Array,
+    observed: Array,
+    weights: Array,
+    columns: Array,
+    base: Array,
+    found: Array,
+) -> Array:
     """Weighted sum of squares of each data set; infinite where the law has no throughput at one of its points."""
     times = base + found @ columns.T
     squares = (number / times - observed) ** 2 @ weights

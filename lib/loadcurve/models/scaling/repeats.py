@@ -5,8 +5,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import optimize
 
+from loadcurve.arrays import Array, Integers, measured
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import measured
+from loadcurve.models.scaling.points import group_runs
 
 
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
@@ -52,9 +53,7 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     known = np.isfinite(number) & np.isfinite(throughput)
     if not known.any():
         raise ValueRuleError("throughput_rps", "known for one run at least", f"{known.size} runs without a value")
-    levels, of_level, repeats = np.unique(number[known], return_inverse=True, return_counts=True)
-    means = np.bincount(of_level, throughput[known]) / repeats
-    squares = np.bincount(of_level, (throughput[known] - means[of_level]) ** 2)
+    levels, _, means, repeats, squares = group_runs(number[known], throughput[known])
     scatter = _scatter(means, squares, repeats - 1)
     weight = repeats / (scatter if np.all(scatter > 0) else means) ** 2
     return pd.DataFrame(
@@ -68,7 +67,7 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     )
 
 
-def _scatter(means: np.ndarray, squares: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+def _scatter(means: Array, squares: Array, degrees: Integers) -> Array:
     """Standard deviation of a run at each level, c times a power of its mean."""
     if not degrees.any():
         return np.full(means.size, np.nan)
@@ -80,7 +79,8 @@ def _scatter(means: np.ndarray, squares: np.ndarray, degrees: np.ndarray) -> np.
         return float((squares * relative ** (-2 * power)).sum() / degrees.sum())
 
     def misfit(power: float) -> float:
-        return degrees.sum() * np.log(variance(power)) + 2 * power * float(degrees @ np.log(relative))
+        return float(degrees.sum() * np.log(variance(power)) + 2 * power * (degrees @ np.log(relative)))
 
-    power = optimize.minimize_scalar(misfit, bounds=(0.0, 1.0), method="bounded").x
-    return np.sqrt(variance(power)) * relative**power
+    power = float(optimize.minimize_scalar(misfit, bounds=(0.0, 1.0), method="bounded").x)
+    result: Array = np.sqrt(variance(power)) * np.power(relative, power)
+    return result

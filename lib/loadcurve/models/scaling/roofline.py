@@ -7,21 +7,24 @@ K. C. Sevcik, "Quantitative System Performance", 1984, section 5.2), and right w
 a link that is full, processors that are all busy.
 """
 
+from typing import Any
+
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import NO_SCATTER, Law
 
 
-def _function(number, unit, capacity):
+def _function(number: Array, unit: Any, capacity: Any) -> Any:
     return np.minimum(unit * number, capacity)
 
 
-def _gradient(number, unit, capacity):
+def _gradient(number: Array, unit: float, capacity: float) -> Array:
     rising = unit * number <= capacity
     return np.column_stack([np.where(rising, number, 0.0), np.where(rising, 0.0, 1.0)])
 
 
-def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _solve(number: Array, observed: Array, weights: Array) -> Array:
     # The sum of squares is smooth while the kink stays between two levels, and has a kink of its own where it crosses
     # one.  So the least stands either at the least of one such piece, or where the kink meets a level: all are tried.
     levels = np.unique(number)
@@ -38,7 +41,8 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     every = np.stack(tried)
     squares = np.stack([ROOFLINE.squares(number, observed, weights, values) for values in every])
     alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)
-    return every[alike.argmax(axis=0), np.arange(len(observed))]
+    result: Array = every[alike.argmax(axis=0), np.arange(len(observed))]
+    return result
 
 
 ROOFLINE = Law(

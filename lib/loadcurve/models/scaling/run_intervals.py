@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.bootstrap import LEAST, bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.points import group_runs
 
 # In simulation, intervals from the residuals of five levels hold the truth in some 83 % of studies, of eight in 95 %.
 _FEW_DEGREES = 5
@@ -63,7 +65,7 @@ def summarise_bootstrap(
     0  unit_throughput_rps  10.05  9.79  10.38     3.26
     """
     drawn = bootstrap_law(law, connections, throughput_rps, draws=draws, seed=seed)
-    levels, means, repeats, _ = _levels(connections, throughput_rps)
+    levels, _, means, repeats, _ = group_runs(np.asarray(connections, float), np.asarray(throughput_rps, float))
     value = quantities(law, law.solve(levels, means[None], level_weights(law, connections, throughput_rps))).iloc[0]
     every = influence_degrees(law, connections, throughput_rps, lambda parameters: quantities(law, parameters))
     rows, few = [], []
@@ -82,9 +84,9 @@ def influence_degrees(
     law: Law,
     connections: ArrayLike,
     throughput_rps: ArrayLike,
-    quantity: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Degrees of freedom with which the runs tell the scatter of quantities of a fitted law.
+    quantity: Callable[[Array], Array],
+) -> Array:
+    """Degrees of freedom with which the runs determine the scatter of quantities of a fitted law.
 
     Parameters
     ----------
@@ -106,7 +108,8 @@ def influence_degrees(
     >>> print(influence_degrees(LAWS["linear"], connections, throughput, lambda p: p).round(2))  # 3 − 1: one level's
     [2.]
     """
-    levels, means, repeats, deviations = _levels(connections, throughput_rps)
+    levels, _, means, repeats, squares = group_runs(np.asarray(connections, float), np.asarray(throughput_rps, float))
+    deviations = np.sqrt(squares)
     spread, weights = repeats > 1, level_weights(law, connections, throughput_rps)
     if not spread.any():
         values = np.asarray(quantity(law.solve(levels, means[None], weights)))
@@ -121,18 +124,11 @@ def influence_degrees(
     parts = np.where(np.isfinite(parts), parts, 0.0)
     most = parts.max(axis=0)
     parts = np.where(most > 0, parts / np.where(most > 0, most, 1.0), 1.0)
-    return parts.sum(axis=0) ** 2 / np.sum(parts**2 / own[:, None], axis=0)
+    result: Array = parts.sum(axis=0) ** 2 / np.sum(parts**2 / own[:, None], axis=0)
+    return result
 
 
-def _levels(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[np.ndarray, ...]:
-    """Levels, the mean of each, its repeats, and the root of its sum of squares around the mean."""
-    throughput = np.asarray(throughput_rps, float)
-    levels, of_level, repeats = np.unique(np.asarray(connections, float), return_inverse=True, return_counts=True)
-    means = np.bincount(of_level, throughput) / repeats
-    return levels, means, repeats, np.sqrt(np.bincount(of_level, (throughput - means[of_level]) ** 2))
-
-
-def _bounded(values: np.ndarray) -> np.ndarray:
+def _bounded(values: Array) -> Array:
     """Values on a scale that ends at 1, so that an infinite peak is a finite step away from a far one."""
     finite = np.where(np.isfinite(values), np.abs(values), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():

@@ -7,27 +7,30 @@ peak.  The form is that of S. W. Churchill, R. Usagi, "A
 general expression for the correlation of rates of transfer and other phenomena", AIChE Journal 18(6), 1972.
 """
 
+from typing import Any
+
 import numpy as np
 
+from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.marquardt import minimise
 from loadcurve.models.scaling.roofline import ROOFLINE
 
-# From here on no measurement tells the curve from the roofline: at the kink it misses it by 1 % (2^(−1/64)).
+# From here on no measurement distinguishes the curve from the roofline: at the kink it misses it by 1 % (2^(−1/64)).
 _SHARPEST = 64.0
 # Round and sharp: scattered data can have a least of each kind.
 _STARTS = (1.5, 12.0)
-# A capacity this many times the highest throughput is none that the data know.
+# The data do not bound a capacity this many times the highest throughput.
 _FAR = 1e3
 
 
-def _function(number, unit, capacity, sharpness):
+def _function(number: Array, unit: Any, capacity: Any, sharpness: Any) -> Any:
     with np.errstate(divide="ignore"):  # without a capacity, a straight line
         power = sharpness * np.log(unit * number / capacity)
     return unit * number * np.exp(-np.logaddexp(0, power) / sharpness)
 
 
-def _gradient(number, unit, capacity, sharpness):
+def _gradient(number: Array, unit: float, capacity: float, sharpness: float) -> Array:
     if np.isinf(capacity):
         return np.column_stack([number, np.zeros_like(number), np.zeros_like(number)])
     ratio = np.log(unit * number / capacity)
@@ -38,7 +41,7 @@ def _gradient(number, unit, capacity, sharpness):
     return np.column_stack([fitted * (1 - share) / unit, fitted * share / capacity, by_sharpness])
 
 
-def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _solve(number: Array, observed: Array, weights: Array) -> Array:
     highest = observed.max(axis=1)
     start = ROOFLINE.solve(number, observed, weights)
     capacity = np.where(np.isfinite(start[:, 1]), start[:, 1], 3 * highest)
@@ -56,7 +59,8 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.
     found = every[alike.argmax(axis=0), np.arange(len(observed))]
     found[:, :2] *= scale
     found[found[:, 1] >= _FAR * highest * (1 - 1e-9), 1] = np.inf
-    return found
+    result: Array = found
+    return result
 
 
 SATURATING = Law(

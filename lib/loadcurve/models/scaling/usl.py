@@ -16,17 +16,17 @@ coherency             β, κ   cost of each pair's agreement; with it, throughpu
 Without coherency it is Amdahl's law (G. M. Amdahl, AFIPS 1967), without contention too a straight line.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.models._values import above_0, at_least_0
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.rational import solve
 
 
-def usl(
-    connections: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
-) -> np.ndarray:
+def usl(connections: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike) -> Array:
     """Throughput by the Universal Scalability Law.
 
     Parameters
@@ -55,10 +55,11 @@ def usl(
     """
     number = above_0("connections", connections)
     unit = above_0("unit_throughput_rps", unit_throughput_rps)
-    return _function(number, unit, at_least_0("contention", contention), at_least_0("coherency", coherency))
+    result: Array = _function(number, unit, at_least_0("contention", contention), at_least_0("coherency", coherency))
+    return result
 
 
-def usl_peak_connections(contention: ArrayLike, coherency: ArrayLike) -> np.ndarray:
+def usl_peak_connections(contention: ArrayLike, coherency: ArrayLike) -> Array:
     """Connections at which the law's throughput is highest: N = sqrt((1 − α) / β), Gunther 2007, eq. (4.33).
 
     Parameters
@@ -81,7 +82,7 @@ def usl_peak_connections(contention: ArrayLike, coherency: ArrayLike) -> np.ndar
         return np.sqrt((1 - alpha) / beta)  # eq. (4.33)
 
 
-def usl_limit_rps(unit_throughput_rps: ArrayLike, contention: ArrayLike) -> np.ndarray:
+def usl_limit_rps(unit_throughput_rps: ArrayLike, contention: ArrayLike) -> Array:
     """Throughput γ / α that contention alone would allow with endless connections; coherency keeps it below.
 
     Parameters
@@ -105,11 +106,11 @@ def usl_limit_rps(unit_throughput_rps: ArrayLike, contention: ArrayLike) -> np.n
         return above_0("unit_throughput_rps", unit_throughput_rps) / at_least_0("contention", contention)
 
 
-def _function(number, unit, contention=0.0, coherency=0.0):
+def _function(number: Array, unit: Any, contention: Any = 0.0, coherency: Any = 0.0) -> Any:
     return unit * number / (1 + contention * (number - 1) + coherency * number * (number - 1))  # eq. (4.31), times γ
 
 
-def _gradient(number, unit, contention=0.0, coherency=0.0):
+def _gradient(number: Array, unit: Any, contention: Any = 0.0, coherency: Any = 0.0) -> Array:
     cost = 1 + contention * (number - 1) + coherency * number * (number - 1)
     by_cost = -unit * number / cost**2
     return np.column_stack([number / cost, by_cost * (number - 1), by_cost * number * (number - 1)])
@@ -120,19 +121,19 @@ def _gradient(number, unit, contention=0.0, coherency=0.0):
 _FAR = 1e3
 
 
-def _ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def _ceiling(number: Array, observed: Array) -> Array:
     """Most that γ, α and β may become: α has a fixed bound, β none."""
     most = np.full((len(observed), 3), np.inf)
     most[:, 0] = _FAR * np.maximum(observed, observed / number).max(axis=1)
     return most
 
 
-def _columns(number: np.ndarray) -> np.ndarray:
+def _columns(number: Array) -> Array:
     """The u of N / X = a₁ + a₂ N + a₃ N (N − 1), as `rational.solve` takes them: a = (1 − α, α, β) / γ."""
     return np.column_stack([np.ones_like(number), number, number * (number - 1)])
 
 
-def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+def _solve(number: Array, observed: Array, weights: Array, count: int) -> Array:
     """Least squares in the domain: γ > 0 up to its ceiling, 0 <= α <= 1, β >= 0."""
     times = solve(number, observed, weights, _columns(number)[:, :count], bounded=True)
     each = times[:, :2].sum(axis=1, keepdims=True)
@@ -152,7 +153,7 @@ def _solve(number: np.ndarray, observed: np.ndarray, weights: np.ndarray, count:
     return values
 
 
-def _solve_free(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _solve_free(number: Array, observed: Array, weights: Array) -> Array:
     """Least squares with costs of any sign; γ > 0 up to its ceiling."""
     columns = _columns(number) - [0.0, 1.0, 0.0]
     times = solve(number, observed, weights, columns, bounded=False)
@@ -167,13 +168,13 @@ def _solve_free(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -
 def _law(name: str, count: int) -> Law:
     """The law with the first `count` of its parameters, the others 0."""
 
-    def solved(number: np.ndarray, observed: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def solved(number: Array, observed: Array, weights: Array) -> Array:
         return _solve(number, observed, weights, count)
 
-    def gradient(number: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
+    def gradient(number: Array, *parameters: Array) -> Array:
         return _gradient(number, *parameters)[:, :count]
 
-    def ceiling(number: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def ceiling(number: Array, observed: Array) -> Array:
         return _ceiling(number, observed)[:, :count]
 
     bounds = {"unit_throughput_rps": (), "contention": (0.0, 1.0), "coherency": (0.0,)}

@@ -10,19 +10,22 @@ What is assumed, and where it is from:
 * Nothing is lost or sent twice, and each message is written at once.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_1
 from loadcurve.models.wire.frames import ETHERNET, Wire, frame_bytes, medium_bytes, segments
 
 # Segments that generic receive offload joins: 64 KiB, the largest IP packet, hold 45 of 1448 bytes.
 OFFLOADED_SEGMENTS = 45
 
 
-def acknowledgements(segment_count: ArrayLike, segments_per_ack: int = 2) -> np.ndarray:
+def acknowledgements(segment_count: ArrayLike, segments_per_ack: int = 2) -> Array:
     """Frames that only acknowledge, for a message whose last lone segment is acknowledged by data: see the module.
 
     Parameters
@@ -183,12 +186,12 @@ def summarise_proxy(client: pd.DataFrame, upstream: pd.DataFrame) -> pd.DataFram
     )
 
 
-def _message(part: str, direction: str, payload: np.ndarray, wire: Wire) -> dict:
+def _message(part: str, direction: str, payload: Array, wire: Wire) -> dict[str, Any]:
     sizes = {"frame_bytes": frame_bytes(payload, wire), "medium_bytes": medium_bytes(payload, wire)}
     return {"part": part, "direction": direction, "frames": segments(payload, wire), **sizes}
 
 
-def _empty(part: str, direction: str, frames: list[tuple[ArrayLike, int]], wire: Wire) -> dict:
+def _empty(part: str, direction: str, frames: Sequence[tuple[Array | float, int]], wire: Wire) -> dict[str, Any]:
     """Frames without payload, as pairs of their number and their length."""
     return {
         "part": part,

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import at_least_0
 
 _TCP_HEADER_BYTES = 20  # RFC 9293, section 3.1, without options
 _TIMESTAMP_BYTES = 12  # RFC 7323, appendix A: two no-operations before the ten bytes
@@ -56,7 +56,7 @@ class Wire:
     link_header_bytes: int = 14
     medium_overhead_bytes: int = 24
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 576 <= self.mtu_bytes <= 65535:
             raise ValueRuleError("mtu_bytes", "576 <= mtu_bytes <= 65535", self.mtu_bytes)
         for name in ("ip_header_bytes", "link_header_bytes", "medium_overhead_bytes"):
@@ -90,7 +90,7 @@ class Wire:
 ETHERNET = Wire()
 
 
-def message_bytes(response_bytes: ArrayLike, header_bytes: ArrayLike, tls_overhead_bytes: ArrayLike = 0) -> np.ndarray:
+def message_bytes(response_bytes: ArrayLike, header_bytes: ArrayLike, tls_overhead_bytes: ArrayLike = 0) -> Array:
     """Bytes handed to TCP for one message: body, header, and what TLS adds to each of its records.
 
     Parameters
@@ -124,7 +124,7 @@ def message_bytes(response_bytes: ArrayLike, header_bytes: ArrayLike, tls_overhe
     return plain + overhead * np.ceil(plain / _TLS_RECORD_BYTES)
 
 
-def segments(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> np.ndarray:
+def segments(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> Array:
     """TCP segments of one message: P = ceil(T / s).
 
     Parameters
@@ -153,7 +153,7 @@ def segments(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> np.ndarray:
     return np.ceil(at_least_0("payload_bytes", payload_bytes) / wire.segment_bytes)  # P = ceil(T / s)
 
 
-def frame_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> np.ndarray:
+def frame_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> Array:
     """Bytes in the frames of one message, as interfaces, sar and `ip -s link` count them: T + 66 P.
 
     Arguments and errors are those of `segments`.
@@ -166,7 +166,7 @@ def frame_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> np.ndarray:
     return at_least_0("payload_bytes", payload_bytes) + wire.overhead_bytes * segments(payload_bytes, wire)  # T + 66 P
 
 
-def medium_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> np.ndarray:
+def medium_bytes(payload_bytes: ArrayLike, wire: Wire = ETHERNET) -> Array:
     """Bytes that one message takes from the line rate: its frames, and 24 more for each of them.
 
     Arguments and errors are those of `segments`.  The padding of a last segment of five bytes or fewer without time

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.models._values import above_0, at_least_0
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.models.wire.frames import ETHERNET, Wire, medium_bytes, segments
 
 
-def link_limit_rps(link_bps: ArrayLike, carried_bytes: ArrayLike) -> np.ndarray:
+def link_limit_rps(link_bps: ArrayLike, carried_bytes: ArrayLike) -> Array:
     """Requests per second that a line rate allows: X = C / (8 m).
 
     Parameters
@@ -46,7 +46,7 @@ def link_limit_rps(link_bps: ArrayLike, carried_bytes: ArrayLike) -> np.ndarray:
 
 def packet_limit_rps(
     packets_pps: ArrayLike, payload_bytes: ArrayLike, wire: Wire = ETHERNET, others: ArrayLike = 0
-) -> np.ndarray:
+) -> Array:
     """Requests per second that a packet rate allows: X = p / (P + q).
 
     Parameters
@@ -80,7 +80,7 @@ def packet_limit_rps(
     return above_0("packets_pps", packets_pps) / number  # X = p / (P + q)
 
 
-def link_used_ratio(link_bps: ArrayLike, throughput_rps: ArrayLike, carried_bytes: ArrayLike) -> np.ndarray:
+def link_used_ratio(link_bps: ArrayLike, throughput_rps: ArrayLike, carried_bytes: ArrayLike) -> Array:
     """Share of the line rate that a throughput takes; above 1 it cannot have been a sustained rate.
 
     Parameters

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.models._values import above_0, at_least_0, at_least_1
+from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
 
 LINUX_PORTS = 60999 - 32768 + 1
 LINUX_TIME_WAIT_S = 60.0
@@ -35,7 +35,7 @@ def port_limit_rps(
     destinations: ArrayLike = 1,
     ports: ArrayLike = LINUX_PORTS,
     time_wait_s: ArrayLike = LINUX_TIME_WAIT_S,
-) -> np.ndarray:
+) -> Array:
     """Requests per second that the ports of a client allow: X = n A E / (n R + W).
 
     Parameters
@@ -79,7 +79,7 @@ def destinations_needed(
     latency_s: ArrayLike = 0,
     ports: ArrayLike = LINUX_PORTS,
     time_wait_s: ArrayLike = LINUX_TIME_WAIT_S,
-) -> np.ndarray:
+) -> Array:
     """Least pairs of client address and server address and port for a throughput: A = ceil(X (n R + W) / (n E)).
 
     Parameters
@@ -114,7 +114,7 @@ def requests_per_connection_needed(
     destinations: ArrayLike = 1,
     ports: ArrayLike = LINUX_PORTS,
     time_wait_s: ArrayLike = LINUX_TIME_WAIT_S,
-) -> np.ndarray:
+) -> Array:
     """Least requests that share a connection for a throughput: n = ceil(X W / (A E − X R)).
 
     Parameters

@@ -9,8 +9,8 @@ split by what causes it.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
-from loadcurve.models._values import above_0, at_least_0
 from loadcurve.models.wire.frames import ETHERNET, Wire, segments
 
 # A solution that misses a whole byte by this part of itself is that byte.
@@ -24,7 +24,7 @@ def server_limit_rps(
     byte_s: ArrayLike,
     payload_bytes: ArrayLike,
     wire: Wire = ETHERNET,
-) -> np.ndarray:
+) -> Array:
     """Requests per second of a server that spends time on each request, segment and byte: X = 1 / (r + t P + b T).
 
     Parameters
@@ -108,7 +108,7 @@ def smallest_payload_bytes(
     least_bytes: ArrayLike = 1,
     wire: Wire = ETHERNET,
     branch: str = "first",
-) -> np.ndarray:
+) -> Array:
     """Smallest response, with its header, that lets a server fill a link: the inverse of `server_limit_rps`.
 
     One byte more can take one segment more, which slows the server and so empties the link again.  Therefore the

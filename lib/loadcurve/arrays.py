@@ -1,0 +1,68 @@
+"""Arrays of numbers and the rules for them; NaN (missing) passes every rule."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from loadcurve.errors import ValueRuleError
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int_]
+Mask = NDArray[np.bool_]
+
+# Least squares need fourth powers of the ratios of values, which must neither overflow nor become 0.  No number of
+# connections or requests per second is near these bounds in any unit.
+_LEAST, _MOST = 1e-30, 1e30
+
+
+def floats(values: ArrayLike) -> Array:
+    """Return `values` as floats; NA in a pandas column of a nullable type becomes NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> floats(pd.Series([1, None], dtype="Int64"))
+    array([ 1., nan])
+    """
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy(dtype=float, na_value=np.nan)
+    return np.asarray(values, dtype=float)
+
+
+def above_0(name: str, values: ArrayLike) -> Array:
+    """Return `values` as floats, all of them > 0 or NaN; `name` is the argument that a ValueRuleError names."""
+    return _checked(name, values, "> 0", lambda array: array <= 0)
+
+
+def measured(name: str, values: ArrayLike) -> Array:
+    """Return measured `values` as floats, all of them > 0, of a size whose powers can be computed, or not finite."""
+    rule = f"{_LEAST:g} to {_MOST:g}, as measured values are"
+    return _checked(
+        name, above_0(name, values), rule, lambda array: np.isfinite(array) & ((array < _LEAST) | (array > _MOST))
+    )
+
+
+def at_least_0(name: str, values: ArrayLike) -> Array:
+    """Return `values` as floats, all of them >= 0 or NaN; `name` is the argument that a ValueRuleError names."""
+    return _checked(name, values, ">= 0", lambda array: array < 0)
+
+
+def at_least_1(name: str, values: ArrayLike) -> Array:
+    """Return `values` as floats, all of them >= 1 or NaN; `name` is the argument that a ValueRuleError names."""
+    return _checked(name, values, ">= 1", lambda array: array < 1)
+
+
+def between_0_and_1(name: str, value: float) -> float:
+    """Return `value` as a float, 0 < value < 1."""
+    if not 0 < value < 1:
+        raise ValueRuleError(name, f"0 < {name} < 1", value)
+    return float(value)
+
+
+def _checked(name: str, values: ArrayLike, rule: str, broken: Callable[[Array], Mask]) -> Array:
+    array = floats(values)
+    wrong = broken(array)
+    if wrong.any():
+        raise ValueRuleError(name, rule, array[wrong].flat[0])
+    return array
