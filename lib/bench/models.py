@@ -59,9 +59,10 @@ def tournament(_: Path) -> None:
 def forecast(_: Path) -> None:
     """How well every method predicts the last levels of the published curves, cross-validated over their authors."""
     from loadcurve.ingest import read_published, read_published_entries
-    from loadcurve.models.scaling import DEPARTURE, choose_departure, forecast_curves, summarise_forecasts
-    from loadcurve.models.scaling.baselines import BASELINES
-    from loadcurve.models.scaling.forecast import TOURNAMENT
+    from loadcurve.models.scaling import DEPARTURE
+    from validation.forecasts import choose_departure, forecast_curves, summarise_forecasts
+    from validation.forecasts.baselines import BASELINES
+    from validation.forecasts.methods import TOURNAMENT
 
     curves = read_published("scaling_curves", "curves").rename(
         columns={"load": "connections", "throughput": "throughput_rps"}

@@ -18,7 +18,7 @@ Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tabl
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → Series; ``launch`` → run folders.
 
-Layers, bottom up: ``errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
+Layers, bottom up: ``arrays errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
 ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``plots`` < ``publish`` < ``batch site launching`` < ``cli``.
 
 The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules

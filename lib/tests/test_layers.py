@@ -5,7 +5,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"discovery", "errors", "extras", "units"},
+    {"arrays", "discovery", "errors", "extras", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
         "whole_runs", "manifest", "record_rules", "wording", "captions",

@@ -62,7 +62,7 @@ def test_nothing_is_left_to_do(make):
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),
-        ("lib/validation/coverage/count.py", {"48_interval_coverage"}),
+        ("lib/validation/coverage/count.py", {"44_compare_two_servers", "45_published_curves", "48_interval_coverage"}),
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):

@@ -1,4 +1,5 @@
-"""Studies that check the library against simulations; they belong to the checkout and are not installed with it.
+"""Studies that check the library; they belong to the checkout and are not installed with it.
 
 ``coverage`` simulates measurements whose true values are known and counts how often the library's intervals hold them.
+``forecasts`` hides the upper levels of published curves and compares predictions with what was measured there.
 """

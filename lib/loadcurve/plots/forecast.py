@@ -5,12 +5,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter
 
-from loadcurve.models.scaling.baselines import LAST_VALUE
-from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
 from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
+LAST_VALUE, PLAIN, TOURNAMENT = "last value held", "usl as people write it", "tournament"
+"""Methods of a forecast with a colour of their own."""
 # A forecast that is off by a factor of three and more is wrong, whatever the factor.
 _FURTHEST = 3.0
 _LEAST = 1e-3

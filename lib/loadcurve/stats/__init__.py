@@ -23,7 +23,7 @@ from loadcurve.stats.oscillation import fisher_g_p_value, summarise_oscillation
 from loadcurve.stats.quantile import find_histogram_quantile, find_quantile
 from loadcurve.stats.rank import find_rank_ratio, find_shift, summarise_ranks
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
-from loadcurve.stats.ratios import summarise_coverage, summarise_ratios
+from loadcurve.stats.ratios import summarise_ratios
 from loadcurve.stats.steady import find_cool_down, find_warm_up
 from loadcurve.stats.stopping import find_repeats, summarise_stopping
 from loadcurve.stats.variance import find_mean_of_levels, summarise_levels, summarise_plan
@@ -54,7 +54,6 @@ __all__ = [
     "repeats_for_equivalence",
     "summarise_balance",
     "summarise_comparisons",
-    "summarise_coverage",
     "summarise_drift",
     "summarise_equivalence",
     "summarise_fairness",

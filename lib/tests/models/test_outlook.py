@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from loadcurve.models.scaling.baselines import damped_trend, last_line, last_value
-from loadcurve.models.scaling.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 from loadcurve.models.scaling.outlook import Departure, Outlook, join
+from validation.forecasts.baselines import damped_trend, last_line, last_value
+from validation.forecasts.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 
 DEPARTURE = Departure(drift=0.01, scatter=0.5, slope=0.1, below=3.0)
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import find_bootstrap_ratio, find_ratio, summarise_coverage, summarise_ratios
+from loadcurve.stats import find_bootstrap_ratio, find_ratio, summarise_ratios
 from loadcurve.stats.bootstrap import _drawn_quantiles
+from validation.coverage import summarise_coverage
 
 rng = np.random.default_rng(20)
 A, B = rng.lognormal(0.1, 0.5, 12), rng.lognormal(0, 0.5, 9)

@@ -25,6 +25,7 @@ from validation.coverage.curves import (
     truth_of,
 )
 from validation.coverage.means import summarise_mean_coverage, summarise_quantile_coverage
+from validation.coverage.ratios import summarise_coverage
 from validation.coverage.resources import (
     summarise_demand_coverage,
     summarise_knee_coverage,
@@ -47,6 +48,7 @@ __all__ = [
     "holds",
     "summarise_bootstrap_coverage",
     "summarise_comparison_coverage",
+    "summarise_coverage",
     "summarise_demand_coverage",
     "summarise_drift_coverage",
     "summarise_hits",

@@ -11,8 +11,8 @@ from loadcurve.stats.bootstrap import find_bootstrap_ratio
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.rank import find_rank_ratio, find_shift
 from loadcurve.stats.ratio import find_geometric_ratio, find_paired_ratio, find_ratio
-from loadcurve.stats.ratios import summarise_coverage
 from validation.coverage.count import COLUMNS, counted, holds, summarise_hits
+from validation.coverage.ratios import summarise_coverage
 
 _RATIO = 1.1
 _SCATTER = 0.05
@@ -23,7 +23,7 @@ _SHARED = 0.10
 def summarise_ratio_coverage(
     repeats: Sequence[int] = (3, 5, 10), *, runs: int = 1000, seed: int = 4, resamples: int = 500
 ) -> pd.DataFrame:
-    """Coverage of the 95 % intervals of a ratio: that of `stats.summarise_coverage`, as `summarise_hits` tells it.
+    """Coverage of the 95 % intervals of a ratio: that of `summarise_coverage`, in the form of `summarise_hits`.
 
     Parameters
     ----------

@@ -12,7 +12,6 @@ from loadcurve.models.scaling.fits import (
     fit_saturating,
     fit_usl,
 )
-from loadcurve.models.scaling.forecast import choose_departure, forecast_curves, summarise_forecasts
 from loadcurve.models.scaling.inverse import usl_connections_at, usl_latency_at, usl_throughput_at
 from loadcurve.models.scaling.model_selection import ENTRANTS, Tournament, run_tournament
 from loadcurve.models.scaling.other_methods import usl_by_parabola, usl_through_first, usl_through_two
@@ -29,7 +28,6 @@ __all__ = [
     "QUANTITIES",
     "Tournament",
     "bootstrap_law",
-    "choose_departure",
     "find_interval",
     "find_profile",
     "fit_amdahl",
@@ -40,12 +38,10 @@ __all__ = [
     "fit_roofline",
     "fit_saturating",
     "fit_usl",
-    "forecast_curves",
     "influence_degrees",
     "profile_holds",
     "run_tournament",
     "summarise_bootstrap",
-    "summarise_forecasts",
     "summarise_points",
     "usl",
     "usl_by_parabola",

@@ -9,14 +9,13 @@ from scipy import optimize, stats
 
 from loadcurve.arrays import Array, Mask
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling.baselines import BASELINES
-from loadcurve.models.scaling.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 from loadcurve.models.scaling.fits import LAWS, fit_law
 from loadcurve.models.scaling.model_selection import ENTRANTS, run_tournament
 from loadcurve.models.scaling.outlook import Departure, Outlook, join
+from loadcurve.plots.forecast import PLAIN, TOURNAMENT
+from validation.forecasts.baselines import BASELINES
+from validation.forecasts.cross_validation import Constants, baseline_bands, interval_score, weighted_quantile
 
-PLAIN = "usl as people write it"
-TOURNAMENT = "tournament"
 # The levels that are seen: half of them, as a test that ended too early; but a curve needs four to show its bend.
 _SEEN = 4
 # Growth per doubling between the last two seen levels below which a curve is on a plateau; more than a run scatters.

@@ -13,6 +13,7 @@ place of periods.
 import numpy as np
 
 from loadcurve.arrays import Array
+from loadcurve.plots.forecast import LAST_VALUE
 
 # R. J. Hyndman, G. Athanasopoulos, "Forecasting: Principles and Practice", 3rd edition, 2021, section 8.2: in practice
 # 0.8 to 0.98.  Loads double, so the trend ends soon; the strongest damping of that range.
@@ -42,7 +43,6 @@ def damped_trend(number: Array, throughput: Array, at: Array) -> Array:
     return result
 
 
-LAST_VALUE = "last value held"
 BASELINES = {
     LAST_VALUE: last_value,
     "line through the last two": last_line,

@@ -6,9 +6,10 @@ import pytest
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest import read_published, read_published_entries
-from loadcurve.models.scaling import LAWS, forecast_curves, summarise_forecasts
-from loadcurve.models.scaling.baselines import BASELINES
-from loadcurve.models.scaling.forecast import PLAIN, TOURNAMENT
+from loadcurve.models.scaling import LAWS
+from validation.forecasts import forecast_curves, summarise_forecasts
+from validation.forecasts.baselines import BASELINES
+from validation.forecasts.methods import PLAIN, TOURNAMENT
 
 NUMBER = np.array([1.0, 2, 4, 8, 12, 16, 24, 32])
 
