@@ -1,6 +1,7 @@
 """The rules of notebooks, counted: order, size, no code that belongs into the library, no outputs."""
 
 import ast
+import functools
 import re
 import statistics
 
@@ -16,8 +17,13 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 
 
+@functools.cache
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
 def cells(path, kind="code"):
-    return [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == kind]
+    return [c for c in read(path).cells if c.cell_type == kind]
 
 
 def tagged(path, tag):
@@ -29,7 +35,7 @@ def test_name_is_number_and_noun_phrase(path):
 
 
 def test_first_cell_asks_and_answers(path):
-    first = nbformat.read(path, as_version=4).cells[0]
+    first = read(path).cells[0]
     assert first.cell_type == "markdown"
     title, question, answer = first.source.split("\n\n")
     assert title.startswith("# ")
@@ -38,7 +44,7 @@ def test_first_cell_asks_and_answers(path):
 
 
 def test_second_cell_is_parameters_of_literals(path):
-    second = nbformat.read(path, as_version=4).cells[1]
+    second = read(path).cells[1]
     assert second.metadata.get("tags") == ["parameters"]
     for line, node in zip(second.source.split("\n"), ast.parse(second.source).body, strict=True):
         assert isinstance(node, ast.AnnAssign), "one annotated literal on each line"
@@ -53,7 +59,7 @@ def test_every_parameter_has_type_and_help(path):
 
 
 def test_third_cell_is_hidden_setup_that_names_the_notebook(path):
-    setup = nbformat.read(path, as_version=4).cells[2]
+    setup = read(path).cells[2]
     assert setup.metadata.get("tags") == ["hidden"]
     assert f'publish.begin("{path.stem}")' in setup.source
 
@@ -65,7 +71,7 @@ def test_sections_stand_in_order(path):
 
 
 def test_size(path):
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     lengths = [len(c.source.split("\n")) for c in cells(path)]
     only_captions = [c for c in notebook.cells if c.source.startswith(("**Figure `", "**Table `"))]
     assert len(notebook.cells) - len(only_captions) <= 50

@@ -34,11 +34,11 @@ def test_every_text_comes_back(separator):
     assert changed > 60
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_no_text_of_a_tool_has_any(path):
-    text = clean(path.read_bytes().decode("utf-8"))
-    if not sniff(text).commas and text.lstrip()[:1] not in "[{":
-        assert without_separators(text) == (text, [])
+def test_no_text_of_a_tool_has_any():
+    texts = {path: clean(path.read_bytes().decode("utf-8")) for path in TEXTS}
+    plain = {path: text for path, text in texts.items() if not sniff(text).commas and text.lstrip()[:1] not in "[{"}
+    assert len(plain) > 100
+    assert {path: found for path, text in plain.items() if (found := without_separators(text)) != (text, [])} == {}
 
 
 @pytest.mark.parametrize("tool", ["nginx", "conntrack", "ss", "pidstat", "proc", "wrk", "ab", "siege", "sar"])
