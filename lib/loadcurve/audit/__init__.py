@@ -1,7 +1,7 @@
 """Can the measurement be believed?  One small function for each rule; each rule has a page in the handbook."""
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
-from loadcurve.audit.claims import VERDICTS, Claim, judge_claim, judge_claims, summarise_claims
+from loadcurve.audit.claims import VERDICTS, judge_claims
 from loadcurve.audit.deviation import summarise_deviation
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
@@ -12,18 +12,15 @@ from loadcurve.audit.rule import Finding, Rule
 __all__ = [
     "ANSWERS",
     "VERDICTS",
-    "Claim",
     "Finding",
     "Rule",
     "all_rules",
     "answer_of_checks",
     "audit",
-    "judge_claim",
     "judge_claims",
     "least_mean_latency_s",
     "summarise_busy",
     "summarise_checklist",
-    "summarise_claims",
     "summarise_deviation",
     "summarise_established",
     "summarise_identities",

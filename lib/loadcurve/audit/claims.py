@@ -1,8 +1,8 @@
-"""What a report claims, and what its own numbers say of it: one verdict for each claim, from a check that ran."""
+"""Verdicts on the claims of a report, from checks of its own numbers."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,67 +17,6 @@ VERDICTS = {
     "not checkable": "no check can be made of what was published",
 }
 """Each verdict, and when it is given."""
-
-
-class Claim(NamedTuple):
-    """One claim of a report with its verdict; made by `judge_claim` only."""
-
-    claim: str
-    section: str
-    verdict: str
-    evidence: str
-    settles: str
-
-
-def judge_claim(
-    claim: str, section: str, holds: bool | None, evidence: str, *, because: str = "", settles: str = ""
-) -> Claim:
-    """Verdict on one claim from the outcome of a check.
-
-    Parameters
-    ----------
-    claim : str
-        What the report says, in our words.
-    section : str
-        Where it says so, by the report's own heading.
-    holds : bool or None
-        What the check found; None where the published numbers allow no check.
-    evidence : str
-        The numbers of the check; or what is missing for one.
-    because : str
-        What a model gives for the same quantity from other numbers of the report.  It turns “confirmed” into
-        “explained”.
-    settles : str
-        The experiment that would settle what stays open.
-
-    Returns
-    -------
-    Claim
-        Its verdict is one of `VERDICTS`.
-
-    Raises
-    ------
-    ValueRuleError
-        When a check that ran shows no number, or a claim that cannot be checked names no experiment.
-
-    Examples
-    --------
-    >>> judge_claim("22 threads fill a processor", "Test 2", 22 == 44 / 2, "(2 + 42) / 2 = 22").verdict
-    'confirmed'
-    """
-    if holds is None:
-        if not settles:
-            raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(settles))
-        return Claim(claim, section, "not checkable", evidence, settles)
-    if not re.search(r"\d", evidence):
-        raise ValueRuleError("evidence", "the numbers of the check", repr(evidence))
-    verdict = "contradicted" if not holds else "explained" if because else "confirmed"
-    return Claim(claim, section, verdict, f"{evidence} {because}".strip(), settles)
-
-
-def summarise_claims(claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the claims as a table, in their order: ``claim section verdict evidence settles``."""
-    return pd.DataFrame(claims, columns=list(Claim._fields)).astype("str")
 
 
 def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.DataFrame:
@@ -101,9 +40,8 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     Raises
     ------
     LoadcurveError
-        When a check or a sentence cannot be evaluated; the text names the claim.
-    ValueRuleError
-        As for `judge_claim`.
+        When a check or a sentence cannot be evaluated, a check shows no number, or a claim without a check names no
+        experiment; the text names the claim.
 
     Examples
     --------
@@ -114,15 +52,27 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     ['confirmed', '1 / 45.0 ms against 22.2/s.']
     """
     row = pd.DataFrame([dict(quantities)])
-    claims = []
-    for one in stated.itertuples(index=False):
+    judged = []
+    for claim in stated.itertuples(index=False):
         try:
-            holds = _holds(row, one.check) if one.check else None
-            evidence, because = (fill_text(text, quantities) for text in (one.evidence, one.because))
+            holds = _holds(row, claim.check) if claim.check else None
+            evidence, because = (fill_text(text, quantities) for text in (claim.evidence, claim.because))
+            verdict = _verdict(holds, evidence, because, claim.settles)
         except LoadcurveError as error:
-            raise LoadcurveError(f"claim {one.name!r}: {error}") from None
-        claims.append(judge_claim(one.claim, one.section, holds, evidence, because=because, settles=one.settles))
-    return summarise_claims(claims)
+            raise LoadcurveError(f"claim {claim.name!r}: {error}") from None
+        judged.append((claim.claim, claim.section, verdict, f"{evidence} {because}".strip(), claim.settles))
+    return pd.DataFrame(judged, columns=["claim", "section", "verdict", "evidence", "settles"]).astype("str")
+
+
+def _verdict(holds: bool | None, evidence: str, because: str, settles: str) -> str:
+    """One of `VERDICTS`; `because` turns “confirmed” into “explained”."""
+    if holds is None:
+        if not settles:
+            raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(settles))
+        return "not checkable"
+    if not re.search(r"\d", evidence):
+        raise ValueRuleError("evidence", "the numbers of the check", repr(evidence))
+    return "contradicted" if not holds else "explained" if because else "confirmed"
 
 
 def _holds(row: pd.DataFrame, check: str) -> bool:
