@@ -18,15 +18,10 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.balancers.lists import flow_table, is_chatter, settle_times, time_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.snapshots import utc
 
-_COLUMNS = (
-    "time", "tool", "protocol", "state", "expires_s", "client_address", "client_port", "virtual_address",
-    "virtual_port", "server_address", "server_port", "reply_address", "reply_port", "other",
-)  # fmt: skip
 _HEAD = re.compile(
     r"(?:\[(?P<epoch>[0-9]{9,10}\.[0-9]{1,9})\s*\]\s*)?(?:\[(?P<event>NEW|UPDATE|DESTROY)\]\s*)?"
     r"(?:ipv[46]\s+(?:2|10)\s+)?(?P<protocol>[a-z][a-z0-9-]*)\s+(?P<number>[0-9]{1,3})\s+"
@@ -118,11 +113,9 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     if not flows and not counters and not summaries:
         number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
         raise ParseError(number, "entries or statistics of conntrack", line)
-    tables: dict = {"flows": _table(flows)} if flows or summaries else {}
+    tables: dict = {"flows": flow_table(flows)} if flows or summaries else {}
     if counters:
-        if any("time" in row for row in counters):
-            for row, moment in zip(counters, utc([row.get("time") for row in counters]), strict=True):
-                row["time"] = moment
+        settle_times(counters)
         tables["counters"] = counters
     return Parsed("conntrack", tables, tuple(warnings), version)
 
@@ -180,15 +173,6 @@ def _counts(line: str, number: int, found: re.Match | None, time: object) -> lis
         {"tool": "conntrack", "group": "statistics", **item, "counter": name, "value": int(value), "unit": "", **moment}
         for name, value in pairs
     ]
-
-
-def _table(flows: list[tuple]) -> pd.DataFrame:
-    table = dict(zip(_COLUMNS, list(zip(*flows, strict=True)) or [()] * len(_COLUMNS), strict=True))
-    if any(time is not None for time in table["time"]):
-        table["time"] = utc(table["time"])
-    else:
-        del table["time"]
-    return pd.DataFrame(table)
 
 
 CONNTRACK = Form(

@@ -20,7 +20,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.balancers.lists import is_chatter, time_of
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed

@@ -10,10 +10,9 @@ counters were zeroed; rates are estimates over the last seconds.
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, time_of
+from loadcurve.ingest.balancers.lists import is_chatter, settle_times, time_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.snapshots import utc
 
 _TITLE = re.compile(r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing")
 _TOTALS = re.compile(r"(?:CPU\s+)?Conns\s+Packets\s+Packets\s+Bytes\s+Bytes")
@@ -84,9 +83,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
             raise ParseError(number, "five numbers in hexadecimal", line)
     if not rows:
         raise ParseError(len(lines), "a line of numbers of ip_vs_stats", lines[-1].strip())
-    if any("time" in row for row in rows):
-        for row, moment in zip(rows, utc([row.get("time") for row in rows]), strict=True):
-            row["time"] = moment
+    settle_times(rows)
     return Parsed("proc", {"counters": rows}, tuple(warnings))
 
 

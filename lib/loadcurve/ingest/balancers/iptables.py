@@ -17,7 +17,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, scaled, time_of
+from loadcurve.ingest.balancers.lists import is_chatter, packets_and_bytes, scaled, time_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -153,14 +153,11 @@ class _Rules:
 
     def _count(self, rule: str, packets: str, size: str, number: int) -> None:
         shared = {"tool": "iptables", "group": f"{self.table}{self.chain}", "item": rule, **self.time}
-        values = []
-        for name, token, unit in (("packets", packets, ""), ("bytes", size, "bytes")):
-            value, cut = scaled(token, number)
-            self.rounded |= cut
-            values.append((value, cut))
-            self.counters.append({**shared, "counter": name, "value": value, "unit": unit})
+        (count, rounded), (total, cut) = scaled(packets, number), scaled(size, number)
+        self.rounded |= rounded or cut
+        self.counters += packets_and_bytes(shared, count, total)
         if "DNAT" in rule.split() and (target := _TARGET.search(rule)):
-            self.balancer.append(self._server(rule, target, *values[0]))
+            self.balancer.append(self._server(rule, target, count, rounded))
 
     def _server(self, rule: str, target: re.Match, connections: int, rounded: bool) -> dict:
         words = rule.split()
@@ -172,11 +169,12 @@ class _Rules:
             protocol, destination = words[1], words[6] if len(words) > 6 else None
         place = {"6": "TCP", "17": "UDP", "132": "SCTP"}.get(protocol, protocol.upper())
         port = _PORT.search(rule)
-        anywhere = destination is None or destination.startswith(("0.0.0.0/", "::/", "!", "anywhere"))
+        if destination is not None and destination.startswith(("0.0.0.0/", "::/", "!", "anywhere")):
+            destination = None
         return {
             "tool": "iptables", "kind": "server", "protocol": None if place in ("ALL", "0") else place,
             "service": f"{self.table}{self.chain}",
-            "virtual_address": None if anywhere else destination.split("/")[0],
+            "virtual_address": destination and destination.split("/")[0],
             "virtual_port": port and (port[1] or port[2]),
             "server_address": (target[1] or target[3]).strip("[]"), "server_port": target[2] or target[4],
             "connections": connections, "rounded": rounded, **self.time,

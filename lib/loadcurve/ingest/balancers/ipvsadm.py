@@ -16,14 +16,16 @@ stands in `ipvsadm_fields` (cut names, cut numbers), `ipvsadm_connections` and `
 """
 
 import re
+from collections.abc import Callable
 
 import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERNELS_ROW, Flows, check_heading
-from loadcurve.ingest.balancers.ipvsadm_fields import is_chatter, is_kernels, time_of
+from loadcurve.ingest.balancers.ipvsadm_fields import is_kernels
 from loadcurve.ingest.balancers.ipvsadm_rules import daemon, local_address, rule, timeouts
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
+from loadcurve.ingest.balancers.lists import is_chatter, time_of
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -87,7 +89,7 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
 
 
 class _Reader:
-    """Goes through the lines; what each kind of line does is a method of its name."""
+    """Reads the lines; a method for each kind of line."""
 
     def __init__(self, text: str, timezone: str) -> None:
         self.lines = text.split("\n")
@@ -125,13 +127,20 @@ class _Reader:
             self.cut = f"line {len(self.lines)}: the text ends inside this line; what may be cut is left out"
 
     def parsed(self) -> Parsed:
+        readers = {
+            "version": self._version, "connections": self._connections, "kernels": self._kernels,
+            "service": self._service, "server": self._server, "dpvs": self._dpvs, "rule": self._rule,
+            "timeout": self._timeout, "daemon": self._daemon, "local": self._local, "error": self._error,
+        }  # fmt: skip
         for number, raw in enumerate(self.lines, 1):
             line = raw.strip()
             kind = _KIND.match(line)
             if kind is None:
                 self._other(line, number)
+            elif kind["heading"]:
+                self._heading(line, number, raw)
             else:
-                getattr(self, f"_{kind.lastgroup}")(line, number, raw)
+                readers[str(kind.lastgroup)](line, number)
         self._end_list()
         found = {
             "balancer": self.listing.rows,
@@ -143,8 +152,8 @@ class _Reader:
         self.warnings += [f"line {number}: an error: {line}" for number, line in self.errors]
         self.warnings += [self.cut] if self.cut and any(map(len, found.values())) else []
         if not self.tables:
-            line, got = next(((i, s) for i, s in enumerate(self.lines, 1) if s.strip()), (1, ""))
-            raise ParseError(line, "a list of ipvsadm", got.strip())
+            first = next((i for i, line in enumerate(self.lines, 1) if line.strip()), 1)
+            raise ParseError(first, "a list of ipvsadm", self.lines[first - 1].strip())
         timed = False
         for row in (*self.listing.rows, *self.counters):
             if "time" in row:
@@ -187,7 +196,7 @@ class _Reader:
     def _row(self) -> None:
         self.open, self.empty = True, 0
 
-    def _version(self, line: str, number: int, raw: str) -> None:
+    def _version(self, line: str, number: int) -> None:
         match = _VERSION.fullmatch(line)
         if number == self.listing.last and (match is None or match[2] is None):
             return
@@ -219,19 +228,19 @@ class _Reader:
             )
             self.headings.append(("proc" if self.listing.hexadecimal else "ipvsadm", *names))
 
-    def _connections(self, line: str, number: int, raw: str) -> None:
+    def _connections(self, line: str, number: int) -> None:
         if line.startswith("pro") and number != self.listing.last:
             check_heading(line, number)
         if not self.empty or self.mode != "connections":
             self._begin("connections", "flows", number)
 
-    def _kernels(self, line: str, number: int, raw: str) -> None:
+    def _kernels(self, line: str, number: int) -> None:
         self._begin("kernels", "flows", number)
         if number == self.listing.last:
             return
         self.flows.begin(line, number)
 
-    def _service(self, line: str, number: int, raw: str) -> None:
+    def _service(self, line: str, number: int) -> None:
         if not (self.mode == "kernels" and self.open) and KERNELS_ROW.fullmatch(line):
             self._begin("kernels", "flows", number)
             self.flows.begin(KERNELS_HEADING, number)
@@ -250,12 +259,12 @@ class _Reader:
         elif len(line.split()) > 1 and not line.startswith("IP "):
             self._list_row(self.listing.add_service, line, number, line.split()[1])
 
-    def _server(self, line: str, number: int, raw: str) -> None:
+    def _server(self, line: str, number: int) -> None:
         words = re.sub(r"^-(?:>|&gt;)\s*", "", line).split()
         if words:
             self._list_row(self.listing.add_server, line, number, words[0])
 
-    def _list_row(self, add, line: str, number: int, name: str) -> None:
+    def _list_row(self, add: Callable[[str, int], None], line: str, number: int, name: str) -> None:
         if not self.open:  # without a heading only what is certainly a row
             self.listing.hexadecimal = is_kernels(name)
             if self.mode != "list":
@@ -273,14 +282,14 @@ class _Reader:
         self.tables.add("balancer")
         self._row()
 
-    def _dpvs(self, line: str, number: int, raw: str) -> None:
+    def _dpvs(self, line: str, number: int) -> None:
         if number != self.listing.last:
             self.tables.add("flows")
             self.flows.add_dpvs(line, number)
             self.mode = "connections"
             self._row()
 
-    def _rule(self, line: str, number: int, raw: str) -> None:
+    def _rule(self, line: str, number: int) -> None:
         if number == self.listing.last:
             line = re.sub(r"\s+-\w$", "", line)  # the option whose value is cut
             if len(line.split()) < 5:
@@ -290,13 +299,13 @@ class _Reader:
         self.listing.rows.append(row if self.listing.time is None else row | {"time": self.listing.time})
         self._row()
 
-    def _timeout(self, line: str, number: int, raw: str) -> None:
+    def _timeout(self, line: str, number: int) -> None:
         self._count(timeouts(line, number) if number != self.listing.last else [])
 
-    def _daemon(self, line: str, number: int, raw: str) -> None:
+    def _daemon(self, line: str, number: int) -> None:
         self._count(daemon(line, number) if number != self.listing.last or line.endswith(")") else [])
 
-    def _local(self, line: str, number: int, raw: str) -> None:
+    def _local(self, line: str, number: int) -> None:
         self._begin("local", "counters", number)
 
     def _local_row(self, line: str, number: int) -> None:
@@ -310,7 +319,7 @@ class _Reader:
         time = {} if self.listing.time is None else {"time": self.listing.time}
         self.counters += [row | time for row in rows]
 
-    def _error(self, line: str, number: int, raw: str) -> None:
+    def _error(self, line: str, number: int) -> None:
         self.errors.append((number, line))
         self.empty, self.open = 0, False
 

@@ -17,12 +17,8 @@ import pandas as pd
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, place
-from loadcurve.ingest.snapshots import utc
+from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, flow_table
 
-_COLUMNS = (
-    "time", "tool", "protocol", "state", "expires_s", "client_address", "client_port", "virtual_address",
-    "virtual_port", "server_address", "server_port", "reply_address", "reply_port", "other",
-)  # fmt: skip
 _ENTRY = re.compile(
     r"(?P<protocol>[A-Za-z]+)\s+(?:(?P<state2>[A-Z_]+)\s+)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9])\s+"
     r"(?(state2)|(?P<state>\S+)\s+)(?P<client>\S+)\s+(?P<virtual>\S+)(?:\s+(?P<server>\S+)(?:\s+(?P<other>\S.*))?)?"
@@ -65,7 +61,7 @@ def check_heading(line: str, number: int) -> None:
 
 
 class Flows:
-    """Connections read so far: one tuple each, in the order of `_COLUMNS`."""
+    """Connections read so far: one tuple each, in the order of `FLOW_COLUMNS`."""
 
     def __init__(self, warnings: list[str]) -> None:
         self.rows: list[tuple] = []
@@ -130,14 +126,8 @@ class Flows:
             else:
                 row[column] = word
         row |= {"time": self.time, "tool": "proc"}
-        self.rows.append(tuple(row.get(column) for column in _COLUMNS))
+        self.rows.append(tuple(row.get(column) for column in FLOW_COLUMNS))
 
     def table(self) -> pd.DataFrame:
         """Return the table `flows`."""
-        columns = list(zip(*self.rows, strict=True)) or [()] * len(_COLUMNS)
-        table = dict(zip(_COLUMNS, columns, strict=True))
-        if any(time is not None for time in table["time"]):
-            table["time"] = utc(table["time"])
-        else:
-            del table["time"]
-        return pd.DataFrame(table).astype({"expires_s": float})
+        return flow_table(self.rows).astype({"expires_s": float})

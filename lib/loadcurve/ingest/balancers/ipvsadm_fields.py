@@ -11,54 +11,11 @@ What prints them (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs``):
 import ipaddress
 import re
 
-import numpy as np
-
 from loadcurve.errors import ParseError
-from loadcurve.ingest.noise import is_noise
-from loadcurve.ingest.snapshots import instant
 
 _CUT_AT = 28
-_SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_NUMBER = re.compile(r"([0-9]{1,19})([KMGT]?)")
 _PORT = re.compile(r"[0-9]{1,5}|[A-Za-z][\w.+-]*")
 _HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9A-F]{4})")
-
-
-def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.datetime64 | None:
-    """Instant of a line with a time as `snapshots.instant` reads it; None for any other line.
-
-    A line that only begins like a time may be anybody's: it is named in a warning, and what follows has no time.
-    """
-    try:
-        return instant(line, number, timezone, warnings)
-    except ParseError:
-        warnings.append(f"line {number}: not a time, so what follows has none: {line[:60]!r}")
-        return np.datetime64("NaT", "us")
-
-
-def is_chatter(line: str) -> bool:
-    """Whether a line is certainly not part of a list: noise, which is never longer than a terminal is wide.
-
-    Examples
-    --------
-    >>> is_chatter("[root@lb1 ~]# ipvsadm -ln"), is_chatter("9" * 5000)
-    (True, False)
-    """
-    return len(line) <= 500 and is_noise(line)
-
-
-def scaled(token: str, line: int) -> tuple[int, bool]:
-    """Return a number of ipvsadm, and whether its last digits were cut off.
-
-    Examples
-    --------
-    >>> scaled("830843K", 1), scaled("82559753", 1)
-    ((830843000, True), (82559753, False))
-    """
-    match = _NUMBER.fullmatch(token)
-    if match is None or int(match[1]) * _SCALE[match[2]] >= 2**63:
-        raise ParseError(line, "a number such as 82559753 or 1135M", token)
-    return int(match[1]) * _SCALE[match[2]], match[2] != ""
 
 
 def is_hexadecimal(token: str) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, place, scaled
+from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, place
+from loadcurve.ingest.balancers.lists import scaled
 
 _COLUMNS = {
     "Forward": "forward", "TunnelInfo": "other", "Weight": "weight", "PersistConn": "persistent",

@@ -14,7 +14,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import time_of
+from loadcurve.ingest.balancers.lists import packets_and_bytes, time_of
 from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import load_json
@@ -103,7 +103,9 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
         for hit in found:
             item = name if block == "counter" else _item(line, hit, len(found))
             group = f"{table} {block if block == 'counter' else name}".rstrip()
-            counters += _rows(group, item, int(hit[1]), int(hit[2]), time)
+            counters += packets_and_bytes(
+                {"tool": "nft", "group": group, "item": item, **time}, int(hit[1]), int(hit[2])
+            )
             if block == "chain" and (to := _TO.search(bare)):
                 balancer.append(_service(bare, to, group, int(hit[1])) | time)
         if block and line.endswith("}") and _BLOCK.fullmatch(line):
@@ -155,9 +157,10 @@ def parse_nft_json(text: str) -> Parsed:
             if kind == "metainfo":
                 version = str(what.get("version", ""))
             elif kind == "counter":
-                counters += _rows(f"{place} counter", str(what.get("name", "")), *_numbers(what, text), {})
+                shared = {"tool": "nft", "group": f"{place} counter", "item": str(what.get("name", ""))}
+                counters += packets_and_bytes(shared, *_numbers(what))
             elif kind == "rule" and isinstance(what.get("expr"), list):
-                _rule(what, f"{place} {what.get('chain', '')}", text, counters, balancer)
+                _rule(what, f"{place} {what.get('chain', '')}", counters, balancer)
     return _parsed(counters, balancer, warnings, version)
 
 
@@ -166,14 +169,6 @@ def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], ver
         warnings.append("there are no counters: a rule is counted only with the word counter")
     tables = {"counters": counters} | ({"balancer": balancer} if balancer else {})
     return Parsed("nft", tables, tuple(warnings), version)
-
-
-def _rows(group: str, item: str, packets: int, size: int, time: dict) -> list[dict]:
-    shared = {"tool": "nft", "group": group, "item": item, **time}
-    return [
-        {**shared, "counter": "packets", "value": packets, "unit": ""},
-        {**shared, "counter": "bytes", "value": size, "unit": "bytes"},
-    ]
 
 
 def _item(line: str, hit: re.Match, counters: int) -> str:
@@ -192,22 +187,24 @@ def _service(rule: str, to: re.Match, group: str, connections: int) -> dict:
     }  # fmt: skip
 
 
-def _numbers(counter: dict, text: str) -> tuple[int, int]:
-    values = counter.get("packets"), counter.get("bytes")
-    for value in values:
+def _numbers(counter: dict) -> tuple[int, int]:
+    values = []
+    for name in ("packets", "bytes"):
+        value = counter.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
             raise ParseError(1, "packets and bytes of a counter as whole numbers", json.dumps(counter)[:80])
-    return values
+        values.append(value)
+    return values[0], values[1]
 
 
-def _rule(rule: dict, group: str, text: str, counters: list[dict], balancer: list[dict]) -> None:
+def _rule(rule: dict, group: str, counters: list[dict], balancer: list[dict]) -> None:
     parts = [part for part in rule["expr"] if isinstance(part, dict)]
     counted = [part["counter"] for part in parts if isinstance(part.get("counter"), dict)]
     others = [part for part in parts if not isinstance(part.get("counter"), dict)]
     item = f"handle {rule.get('handle', '')} {json.dumps(others, separators=(',', ':'))}"
     for counter in counted:
-        packets, size = _numbers(counter, text)
-        counters += _rows(group, item, packets, size, {})
+        packets, size = _numbers(counter)
+        counters += packets_and_bytes({"tool": "nft", "group": group, "item": item}, packets, size)
         targets = [part["dnat"] for part in parts if isinstance(part.get("dnat"), dict)]
         balancer += [_json_service(others, target, group, packets) for target in targets]
 

@@ -14,7 +14,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest import parse
 from loadcurve.ingest.balancers.ip_vs_stats import parse_ip_vs_stats
 from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
-from loadcurve.ingest.balancers.ipvsadm_fields import scaled
+from loadcurve.ingest.balancers.lists import scaled
 
 DATA = Path(__file__).parents[2] / "data"
 LIST = (DATA / "ipvsadm/list.txt").read_text()
