@@ -134,7 +134,7 @@ def ingest(
         nonlocal refused
         for path in paths:
             for found in reading.read_named(path, hints):
-                for warning in found.parsed.warnings if found.parsed else ():
+                for warning in found.parsed.warnings:
                     line = f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
                     typer.echo(printable(line), err=True)
                 if found.refused:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,6 +132,6 @@ def _plain(value: object) -> object:
         return None
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if hasattr(value, "isoformat"):  # datetime, Timestamp
+    if isinstance(value, datetime):  # pandas' Timestamp too
         return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if value == value else None
     return value.item() if hasattr(value, "item") else None

@@ -42,8 +42,8 @@ class Reading:
         text: characters that a table or a terminal cannot take are written as Python escapes them.
     run_id : str or None
         Folder that holds the file, below the folder that was named; None where a file was named.
-    parsed : Parsed or None
-        Its tables; None where it was refused.
+    parsed : Parsed
+        Its tables; none where it was refused.
     refused : str
         The one line that says why; empty where it was read.
     recorded : bool
@@ -52,7 +52,7 @@ class Reading:
 
     source: str
     run_id: str | None
-    parsed: Parsed | None
+    parsed: Parsed
     refused: str = ""
     recorded: bool = False
 
@@ -124,7 +124,7 @@ def read(
     collected: dict[str, list] = {}
     warnings: list[str] = []
     for reading in read_each(path, hints):
-        if reading.parsed is None:
+        if reading.refused:
             warnings.append(f"not read: {reading.refused}")
             continue
         warnings += [f"{reading.source}: {warning}" for warning in reading.parsed.warnings]
@@ -132,6 +132,10 @@ def read(
             collected.setdefault(name, []).append(reading.rows(name))
     joined = Tables({name: join(parts) for name, parts in collected.items()})
     return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
+
+
+def _refused(source: str, why: object) -> Reading:
+    return Reading(source, None, Parsed(""), str(why))
 
 
 def read_published_raw(source: str, name: str) -> Parsed:
@@ -180,7 +184,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
     files = files_of(path)
     if in_a_folder and not files:
-        yield Reading(printable(str(path)), None, None, str(ParseError(0, "files", "an empty folder", str(path))))
+        yield _refused(printable(str(path)), ParseError(0, "files", "an empty folder", str(path)))
     runs = _recorded_runs(files) if in_a_folder else ()
     for run in runs:
         yield _read_recorded(run)
@@ -192,7 +196,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
         if in_a_folder:
             place = file.parent.relative_to(path).as_posix()
             run_id = printable(own_name if place == "." else place)
-        yield Reading(printable(str(file)), run_id, parsed, refused)
+        yield Reading(printable(str(file)), run_id, parsed or Parsed(""), refused)
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
@@ -213,7 +217,7 @@ def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
                 filled = {name: rows.assign(source=str(file)) for name, rows in found.tables.items() if len(rows)}
                 yield Reading(str(file), None, Parsed("", Tables(filled), found.warnings), recorded=True)
             except LoadcurveError as error:
-                yield Reading(str(file), None, None, str(error))
+                yield _refused(str(file), error)
 
 
 def _read_recorded(folder: Path) -> Reading:
@@ -222,7 +226,7 @@ def _read_recorded(folder: Path) -> Reading:
     try:
         found = read_run_folder(folder.resolve())
     except LoadcurveError as error:
-        return Reading(str(folder), None, None, str(error))
+        return _refused(str(folder), error)
     filled = {name: rows for name, rows in found.tables.items() if len(rows)}
     named = {name: rows.assign(source=str(folder) + "/" + rows["source"]) for name, rows in filled.items()}
     return Reading(str(folder), None, Parsed("", Tables(named), found.warnings), recorded=True)
@@ -231,7 +235,7 @@ def _read_recorded(folder: Path) -> Reading:
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:
     """Read what the command line names: a file, a folder, or ``-`` for standard input."""
     if not name:  # what an unset variable of a shell leaves, and not the folder one stands in
-        yield Reading("", None, None, "the name of a file or folder must not be empty")
+        yield _refused("", "the name of a file or folder must not be empty")
         return
     if name != "-":
         yield from read_each(name, hints)
@@ -239,7 +243,7 @@ def read_named(name: str, hints: Hints) -> Iterator[Reading]:
     try:
         yield Reading("-", None, parse_bytes(_standard_input(hints), "-", hints, _recording_text))
     except LoadcurveError as error:
-        yield Reading("-", None, None, str(error))
+        yield _refused("-", error)
 
 
 def _standard_input(hints: Hints) -> bytes:

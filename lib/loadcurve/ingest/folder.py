@@ -13,6 +13,7 @@ from loadcurve.errors import ParseError, printable
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content, files_of
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.load.wrk_json import WRK_JSON
 from loadcurve.ingest.load.wrk_reporter import join_reporter
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.point import check_factors, find_edits, tables_of, wrong
@@ -271,7 +272,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts, is_read: Callable[[Com
         read = {path: parsed}
         report = path.with_suffix(".json")
         if command.tool == "wrk" and report.name in run.files:
-            counted = _parse(form_of("wrk", "json"), report)
+            counted = _parse(WRK_JSON, report)
             _check_fingerprint(run, report)
             read = dict(zip((path, report), join_reporter(parsed, counted), strict=True))
         generator = generators.index(command) if command in generators else None
@@ -289,7 +290,7 @@ def _read_finished(run: Run, folder: Path, parts: _Parts, is_read: Callable[[Com
                 reported |= {generator} if name == "runs" else set()
     for generator, command in enumerate(generators):
         if generator not in reported:  # a run without numbers is a run all the same
-            row = {"tool": command.tool}
+            row: dict[str, object] = {"tool": command.tool}
             if len(generators) == 1:
                 row["connections"] = run.factors.get("connections")
             frame = _complete("runs", pd.DataFrame([row]), run, command, "run.json", load_started, generator)

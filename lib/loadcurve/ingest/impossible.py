@@ -6,7 +6,7 @@ by a tool with a defect is kept and warned of.  wrk2 does print means over the m
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.units import format_quantity
@@ -38,7 +38,7 @@ def _rows(parsed: Parsed, name: str) -> list[dict]:
     if name not in parsed.tables:
         return []
     rows = parsed.tables.rows(name)
-    return rows if isinstance(rows, list) else rows.to_dict("records")
+    return list(rows) if isinstance(rows, Sequence) else rows.to_dict("records")
 
 
 def _time(row: dict, column: str) -> float:

@@ -1,11 +1,13 @@
 """What every parser returns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Given = Mapping[str, pd.DataFrame] | Mapping[str, list[dict]] | Mapping[str, pd.DataFrame | "Rows"]
 
 Rows = Sequence[dict]
 
@@ -23,8 +25,8 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     (1, [9])
     """
 
-    def __init__(self, tables: Mapping[str, "pd.DataFrame | Rows"] | None = None) -> None:
-        self._tables = dict(tables or {})
+    def __init__(self, tables: "Given | None" = None) -> None:
+        self._tables: dict[str, pd.DataFrame | Rows] = dict(tables or {})
 
     def __getitem__(self, name: str) -> "pd.DataFrame":
         table = self._tables[name]
@@ -48,28 +50,35 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return self._tables[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Parsed:
-    """Tables from one raw text, and what weakens them.
+    """Tables from one raw text, and warnings.
 
     Attributes
     ----------
     tool : str
-        Whose output it is: ``wrk``, ``sar``, ``ss``.
+        Tool that printed the text: ``wrk``, ``sar``, ``ss``.
     tables : Tables
         Name of a declared table → the columns of it that this text knows (no study, run or host: the run folder
         knows those), SI units, missing as NaN/NA.  A table without rows is there when the text has its place.
     warnings : tuple of str
-        What the text lacks or says oddly, without being wrong: one sentence each, with the line number.
+        What is missing or odd in the text, without being wrong: one sentence each, with the line number.
     version : str
         Version of the tool, where its output says it; else empty.
     """
 
     tool: str
-    tables: Mapping[str, "pd.DataFrame"] = field(default_factory=Tables)
-    warnings: tuple[str, ...] = ()
-    version: str = ""
+    tables: Tables
+    warnings: tuple[str, ...]
+    version: str
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.tables, Tables):
-            object.__setattr__(self, "tables", Tables(self.tables))
+    def __init__(
+        self,
+        tool: str,
+        tables: "Given | None" = None,
+        warnings: tuple[str, ...] = (),
+        version: str = "",
+    ) -> None:
+        made = tables if isinstance(tables, Tables) else Tables(tables)
+        for name, value in (("tool", tool), ("tables", made), ("warnings", warnings), ("version", version)):
+            object.__setattr__(self, name, value)

@@ -5,7 +5,7 @@ an edited study loses no run, and what differs is reported.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def _said(value: object) -> str:
     return "not set" if value is None else str(value)
 
 
-def _listed(known: object) -> str:
+def _listed(known: Iterable[object]) -> str:
     return ", ".join(map(str, known)) or "none"
 
 

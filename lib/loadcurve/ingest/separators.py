@@ -34,11 +34,10 @@ def without_separators(text: str) -> tuple[str, list[str]]:
     for at, line in enumerate(lines):
         if not _SOME.search(line):
             continue
-        plain = _GROUPED.sub(lambda match: match[1] + re.sub("[,'’_]", "", match[2]), line)
-        if plain != line:
-            first = first or _GROUPED.search(line)[2]
+        if found := _GROUPED.search(line):
+            first = first or found[2]
             changed.append(at + 1)
-            lines[at] = plain
+            lines[at] = _GROUPED.sub(lambda match: match[1] + re.sub("[,'’_]", "", match[2]), line)
     if not changed:
         return text, []
     more = ", ".join(map(str, changed[1 : _NAMED + 1]))

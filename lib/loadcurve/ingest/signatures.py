@@ -35,7 +35,7 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     present = always.union(*[by_literal[literal] for literal in likely if literal in text])
     pattern = _pattern(forms, present)
     for match in pattern.finditer(text) if pattern else ():
-        yield forms[int(match.lastgroup[1:])], match.start()
+        yield forms[int(str(match.lastgroup)[1:])], match.start()
 
 
 @cache
@@ -122,6 +122,7 @@ def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
     while pattern[at : at + 1] not in ("", "|", ")"):
         plain, inner, at = _atom(pattern, at)
         quantifier = _QUANTIFIER.match(pattern, at)
+        assert quantifier is not None, "it matches nothing too"
         at = quantifier.end()
         least = quantifier["least"] or ""
         optional = least in ("?", "*") or (least[:1] == "{" and int(quantifier["count"] or 0) == 0)
@@ -146,6 +147,7 @@ def _atom(pattern: str, at: int) -> tuple[str, frozenset[str], int]:
         return "", _NONE, _class_end(pattern, at) + 1
     if char == "(":
         opening = _GROUP.match(pattern, at)
+        assert opening is not None, "it matches any bracket"
         literals, at = _branches(pattern, opening.end())
         # What must not follow, or stands before, is not in the match.
         return "", _NONE if opening[0][2:] in ("!", "<!", "<=") else literals, at + 1

@@ -3,7 +3,7 @@
 A text and the tables made of it need up to some twenty times its size in memory while it is parsed.
 """
 
-from io import BufferedReader
+from typing import BinaryIO
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import sniff
@@ -16,12 +16,12 @@ _HEAD = 1 << 16  # bytes in which a form is told by its heading
 _STEP = 1 << 28  # bytes that are read at a time where nothing tells how many there are
 
 
-def read_stream(stream: BufferedReader, max_bytes: int, size: int = 0) -> bytes:
+def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
     """Read a file to its end.
 
     Parameters
     ----------
-    stream : io.BufferedReader
+    stream : binary file
         At its beginning.
     max_bytes : int
         Largest text, unpacked.
@@ -35,7 +35,8 @@ def read_stream(stream: BufferedReader, max_bytes: int, size: int = 0) -> bytes:
     """
     most = max_bytes
     if size > max_bytes:
-        most = LARGE * max_bytes if is_large(stream.peek(_HEAD)) else max_bytes
+        most = LARGE * max_bytes if is_large(stream.read(_HEAD)) else max_bytes
+        stream.seek(0)
         if size > most:
             raise too_large(max_bytes, f"{size:,} bytes")
     raw, wanted = b"", (size or min(most, _STEP)) + 1

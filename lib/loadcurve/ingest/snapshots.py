@@ -108,7 +108,8 @@ def _date(found: re.Match, number: int, timezone: str, warnings: list[str] | Non
     part = {name.rstrip("2"): value for name, value in found.groupdict().items() if value}
     clock, form = (f"{part['clock']} {part['half']}", "%I:%M:%S %p") if "half" in part else (part["clock"], "%H:%M:%S")
     naive = datetime.strptime(f"{part['year']} {part['month']} {part['day']} {clock}", f"%Y %b %d {form}")
-    zone, named = ZoneInfo(timezone), part.get("zone", "")
+    zone: tzinfo = ZoneInfo(timezone)
+    named = part.get("zone", "")
     if named in ("UTC", "GMT", "Z") or named[:1] in ("+", "-"):
         zone = _offset(named)
     elif named and naive.replace(tzinfo=zone).tzname() != named:
@@ -121,7 +122,7 @@ def _date(found: re.Match, number: int, timezone: str, warnings: list[str] | Non
 def _offset(text: str) -> tzinfo:
     if text[0] not in "+-":
         return UTC
-    return datetime.strptime(text if len(text) > 3 else f"{text}00", "%z").tzinfo
+    return datetime.strptime(text if len(text) > 3 else f"{text}00", "%z").tzinfo or UTC
 
 
 def _instant(moment: datetime, fraction: str | None) -> np.datetime64:

@@ -1,7 +1,7 @@
 """Whose output a text is: told from what it says, never from the file's name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from loadcurve.errors import LoadcurveError, ParseError
@@ -128,7 +128,7 @@ def _find(text: str, forms: tuple[Form, ...]) -> tuple[list[tuple[Form, int]], s
 
 
 def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]]:
-    parser = ""
+    parser: Callable[..., Parsed] | None = None
     for form, start in beginnings(text, forms):
         if form.parser != parser:
             parser = form.parser

@@ -96,8 +96,8 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
             line = line[: -len(line.split()[-1])].rstrip()
             if not (_CPU.fullmatch(line) or len(re.findall(r"(?:src|dst|dport|code)=\S", line)) >= 6):
                 continue
-        if _HEAD.match(line):
-            flow = _flow(line, number, time)
+        if head := _HEAD.match(line):
+            flow = _flow(head, line, number, time)
             flows.append((*flow[:-1], None) if number == len(lines) else flow)
             listed += 1
         elif (found := _CPU.fullmatch(line)) or _OLD_COUNT.fullmatch(line):
@@ -120,8 +120,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     return Parsed("conntrack", tables, tuple(warnings), version)
 
 
-def _flow(line: str, number: int, time: object) -> tuple:
-    head = _HEAD.match(line)
+def _flow(head: re.Match[str], line: str, number: int, time: object) -> tuple:
     sides: list[dict[str, str]] = [{}, {}]
     others = [f"[{head['event']}]"] if head["event"] else []
     side = -1

@@ -166,10 +166,10 @@ def _row(fields: dict[str, str], number: int) -> dict:
 
 def _place(value: str, kind: str) -> dict:
     address, colon, port = value.rpartition(":")
-    if not colon or not port.isdigit() or not port.isascii():
-        address, port = value, None  # a socket of the file system, a name
-    ends = ("server_address", "server_port") if kind == "server" else ("virtual_address", "virtual_port")
-    return dict(zip(ends, (address.removeprefix("[").removesuffix("]"), port), strict=True))
+    numbered = bool(colon) and port.isdigit() and port.isascii()  # else a socket of the file system, or a name
+    address = (address if numbered else value).removeprefix("[").removesuffix("]")
+    end = "server" if kind == "server" else "virtual"
+    return {f"{end}_address": address, f"{end}_port": port if numbered else None}
 
 
 HAPROXY = Form(

@@ -56,7 +56,9 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     lines = text.removeprefix("\ufeff").split("\n")
     rows: list[dict] = []
     warnings: list[str] = []
-    time, group, names, units = None, "ip_vs_stats", (), ()
+    time, group = None, "ip_vs_stats"
+    names: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
         instant = time_of(line, number, timezone, warnings)

@@ -212,7 +212,7 @@ class Reader:
     def _of(self, name: str, read: Callable[[str], object]) -> Memo:
         return self._memo.setdefault(name, Memo(read))
 
-    def _map(self, name: str, read: Callable[[str], object], texts: Sequence[str], dtype: object) -> np.ndarray:
+    def _map(self, name: str, read: Callable[[str], object], texts: Sequence[str], dtype: str | type) -> np.ndarray:
         values = list(map(self._of(name, read).__getitem__, texts))
         return _objects(values) if dtype is object else np.array(values, dtype=dtype)
 

@@ -115,10 +115,10 @@ class _Log:
         by_layout: dict[Layout, tuple[list, list[int]]] = {}
         for at, line in enumerate(chunk.removesuffix("\n").split("\n"), number):
             whole = at < number + count
-            layout, groups = self._line(line, whole)
+            layout, values = self._line(line, whole)
             if layout is not None:
                 of_layout = by_layout.setdefault(layout, ([], []))
-                of_layout[0].append(groups)
+                of_layout[0].append(values)
                 of_layout[1].append(at)
             elif whole:
                 self.odd.note(line, at)
@@ -137,9 +137,9 @@ class _Log:
     def _line(self, line: str, whole: bool) -> tuple[Layout | None, tuple[str, ...]]:
         if len(line) > _LONGEST:
             return None, ()
-        for layout in self._readers:
-            if (match := layout.pattern().fullmatch(line)) and (whole or layout.ends_in_literal):
-                return layout, match.groups()
+        for known in self._readers:
+            if (match := known.pattern().fullmatch(line)) and (whole or known.ends_in_literal):
+                return known, match.groups()
         layout = None if self._fixed or len(self._readers) >= _MOST_LAYOUTS else layout_of_line(line)
         if layout is None or layout in self._readers or not (whole or self._is_only_line(layout)):
             return None, ()

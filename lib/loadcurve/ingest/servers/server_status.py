@@ -134,10 +134,10 @@ def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tupl
         if not abs(amount) < _MOST:
             raise ParseError(number, f"a number for {name!r}", value)
         if name in _COLUMNS:
-            column, scale = _COLUMNS[name]
+            column, times = _COLUMNS[name]
             if amount < 0 or (column in _COUNTS and amount != int(amount)):
                 raise ParseError(number, f"a count for {name!r}", value)
-            row[column] = int(amount) if column in _COUNTS else amount * scale
+            row[column] = int(amount) if column in _COUNTS else amount * times
         else:
             unit, scale = _UNITS.get(name, ("ratio", _PER_CENT) if match[2] else ("", 1))
             others.append((name, amount * scale, unit))
@@ -168,8 +168,10 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
     """Instant of ``Friday, 20-Nov-2026 22:56:02 UTC``; missing, with a warning, where the zone is another one."""
     match = re.fullmatch(r"[A-Z][a-z]+, ([0-9]{2}-[A-Z][a-z]{2}-[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}) (.+)", value)
     try:
-        local = datetime.strptime(match[1], "%d-%b-%Y %H:%M:%S")  # type: ignore[index]
-    except (TypeError, ValueError):
+        if match is None:
+            raise ValueError
+        local = datetime.strptime(match[1], "%d-%b-%Y %H:%M:%S")
+    except ValueError:
         raise ParseError(number, "a time such as Friday, 20-Nov-2026 22:56:02 UTC", value) from None
     zone = zone_named("UTC" if match[2] in ("UTC", "GMT") else timezone)
     time = local.replace(tzinfo=zone)

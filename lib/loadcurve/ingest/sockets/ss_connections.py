@@ -177,11 +177,11 @@ def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Arr
     skipped[at] = rows.first
     if (skipped < sizes).any():
         where = np.flatnonzero(np.arange(starts[-1]) >= np.repeat(starts[:-1] + skipped, sizes))
-        line = np.repeat(np.arange(len(sizes)), sizes)[where]
-        if (sizes[line] == 1).any():  # an empty line has one token, which is empty
+        of_line = np.repeat(np.arange(len(sizes)), sizes)[where]
+        if (sizes[of_line] == 1).any():  # an empty line has one token, which is empty
             full = pc.not_equal(texts.take(pa.array(where)), "").to_numpy(zero_copy_only=False)
-            where, line = where[full], line[full]
-        details = ss_details.Tokens(texts.take(pa.array(where)), socket[line], number + line)
+            where, of_line = where[full], of_line[full]
+        details = ss_details.Tokens(texts.take(pa.array(where)), socket[of_line], number + of_line)
         columns |= ss_details.columns_of(details, len(at), journal.warnings)
     columns["process"] = _of_sockets(users, has_users, kinds, socket, len(at))
     parts.append(columns)

@@ -141,12 +141,14 @@ def _other(tokens: list[str], family: str, line: int) -> tuple:
         for k in range(1, min(len(tokens), 20)):
             peer = tokens[k]
             if peer in ("*", "-") or re.fullmatch(r"(?:[0-9]{1,10}|\*):(?:-?[0-9]{1,10}|\*)", peer):
-                address, colon, port = " ".join(tokens[:k]).rpartition(":")
-                if not colon:
-                    address, port = port, None
-                far = peer.rpartition(":") if ":" in peer else (peer, "", None)
-                return (address, port, far[0], far[2], k + 1)
+                return (*_split_last(" ".join(tokens[:k])), *_split_last(peer), k + 1)
     raise ParseError(line, "ADDRESS:PORT on each side", shown)
+
+
+def _split_last(text: str) -> tuple[str, str | None]:
+    """Address and port around the last colon; no port without a colon."""
+    address, colon, port = text.rpartition(":")
+    return (address, port) if colon else (text, None)
 
 
 def _is_number(text: str) -> bool:

@@ -13,6 +13,7 @@ What ss itself does (iproute2 6.1, ``misc/ss.c``, ``print_summary``):
 
 import re
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
@@ -112,7 +113,7 @@ class _Reading:
         self.times: list = []
         self.counts: dict[str, list[int | None]] = {}
         self.began = 0
-        self.time = None
+        self.time: np.datetime64 | None = None
         self.timed = 0  # line of a time behind which no snapshot has begun
         self.warnings: list[str] = []
         self.errors: list[tuple[int, str]] = []
@@ -155,11 +156,12 @@ class _Reading:
         self.counts[word] = counts
         if word not in _TRANSPORT:
             return
-        total, ipv4, ipv6 = counts
+        total, ipv4, ipv6 = (count or 0 for count in counts)
         if total != ipv4 + ipv6:
             raise ParseError(number, f"a total of {ipv4} + {ipv6} = {ipv4 + ipv6}", line)
         if word == "INET" and all(part in self.counts for part in ("RAW", "UDP", "TCP")):
-            sums = [sum(column) for column in zip(*(self.counts[part] for part in ("RAW", "UDP", "TCP")), strict=True)]
+            parts = (self.counts[part] for part in ("RAW", "UDP", "TCP"))
+            sums = [sum(count or 0 for count in column) for column in zip(*parts, strict=True)]
             if counts != sums:
                 raise ParseError(number, "RAW + UDP + TCP = {} {} {}".format(*sums), line)
 

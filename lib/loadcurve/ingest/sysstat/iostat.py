@@ -68,7 +68,8 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     reader = Reader(text, "iostat", timezone, warnings)
     tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
     columns: list[str] = []
-    device, sample, first = "", {}, 0
+    device, first = "", 0
+    sample: dict[str, object] = {}
     for number, raw in enumerate(reader.lines, 1):
         line = raw.strip()
         cells = line.split()
@@ -84,7 +85,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
             warn_unknown(header, number, warnings)
         elif match := STAMP.fullmatch(line):
             time = reader.stamped(match, number)
-            sample = {**({"host": reader.host} if reader.host else {}), **({"time": time} if time else {})}
+            sample = reader.sample(time)
         elif last and not (ends_in_decimals(line) and len(cells) == len(columns) - (columns[:1] == [_CPU])):
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:

@@ -71,9 +71,9 @@ def _whole_intervals(text: str) -> str:
     if begin is None:
         return ""
     decoder, at, end = Decoder(), begin.end(), 0
-    while text[(at := _NEXT.match(text, at).end()) : at + 1] == "{":
+    while (following := _NEXT.match(text, at)) and text[following.end() : following.end() + 1] == "{":
         try:
-            _, at = decoder.raw_decode(text, at)
+            _, at = decoder.raw_decode(text, following.end())
         except (ValueError, RecursionError):
             break
         end = at

@@ -49,7 +49,8 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     """
     warnings: list[str] = []
     reader = Reader(text, "pidstat", timezone, warnings)
-    tasks, found, unknown = Tasks(warnings), False, set()
+    tasks, found = Tasks(warnings), False
+    unknown: set[str] = set()
     for number, document in hosts_of(text, "pidstat", warnings):
         reader.document(document, number)
         for interval in objects_in(document.get("statistics"), "the intervals of pidstat", number):

@@ -142,8 +142,8 @@ def split_item(
 def _interrupts(rows: Rows, host: str, time: datetime, cells: list[str], cpus: list[str], number: int) -> None:
     """Values of one interrupt for each chosen processor, which only the section -u of the same choice names."""
     interrupt, *rates = cells
-    values = [number_of(rate) for rate in rates]
-    if None in values:
+    values = [value for rate in rates if (value := number_of(rate)) is not None]
+    if len(values) < len(rates):
         raise ParseError(number, f"numbers after {interrupt}", ";".join(rates))
     if len(values) == 1:
         names = ["all"]

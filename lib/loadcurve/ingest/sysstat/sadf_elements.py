@@ -118,12 +118,13 @@ def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime,
             raise ParseError(number, f"a number for {attribute} of {element}", str(raw))
         values[printed_name(element, attribute)] = value
     item = str(group[key]) if key else ""
-    if section_named(element) is None:
+    whole = section_named(element)
+    if whole is None:
         rows.put(section_of([f"{element}: unknown"]), host, time, item, values, number, f"element {element!r}")
         return
     parts: dict[Section, dict[str, float]] = {}
     for printed, value in values.items():
-        parts.setdefault(section_named(element, printed), {})[printed] = value
+        parts.setdefault(section_named(element, printed) or whole, {})[printed] = value
     for section, part in parts.items():
         rows.put(section, host, time, item, part, number)
 
@@ -162,7 +163,7 @@ def put_event(rows: Rows, event: str, group: Group, host: str, instants: Instant
 def put_host(rows: Rows, facts: Mapping[str, str], instants: Instants, number: int) -> str:
     """Add the machine that the recording is of, and return its name."""
     host = facts.get("nodename", "")
-    row = {
+    row: dict[str, object] = {
         "host": host, "tool": "sadf", "kernel": facts.get("release"), "system": facts.get("sysname"),
         "architecture": facts.get("machine"),
     }  # fmt: skip

@@ -120,7 +120,8 @@ def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], ce
 
 def _score(counts: list[tuple[int, int]], sections: list[list[str]], cells: list[str]) -> int:
     """Sections that are not empty, items of a known shape, and sections that agree on their items."""
-    score, at, items = 0, 0, {}
+    score, at = 0, 0
+    items: dict[str, list[str]] = {}
     for section, (repeats, width) in zip(sections, counts, strict=True):
         named = cells[at : at + repeats * width : width]
         at += repeats * width

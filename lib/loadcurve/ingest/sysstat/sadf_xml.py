@@ -7,6 +7,7 @@ Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from typing import cast
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XMLError
 
@@ -82,7 +83,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
 
 def _nodes(text: str, start: int, warnings: list[str]) -> Iterator[tuple[int, bool, Element]]:
     """Line number, whether it begins or ends, and node, for every node up to where the text is no XML."""
-    parser = XMLPullParser(("start", "end"))
+    parser: XMLPullParser = XMLPullParser(("start", "end"))
     number = text.count("\n", 0, start) + 1
     depth = 1
     try:
@@ -90,7 +91,7 @@ def _nodes(text: str, start: int, warnings: list[str]) -> Iterator[tuple[int, bo
             if depth == 0:
                 break  # what a shell printed after the document
             parser.feed(text[at : at + _CHUNK])
-            for event, node in parser.read_events():
+            for event, node in cast(Iterator[tuple[str, Element]], parser.read_events()):
                 depth += 1 if event == "start" else -1
                 depth -= node.tag.rpartition("}")[2] == "sysstat"
                 yield number, event == "start", node

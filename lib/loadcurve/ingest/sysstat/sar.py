@@ -154,7 +154,7 @@ def _without_cut(text: str, warnings: WarningCollector) -> str:
 def _events(scan: Scan, instants: LineTimes) -> list[dict]:
     found = []
     for event in scan.events:
-        row = {"tool": "sar", "event": event.event}
+        row: dict[str, object] = {"tool": "sar", "event": event.event}
         if not np.isnat(time := instants.times[event.line]):
             row["time"] = _stamp(time)
         if event.cpus is not None:
@@ -171,7 +171,7 @@ def _hosts(scan: Scan, midnights: list[np.datetime64]) -> list[dict]:
     """One row for each distinct heading."""
     found: dict[tuple, dict] = {}
     for heading, midnight in zip(scan.headings, midnights, strict=True):
-        row = {"host": heading.host, "tool": "sar", "kernel": heading.kernel, "system": "Linux"}
+        row: dict[str, object] = {"host": heading.host, "tool": "sar", "kernel": heading.kernel, "system": "Linux"}
         if not np.isnat(midnight):
             row["date"] = _stamp(midnight)
         if heading.architecture:

@@ -35,14 +35,16 @@ def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
     at = text.find("\n ")
     if at < 0 or _INDENTED.match(text):
         return text, {}
-    parts, broken = [], {}
+    parts: list[str] = []
+    broken: dict[int, int] = {}
     done = line = 0  # where what is in `parts` ends, and the line there
     while at >= 0:
         start = _line_start(text, at)
         found = _BROKEN.match(text, start) if start >= done else None
         # A last line without its newline may be cut as well.
         if found is None or found.end() == len(text) or not _fits(text, found, parts, done):
-            at = text.find("\n ", _BLANK.match(text, at).end())
+            blank = _BLANK.match(text, at)
+            at = text.find("\n ", blank.end() if blank else at)
             continue
         empty = found[0].count("\n")
         line += text.count("\n", done, start)

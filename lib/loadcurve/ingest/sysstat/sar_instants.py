@@ -210,6 +210,11 @@ def days(
     return local + first[part]
 
 
+def _offset_s(time: datetime) -> float:
+    offset = time.utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
 def to_utc(local: np.ndarray, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:
     """UTC of local times (seconds since 1970), and whether each occurs twice, or never, on that zone's clocks.
 
@@ -225,8 +230,7 @@ def to_utc(local: np.ndarray, zone: ZoneInfo) -> tuple[np.ndarray, np.ndarray]:
     offsets, later = np.zeros((2, len(quarters)), np.int64)
     for i, quarter in enumerate(quarters.tolist()):
         naive = datetime.fromtimestamp(quarter * _QUARTER_S, UTC).replace(tzinfo=zone)
-        offsets[i] = naive.utcoffset().total_seconds()
-        later[i] = naive.replace(fold=1).utcoffset().total_seconds()
+        offsets[i], later[i] = (_offset_s(naive.replace(fold=fold)) for fold in (0, 1))
     return local - offsets[place], (offsets != later)[place]
 
 

@@ -13,7 +13,7 @@ _EAST_ASIAN = re.compile(
     r"([0-9]{1,2}) ?[时時시点點] ?([0-9]{1,2}) ?[分분] ?([0-9]{1,2}) ?[秒초]",
     re.MULTILINE,
 )
-_BEFORE = re.compile(r"^(上午|下午|午前|午後|오전|오후) ?([0-9]{1,2}:[0-9]{2}:[0-9]{2})", re.MULTILINE)
+_BEFORE = re.compile(r"^(上午|下午|午前|午後|오전|오후) ?([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.MULTILINE)
 _AFTER = re.compile(
     r"^([0-9]{2}:[0-9]{2}:[0-9]{2}) {1,3}"
     r"(AM|PM|[aApP]\.? ?[mM]\.?|[πμ]\.?μ\.?|上午|下午|午前|午後|오전|오후|ص|م|ق\.ظ|ب\.ظ)(?= |$)",
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
         if _EAST_ASIAN.search(head):
             text = _EAST_ASIAN.sub(lambda m: _clock(m[2], m[3], m[4], m[1]), text)
         if _BEFORE.search(head):
-            text = _BEFORE.sub(lambda m: _clock(*m[2].split(":"), m[1]), text)
+            text = _BEFORE.sub(lambda m: _clock(m[2], m[3], m[4], m[1]), text)
     if _DOTTED.search(head):
         text = _DOTTED.sub(r"\1:\2:\3", text)
     if _ONE_DIGIT.search(head):

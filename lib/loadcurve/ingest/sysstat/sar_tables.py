@@ -174,34 +174,30 @@ def _joined(sections: list[dict[str, np.ndarray]], instants: LineTimes) -> dict[
 
 
 class _Long:
-    """Numbers of one part for a long table: `values` has a column of the text in each row."""
+    """Numbers of one part for a long table: `values` has a column of the text in each row.
 
-    def __init__(self, rows: Rows, values: list[np.ndarray], words: dict[str, list]) -> None:
-        self.lines, self.values, self.words = rows.lines, values, words
-        self.columns: list[Column] = []
+    Of the table's columns of words, one is named by row, as names and the code of each row; the others by column.
+    """
+
+    def __init__(self, rows: Rows, mine: list[int], item: str, words: dict[str, list[str]]) -> None:
+        self.lines, self.values = rows.lines, [rows.numbers[i] for i in mine]
+        self.columns = [_target(rows.header, rows.header.places[i]) for i in mine]
+        self.by_row, self.by_column = {item: (rows.names, rows.items)}, words
 
 
 def _counters(parts: Sequence[Rows]) -> list[_Long]:
     found = []
     for rows in parts:
         header = rows.header
-        mine = [(i, _target(header, place)) for i, place in enumerate(header.places)]
-        mine = [(i, column) for i, column in mine if column.table == "counters"]
-        if not mine:
-            continue
-        items = [rows.names[i] if i >= 0 else None for i in range(len(rows.names))]
-        long = _Long(
-            rows,
-            [rows.numbers[i] for i, _ in mine],
-            {
+        targets = [_target(header, place) for place in header.places]
+        mine = [i for i, column in enumerate(targets) if column.table == "counters"]
+        if mine:
+            words = {
                 "group": [header.section.group("sar")] * len(mine),
-                "item": [items, rows.items],
-                "counter": [column.name for _, column in mine],
-                "unit": [column.unit for _, column in mine],
-            },
-        )
-        long.columns = [column for _, column in mine]
-        found.append(long)
+                "counter": [targets[i].name for i in mine],
+                "unit": [targets[i].unit for i in mine],
+            }
+            found.append(_Long(rows, mine, "item", words))
     return found
 
 
@@ -209,20 +205,19 @@ def _interrupts(parts: Sequence[Rows]) -> list[_Long]:
     found = []
     for rows in parts:
         header = rows.header
-        mine = [(i, header.columns[place]) for i, place in enumerate(header.places)]
-        mine = [(i, name) for i, name in mine if _target(header, header.places[i]).table == "interrupts"]
+        mine = [i for i, place in enumerate(header.places) if _target(header, place).table == "interrupts"]
         if header.section.table != "interrupts" or not mine:
             continue
-        by_row = [rows.names, rows.items]
+        names = [header.columns[header.places[i]] for i in mine]
+        kinds = {"kind": ["hard"] * len(mine)}
         if header.columns[header.item] == "CPU":  # RHEL 5: one column for each interrupt
-            by_column = [str(int(name[1:-2])) for _, name in mine]
-            words = {"kind": ["hard"] * len(mine), "interrupt": by_column, "cpu": by_row}
+            words = kinds | {"interrupt": [str(int(name[1:-2])) for name in names]}
+            found.append(_Long(rows, mine, "cpu", words))
         else:
-            by_column = ["all" if name in ("intr/s", "all") else name.removeprefix("CPU") for _, name in mine]
-            words = {"kind": ["hard"] * len(mine), "interrupt": by_row, "cpu": by_column}
-        long = _Long(rows, [rows.numbers[i] for i, _ in mine], words)
-        long.columns = [_target(header, header.places[i]) for i, _ in mine]
-        found.append(long)
+            words = kinds | {
+                "cpu": ["all" if name in ("intr/s", "all") else name.removeprefix("CPU") for name in names]
+            }
+            found.append(_Long(rows, mine, "interrupt", words))
     return found
 
 
@@ -244,8 +239,8 @@ def _long(
     for part in parts:
         at = starts[begin : begin + len(part.lines)]
         begin += len(part.lines)
-        by_row = {n: _codes(w[0], known[n])[w[1]] for n, w in part.words.items() if w and isinstance(w[0], list)}
-        by_column = {n: _codes(w, known[n]) for n, w in part.words.items() if n not in by_row}
+        by_row = {name: _codes(names, known[name])[items] for name, (names, items) in part.by_row.items()}
+        by_column = {name: _codes(names, known[name]) for name, names in part.by_column.items()}
         for i, values in enumerate(part.values):
             numbers[at + i] = _checked(_si(values, part.columns[i]), part.lines, part.columns[i], warnings)
             line_of[at + i] = part.lines

@@ -147,14 +147,16 @@ class Reader:
         ParseError
             Where the text is no time.
         """
-        sample = {"host": self.host} if self.host else {}
         if text is None:
-            return sample
+            return self.sample(None)
         match = STAMP.fullmatch(plain(str(text)).strip())
         if match is None:
             raise ParseError(number, "a time such as 22:33:26 or 11/20/2026 10:33:25 PM", str(text))
-        time = self.stamped(match, number)
-        return {**sample, "time": time} if time else sample
+        return self.sample(self.stamped(match, number))
+
+    def sample(self, time: datetime | None) -> dict[str, object]:
+        """Columns `host` and `time`, as far as they are known."""
+        return {**({"host": self.host} if self.host else {}), **({"time": time} if time else {})}
 
     def stamped(self, match: re.Match[str], number: int) -> datetime | None:
         """Instant of a match of `STAMP`; None where neither it nor the heading tells the day."""
