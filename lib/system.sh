@@ -17,51 +17,44 @@ PATH="$PATH:/usr/sbin:/sbin"
 python="${PYTHON:-python3}"
 missing=""
 need() { # COMMAND PACKAGE
-    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+    command -v "$1" >/dev/null 2>&1 || lacking "$2"
+}
+lacking() { # PACKAGE, once
+    case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac
+}
+registered() { # GROUP: what the modules of the laboratory register
+    listed=$("$python" "$(dirname "$0")/packages.py" "$1")
+    while read -r package test; do
+        case "$test" in
+        # Debian names PHP's programs by their version.
+        php-fpm) test="/usr/sbin/php-fpm*" ;;
+        esac
+        case "$test" in
+        /*) ls -d $test >/dev/null 2>&1 || lacking "$package" ;;
+        "") ;;
+        *) need "$test" "$package" ;;
+        esac
+    done <<LIST
+$listed
+LIST
 }
 case "${2:-}" in
 lab-tools)
-    need wrk wrk
-    need ab apache2-utils
-    need nginx nginx
-    need sar sysstat
-    need ss iproute2
-    # The `delay` server waits on nginx's echo module, which Debian packages by itself.
-    [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || missing="$missing libnginx-mod-http-echo"
+    registered lab-tools
     # Debian splits venv off; without ensurepip there is no .venv.
     if ! "$python" -c 'import ensurepip' 2>/dev/null; then
         missing="$missing $("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
     fi
     ;;
 lab-test)
-    need ip iproute2
-    need sysctl procps
+    registered lab-test
+    # What the tests start beside the laboratory's own tools.
     need ping iputils-ping
-    need ethtool ethtool
-    need nft nftables
-    need h2load nghttp2-client
-    need hey hey
-    need curl curl
-    need ssh openssh-client
     need sshd openssh-server
-    need haproxy haproxy
-    need lighttpd lighttpd
-    [ -e /usr/lib/lighttpd/mod_deflate.so ] || missing="$missing lighttpd-mod-deflate"
-    need apache2 apache2-bin
-    need caddy caddy
-    need mariadbd mariadb-server-core
     need mariadb mariadb-client-core
     need faketime faketime
-    need ipvsadm ipvsadm
     # IPVS for kernels that have none.
     need linux.uml user-mode-linux
-    # Debian names PHP's programs by their version; its plain packages bring the newest.
-    ls /usr/sbin/php-fpm* >/dev/null 2>&1 || missing="$missing php-fpm"
-    ls /usr/lib/php/*/mysqli.so >/dev/null 2>&1 || missing="$missing php-mysql"
-    [ -e /usr/share/wordpress/wp-load.php ] || missing="$missing wordpress"
-    [ -e /usr/share/wordpress/wp-content/themes/twentytwentyone ] ||
-        missing="$missing wordpress-theme-twentytwentyone"
-    [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing="$missing libnginx-mod-stream"
     ;;
 browser)
     # Where Ubuntu's or Google's is there, that will do.

@@ -157,7 +157,7 @@ def ingest(
 def doctor() -> None:
     """List the installed tools with their versions, and how to install the missing ones."""
     from loadcurve.ingest.registry import FORMS
-    from loadcurve.lab.hosts.tools import TOOLS
+    from loadcurve.lab.known_tools import TOOLS
 
     for tool in TOOLS.values():
         typer.echo(str(tool))

@@ -56,14 +56,14 @@ def registered(package: ModuleType, kind: type[T]) -> tuple[T, ...]:
 
 
 def registered_by_name(package: ModuleType, kind: type[N]) -> dict[str, N]:
-    """Return the constants that `registered` finds, by their names in alphabetical order.
+    """Return the constants that `registered` finds, by their names, in the same order.
 
     Raises
     ------
     ValueError
         When two of them have the same name.
     """
-    found = sorted(registered(package, kind), key=lambda one: one.name)
+    found = registered(package, kind)
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"{package.__name__} registers {', '.join(twice)} twice")

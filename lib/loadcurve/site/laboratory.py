@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from types import ModuleType
 
 from loadcurve import paths
@@ -14,7 +13,7 @@ from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
 from loadcurve.lab.schedule.search import Capacity, NarrowMean, SaturatingSize
 from loadcurve.lab.servers import Burn, Delay, Files, Status, Text, apache, caddy, lighttpd
 from loadcurve.lab.study_file import balancers, servers
-from loadcurve.lab.study_file.servers import MonitorsSection, ServerSection
+from loadcurve.lab.study_file.servers import ServerSection
 from loadcurve.site.literal import literal
 
 RECIPES: dict[str, dict[str, object]] = {
@@ -38,7 +37,7 @@ RECIPES: dict[str, dict[str, object]] = {
         "ipvs": balancers.IpvsSection,
     },
     "generators": dict(GENERATORS),
-    "monitors": {one.name: getattr(monitors, one.name, (MonitorsSection, one.name)) for one in fields(MonitorsSection)},
+    "monitors": dict(monitors.MONITORS),
     "faults": dict(FAULTS),
     "searches": {"capacity": Capacity, "saturating_size": SaturatingSize, "stop": NarrowMean},
 }

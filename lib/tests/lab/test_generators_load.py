@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import GENERATORS, Load, command_of, generator_named, split
-from loadcurve.lab.hosts.tools import TOOLS
+from loadcurve.lab.known_tools import TOOLS
 
 URL = "http://127.0.0.1:8080/"
 

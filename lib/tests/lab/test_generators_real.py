@@ -15,7 +15,8 @@ from loadcurve.ingest.registry import form_of
 from loadcurve.lab.deployment.host_slot import free_port
 from loadcurve.lab.generators import GENERATORS, Load, command_of
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH, TOOLS, which
+from loadcurve.lab.hosts.tools import SEARCH_PATH, which
+from loadcurve.lab.known_tools import TOOLS
 
 pytestmark = pytest.mark.real
 

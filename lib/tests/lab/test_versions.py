@@ -12,6 +12,7 @@ from loadcurve.lab.hosts import capabilities, tools
 from loadcurve.lab.hosts.executor import LocalExecutor
 from loadcurve.lab.hosts.host import LOCAL
 from loadcurve.lab.hosts.versions import version_at
+from loadcurve.lab.known_tools import tool_named
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def old_nginx(tmp_path) -> Path:
 
 def test_a_program_by_path_is_asked_itself(tmp_path, old_nginx):
     executor = LocalExecutor(LOCAL, tmp_path)
-    assert version_at(executor, "nginx", str(old_nginx)) == "1.18.0"
-    assert version_at(executor, "nginx", "nginx") == tools.version("nginx")
+    assert version_at(executor, tool_named("nginx"), str(old_nginx)) == "1.18.0"
+    assert version_at(executor, tool_named("nginx"), "nginx") == tools.version(tool_named("nginx"))
 
 
 @pytest.fixture
@@ -43,9 +44,11 @@ def by_name(tmp_path, monkeypatch):
 
 def test_a_program_by_name_is_asked_itself(tmp_path, by_name):
     executor = LocalExecutor(LOCAL, tmp_path)
-    assert version_at(executor, "nginx", "openresty") == "1.21.4.1"
-    assert version_at(executor, "nginx", "no-such-openresty") == "", "not that of the usual one"
-    assert version_at(executor, "php-fpm", "php-fpm") == tools.version("php-fpm"), "Debian has its version in the name"
+    assert version_at(executor, tool_named("nginx"), "openresty") == "1.21.4.1"
+    assert version_at(executor, tool_named("nginx"), "no-such-openresty") == "", "not that of the usual one"
+    assert version_at(executor, tool_named("php-fpm"), "php-fpm") == tools.version(tool_named("php-fpm")), (
+        "Debian has its version in the name"
+    )
 
 
 @pytest.mark.lab
@@ -97,4 +100,4 @@ def test_the_first_number_with_a_dot(words, said):
 
 
 def test_a_program_that_is_not_there_has_none(tmp_path):
-    assert version_at(LocalExecutor(LOCAL, tmp_path), "nginx", os.fspath(tmp_path / "none")) == ""
+    assert version_at(LocalExecutor(LOCAL, tmp_path), tool_named("nginx"), os.fspath(tmp_path / "none")) == ""

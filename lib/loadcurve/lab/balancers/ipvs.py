@@ -7,7 +7,7 @@ from functools import cache
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.servers.settings import (
     Endpoint,
     check_address,
@@ -16,6 +16,8 @@ from loadcurve.lab.servers.settings import (
     check_endpoints,
     check_name,
 )
+
+TOOL = Tool("ipvsadm", "balancer", "--version", "ipvsadm")
 
 MOST_SERVICES = 10_000
 SCHEDULERS = ("rr", "wrr", "wlc", "sh", "mh")
@@ -97,7 +99,7 @@ def ipvs_rules(balancer: IpvsBalancer) -> Rules:
     file = f"{balancer.name}.ipvs"
     return Rules(
         balancer.name,
-        "ipvsadm",
+        TOOL,
         load=("ipvsadm", "-R"),
         remove=("ipvsadm", "-C"),
         export=("ipvsadm", "-S", "-n"),

@@ -44,10 +44,10 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     argv = executor.argv(rules.load, LIMIT_S)
     _run(executor, argv, rules.stdin)
     exported = _run(executor, executor.argv(rules.export, LIMIT_S))
-    (executor.folder / f"{rules.name}.{rules.tool}.rules.txt").write_text(exported, "utf-8")
+    (executor.folder / f"{rules.name}.{rules.tool.name}.rules.txt").write_text(exported, "utf-8")
     try:
         yield Command(
-            "balancer", rules.tool, argv, "", "", LIMIT_S,
+            "balancer", rules.tool.name, argv, "", "", LIMIT_S,
             version=version(rules.tool), host=executor.host.name, started_at=begun, ended_at=now(), exit_code=0,
             stdin=rules.stdin,
         )  # fmt: skip

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
+
+TOOL = Tool("nft", "balancer", "--version", "nftables")
 
 MOST_SERVICES = 10_000
 
@@ -119,7 +122,7 @@ def nft_rules(balancer: NftBalancer) -> Rules:
     file, table = f"{balancer.name}.nft", ("table", "ip", balancer.table)
     return Rules(
         balancer.name,
-        "nft",
+        TOOL,
         load=("nft", "-f", file),
         remove=("nft", "delete", *table),
         export=("nft", "--stateless", "--numeric", "list", *table),

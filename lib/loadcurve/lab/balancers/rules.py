@@ -1,7 +1,9 @@
-"""Balancers that are rules of the kernel: nothing runs, something is loaded and removed again."""
+"""Balancers that are rules of the kernel: no process runs; commands load the rules and remove them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from loadcurve.lab.hosts.tools import Tool
 
 
 @dataclass(frozen=True)
@@ -14,8 +16,8 @@ class Rules:
     ----------
     name : str
         Its own among the services of a run; its files begin with it.
-    tool : str
-        Which program it is, as `TOOLS` calls it.
+    tool : Tool
+        Program that loads them.
     files : mapping of str to str
         Name of each file in the run's folder → its text, written before the load and kept with the run.
     load : tuple of str
@@ -31,7 +33,7 @@ class Rules:
     """
 
     name: str
-    tool: str
+    tool: Tool
     load: tuple[str, ...]
     remove: tuple[str, ...]
     export: tuple[str, ...]

@@ -60,6 +60,11 @@ class Balanced:
     counters: tuple[str, ...] = ()
     expected: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def counting(self) -> tuple[str, tuple[str, ...]]:
+        """Tool and command of its counters, for `MonitoredHost`."""
+        return (self.rules.tool.name if self.rules else "haproxy"), self.counters
+
 
 def balance(
     section: BalancerSection,

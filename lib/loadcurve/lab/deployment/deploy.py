@@ -13,7 +13,7 @@ from loadcurve.lab.deployment.loads import Loader, connections_of, loaders
 from loadcurve.lab.deployment.servers import ServerGroup, serve
 from loadcurve.lab.faults import Fault
 from loadcurve.lab.hosts.capabilities import Programs
-from loadcurve.lab.monitors import Monitor
+from loadcurve.lab.monitors import Monitor, MonitoredHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.study_file.study_file import StudyFile
 
@@ -168,32 +168,20 @@ def _monitors(
     balancer: str,
     roots: tuple[str, ...],
 ) -> dict[str, tuple[Monitor, ...]]:
-    wanted = settings.monitors
-    ports = sorted({_port(root) for root in roots} | {e.port for one in served.values() for e in one.endpoints})
+    ports = tuple(sorted({_port(root) for root in roots} | {e.port for one in served.values() for e in one.endpoints}))
+    intervals = {name: getattr(settings.monitors, name) for name in monitors.MONITORS}
     found: dict[str, tuple[Monitor, ...]] = {}
     for name in slots:
-        chosen = [
-            getattr(monitors, recipe)(interval_s)
-            for recipe in ("sar", "mpstat", "ss_summary", "nstat", "proc")
-            if (interval_s := getattr(wanted, recipe)) is not None
-        ]
-        chosen += [
-            getattr(monitors, recipe)(ports, interval_s)
-            for recipe in ("ss_connections", "ss_details")
-            if (interval_s := getattr(wanted, recipe)) is not None
-        ]
-        if wanted.stub_status is not None and name in served and served[name].status:
-            chosen.append(monitors.stub_status(served[name].status, "/", wanted.stub_status))
-        if wanted.counters is not None and name == balancer:
-            chosen.append(_counters(balanced, wanted.counters))
-        if chosen:
-            found[name] = tuple(chosen)
+        counters = balanced.counting if balanced is not None and name == balancer else ("", ())
+        host = MonitoredHost(ports, served[name].status if name in served else None, counters)
+        chosen = (
+            kind.on_host(intervals[kind.name], host)
+            for kind in monitors.MONITORS.values()
+            if intervals[kind.name] is not None
+        )
+        if present := tuple(one for one in chosen if one is not None):
+            found[name] = present
     return found
-
-
-def _counters(balanced: Balanced, interval_s: float) -> Monitor:
-    tool = balanced.rules.tool if balanced.rules else "haproxy"
-    return Monitor(tool, tool, "", interval_s, balanced.counters)
 
 
 def _port(url: str) -> int:

@@ -9,6 +9,7 @@ from loadcurve.lab.hosts.tools import Tool
 # ab ends at -n even before -t: 100 s at 50,000 requests/s.  It reserves 32 bytes of addresses for each, 160 MB in all.
 MAX_REQUESTS = 5_000_000
 _METHOD_OPTIONS = {"GET": (), "HEAD": ("-i",), "POST": ("-T", "text/plain", "-p"), "PUT": ("-T", "text/plain", "-u")}
+TOOL = Tool("ab", "load, closed loop", "-V", "apache2-utils", group="lab-tools")
 
 
 def _command_line(load: Load, stem: str) -> CommandLine:
@@ -28,7 +29,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
 
 
 AB = Generator(
-    Tool("ab", "load, closed loop", "-V", "apache2-utils"),
+    TOOL,
     "Sends requests from one thread, and writes percentiles and, if asked, each request to files.",
     _command_line,
     bounds=("duration_s", "requests"),

@@ -4,6 +4,8 @@ from loadcurve.lab.generators.generator import CommandLine, Generator, body_file
 from loadcurve.lab.generators.load import Load
 from loadcurve.lab.hosts.tools import Tool
 
+TOOL = Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client")
+
 
 def _command_line(load: Load, stem: str) -> CommandLine:
     """Command of h2load by HTTP/1.1, one request at a time on each connection; ``-N`` closes idle connections."""
@@ -19,7 +21,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
 
 
 H2LOAD = Generator(
-    Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client"),
+    TOOL,
     "Sends requests by HTTP/1.1, one at a time on each connection, and writes each of them to a file if asked.",
     _command_line,
     bounds=("duration_s", "requests"),

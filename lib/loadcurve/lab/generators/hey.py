@@ -4,6 +4,8 @@ from loadcurve.lab.generators.generator import CommandLine, Generator, body_file
 from loadcurve.lab.generators.load import Load
 from loadcurve.lab.hosts.tools import Tool
 
+TOOL = Tool("hey", "load, closed loop", "", "hey")
+
 
 def _command_line(load: Load, stem: str) -> CommandLine:
     """Command of hey; it follows no redirect, which could lead to a host that must not be loaded."""
@@ -19,7 +21,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
 
 
 HEY = Generator(
-    Tool("hey", "load, closed loop", "", "hey"),
+    TOOL,
     "Sends requests from one worker per connection, and prints a histogram of response times.",
     _command_line,
     bounds=("duration_s", "requests"),

@@ -4,6 +4,8 @@ from loadcurve.lab.generators.generator import CommandLine, Generator, header_op
 from loadcurve.lab.generators.load import Load
 from loadcurve.lab.hosts.tools import Tool
 
+TOOL = Tool("weighttp", "load, closed loop", "-v", source="build https://git.lighttpd.net/lighttpd/weighttp")
+
 
 def _command_line(load: Load, stem: str) -> CommandLine:
     return CommandLine((
@@ -13,7 +15,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
 
 
 WEIGHTTP = Generator(
-    Tool("weighttp", "load, closed loop", "-v", source="build https://git.lighttpd.net/lighttpd/weighttp"),
+    TOOL,
     "Sends a fixed number of GET requests from several threads.",
     _command_line,
     # 0.4 has no option for a duration or a method (show_help in src/weighttp.c).

@@ -9,6 +9,7 @@ from loadcurve.lab.hosts.tools import Tool
 _REPORTER = Path(__file__).with_name("reporter.lua").read_text("utf-8")
 # Not HEAD: wrk waits for the body that the response to HEAD announces and never sends.
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS")
+TOOL = Tool("wrk", "load, closed loop", "-v", "wrk", group="lab-tools")
 
 
 def _command_line(load: Load, stem: str) -> CommandLine:
@@ -28,7 +29,7 @@ def options(load: Load) -> tuple[str, ...]:
 
 
 WRK = Generator(
-    Tool("wrk", "load, closed loop", "-v", "wrk"),
+    TOOL,
     "Sends requests from several threads; a script of the laboratory writes counts and percentiles as JSON.",
     _command_line,
     bounds=("duration_s",),

@@ -10,6 +10,7 @@ _REQUEST = """\
 wrk.method = "{method}"
 wrk.body = string.rep("x", {body_bytes})
 """
+TOOL = Tool("wrk2", "load, open loop", "-v", source="build https://github.com/giltene/wrk2")
 
 
 def _command_line(load: Load, stem: str) -> CommandLine:
@@ -22,7 +23,7 @@ def _command_line(load: Load, stem: str) -> CommandLine:
 
 
 WRK2 = Generator(
-    Tool("wrk2", "load, open loop", "-v", source="build https://github.com/giltene/wrk2"),
+    TOOL,
     "Sends requests at a fixed rate; response times count from the instant at which each request was due.",
     _command_line,
     bounds=("duration_s",),

@@ -12,7 +12,7 @@ from typing import Any
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.tools import version, version_in, which
+from loadcurve.lab.hosts.tools import PackageFile, Tool, version, version_in, which
 
 # Run on a machine by ssh, Python 3.9 or newer: what an nginx says of itself, its modules, PHP-FPM, PHP's extensions.
 _ASK = r"""
@@ -32,6 +32,16 @@ print(json.dumps({
 }))
 """
 _ASK_LIMIT_S = 20.0
+ECHO_MODULE = PackageFile(
+    "libnginx-mod-http-echo",
+    "/usr/lib/nginx/modules/ngx_http_echo_module.so",
+    "waits without using the processor",
+    group="lab-tools",
+)
+STREAM_MODULE = PackageFile(
+    "libnginx-mod-stream", "/usr/lib/nginx/modules/ngx_stream_module.so", "balances connections"
+)
+NGINX = Tool("nginx", "server, proxy", "-v", "nginx", group="lab-tools")
 _NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
 
 
@@ -56,8 +66,8 @@ class Programs:
     nginx_takes_early_errors: Callable[[str], bool]
     is_root: bool
 
-    ECHO = "ngx_http_echo_module.so"
-    STREAM = "ngx_stream_module.so"
+    ECHO = ECHO_MODULE.name
+    STREAM = STREAM_MODULE.name
 
 
 def here() -> Programs:
@@ -123,9 +133,8 @@ def _module(name: str) -> str:
 
 
 def _no_module(name: str) -> str:
-    package = {Programs.ECHO: "libnginx-mod-http-echo", Programs.STREAM: "libnginx-mod-stream"}[name]
-    use = {Programs.ECHO: "waits without using the processor", Programs.STREAM: "balances connections"}[name]
-    return f"nginx lacks {name}, which {use}: apt-get install {package}"
+    module = next(one for one in (ECHO_MODULE, STREAM_MODULE) if one.name == name)
+    return f"nginx lacks {name}, which {module.use}: apt-get install {module.package}"
 
 
 @cache
@@ -138,7 +147,7 @@ def _php() -> tuple[str, str]:
 
 @cache
 def _takes_early_errors(program: str) -> bool:
-    return _is_recent(version("nginx", "" if program == "nginx" else program))
+    return _is_recent(version(NGINX, "" if program == "nginx" else program))
 
 
 def _is_recent(said: str) -> bool:

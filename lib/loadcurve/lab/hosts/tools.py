@@ -1,4 +1,7 @@
-"""The tools whose output is read: where they are on this machine, their versions, how to get the others."""
+"""Programs that the laboratory starts: where they are on this machine, their versions, how to get missing ones.
+
+A module that starts a program registers it by a constant of class `Tool`; `loadcurve.lab.known_tools` collects them.
+"""
 
 import os
 import re
@@ -16,27 +19,30 @@ _PATIENCE_S = 10.0  # for a tool that waits instead of printing its version
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool, and where it comes from.
+    """A program, and where it comes from.  `lib/packages.py` reads its arguments from the source: use literals.
 
     Attributes
     ----------
     name : str
         Its command.
     use : str
-        What it tells.
-    flag : str
+        What it is used for, in a few words.
+    version_option : str
         Option that makes it print its version; empty where there is none.
     package : str
         Debian's package; empty where there is none.
     source : str
         Where else to get it.
+    group : str
+        Who installs the package: ``lab-tools`` (`make`), ``lab-test`` (`make lab-test`), or empty for nobody.
     """
 
     name: str
     use: str
-    flag: str
+    version_option: str
     package: str = ""
     source: str = ""
+    group: str = "lab-test"
 
     @property
     def remedy(self) -> str:
@@ -45,52 +51,35 @@ class Tool:
 
     def __str__(self) -> str:
         path = which(self.name)
-        found = f"{version(self.name) or 'prints no version':<18} {path}" if path else f"not here: {self.remedy}"
+        found = f"{version(self) or 'prints no version':<18} {path}" if path else f"not here: {self.remedy}"
         return f"{self.name:<10} {self.use:<20} {found}"
 
 
-TOOLS = {
-    tool.name: tool
-    for tool in (
-        Tool("wrk", "load, closed loop", "-v", "wrk"),
-        Tool("ab", "load, closed loop", "-V", "apache2-utils"),
-        Tool("weighttp", "load, closed loop", "-v", source="build https://git.lighttpd.net/lighttpd/weighttp"),
-        Tool("wrk2", "load, open loop", "-v", source="build https://github.com/giltene/wrk2"),
-        Tool("h2load", "load, HTTP/2", "--version", "nghttp2-client"),
-        Tool("hey", "load, closed loop", "", "hey"),
-        Tool("oha", "load, both loops", "--version", source="cargo install oha"),
-        Tool("vegeta", "load, open loop", "-version", source="https://github.com/tsenart/vegeta/releases"),
-        Tool("k6", "load, both loops", "version", source="https://github.com/grafana/k6/releases"),
-        Tool("fortio", "load, open loop", "version", source="https://github.com/fortio/fortio/releases"),
-        Tool("httperf", "load, open loop", "--version", "httperf"),
-        Tool("siege", "load, closed loop", "", "siege"),  # asked for its version, it writes to the user's ~/.siege
-        Tool("ghz", "load, gRPC", "--version", source="https://github.com/bojand/ghz/releases"),
-        Tool("nginx", "server, proxy", "-v", "nginx"),
-        Tool("apache2", "server", "-v", "apache2-bin"),
-        Tool("lighttpd", "server", "-v", "lighttpd"),
-        Tool("caddy", "server", "version", "caddy"),
-        Tool("php-fpm", "server of pages", "-v", "php-fpm"),
-        Tool("mariadbd", "database", "--version", "mariadb-server-core"),
-        Tool("haproxy", "balancer", "-v", "haproxy"),
-        Tool("ipvsadm", "balancer", "--version", "ipvsadm"),
-        Tool("nft", "balancer", "--version", "nftables"),
-        Tool("iptables", "balancer", "--version", "iptables"),
-        Tool("conntrack", "connection tracking", "--version", "conntrack"),
-        Tool("sar", "machine", "-V", "sysstat"),
-        Tool("sadf", "binary sa files", "-V", "sysstat"),
-        Tool("mpstat", "processors", "-V", "sysstat"),
-        Tool("pidstat", "processes", "-V", "sysstat"),
-        Tool("iostat", "disks", "-V", "sysstat"),
-        Tool("vmstat", "machine", "-V", "procps"),
-        Tool("ss", "sockets", "-V", "iproute2"),
-        Tool("ssh", "hosts", "-V", "openssh-client"),
-        Tool("ip", "interfaces", "-V", "iproute2"),
-        Tool("nstat", "kernel counters", "-V", "iproute2"),
-        Tool("netstat", "kernel counters", "-V", "net-tools"),
-        Tool("ethtool", "interfaces", "--version", "ethtool"),
-    )
-}
-"""Tools by name, in the order in which `loadcurve doctor` shows them."""
+@dataclass(frozen=True)
+class PackageFile:
+    """A file that a tool needs and another package installs, such as a module; literals, as for `Tool`.
+
+    Attributes
+    ----------
+    package : str
+        Debian's package.
+    path : str
+        Its absolute path there; a pattern of the shell.
+    use : str
+        What it does.
+    group : str
+        Who installs the package, as in `Tool`.
+    """
+
+    package: str
+    path: str
+    use: str
+    group: str = "lab-test"
+
+    @property
+    def name(self) -> str:
+        """Its file name."""
+        return self.path.rpartition("/")[2]
 
 
 def which(tool: str) -> str | None:
@@ -105,22 +94,22 @@ def _newest_php() -> str | None:
 
 
 @cache
-def version(tool: str, program: str = "") -> str:
-    """Version as the tool itself prints it: the first number with a dot in its own answer; empty where it has none.
+def version(tool: Tool, program: str = "") -> str:
+    """Return the version that a tool prints: the first number with a dot in its output; empty where it prints none.
 
     Parameters
     ----------
-    tool : str
-        One of `TOOLS`.
+    tool : Tool
+        Which one.
     program : str
-        Path of the very program, where it is not the usual one.
+        Name or path of the program, where it is not the usual one.
     """
-    path, flag = which(program or tool), TOOLS[tool].flag if tool in TOOLS else ""
-    if path is None or not flag:
+    path = which(program or tool.name)
+    if path is None or not tool.version_option:
         return ""
     try:
         done = subprocess.run(
-            [path, flag], capture_output=True, stdin=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False
+            [path, tool.version_option], capture_output=True, stdin=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -128,7 +117,7 @@ def version(tool: str, program: str = "") -> str:
 
 
 def version_in(words: str) -> str:
-    """First number with a dot in what a tool says of itself; empty where there is none.
+    """Return the first number with a dot in what a tool prints; empty where there is none.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.tools import TOOLS, version, version_in
+from loadcurve.lab.hosts.tools import Tool, version, version_in
 
 # Tools print their version to either stream, and some exit with an error code.
 _ASK = (
@@ -14,26 +14,26 @@ _LIMIT_S = 15.0
 _known: dict[tuple[str, str, str], str] = {}
 
 
-def version_at(executor: Executor, tool: str, program: str = "") -> str:
+def version_at(executor: Executor, tool: Tool, program: str = "") -> str:
     """Return the version that a tool prints on a host; empty if it prints none.
 
     Parameters
     ----------
     executor : Executor
         Of the host.
-    tool : str
-        One of `TOOLS`.
+    tool : Tool
+        Which one.
     program : str
         Its name or path, if not the usual one.
     """
-    own = "" if program == tool else program
+    own = "" if program == tool.name else program
     if executor.is_here:
         return version(tool, own)
-    if tool not in TOOLS or not TOOLS[tool].flag:
+    if not tool.version_option:
         return ""
     key = (executor.url, tool, own)
     if key not in _known:
-        argv = ("python3", "-I", "-S", "-c", _ASK, own or tool, TOOLS[tool].flag)
+        argv = ("python3", "-I", "-S", "-c", _ASK, own or tool.name, tool.version_option)
         try:
             _known[key] = version_in(executor.check_output(argv, _LIMIT_S))
         except LabError:

@@ -1,28 +1,27 @@
-"""Monitors: what is watched on each host while the load runs, all on one clock (UTC).
+"""Monitors: what is sampled on each host while the load runs, all on one clock (UTC).
 
-A recipe is a pure function to a `Monitor`; `watchers` turns the monitors of a host into the few processes that run
-them.  Access logs need no monitor: a server writes its own (`Serving.access_log`).
+A monitor is registered by a constant of class `MonitorKind`; `MONITORS` holds all of them by name.  `watchers` turns
+the monitors of a host into the few processes that run them.  Access logs need no monitor: a server writes its own.
 """
 
-from loadcurve.lab.monitors.monitor import Monitor
-from loadcurve.lab.monitors.recipes import (
-    PROC,
-    ipvsadm,
-    mpstat,
-    nft,
-    nstat,
-    proc,
-    sar,
-    ss_connections,
-    ss_details,
-    ss_summary,
-    stub_status,
-)
+import sys
+
+from loadcurve.discovery import registered_by_name
+from loadcurve.lab.monitors.counters import PROC_FILES, ipvsadm, nft, nstat, proc, stub_status
+from loadcurve.lab.monitors.monitor import Monitor, MonitoredHost, MonitorKind
+from loadcurve.lab.monitors.sockets import ss_connections, ss_details, ss_summary
+from loadcurve.lab.monitors.sysstat import mpstat, sar
 from loadcurve.lab.monitors.watchers import Watcher, watchers
 
+MONITORS = registered_by_name(sys.modules[__name__], MonitorKind)
+"""Monitors by the name that a study uses."""
+
 __all__ = [
-    "PROC",
+    "MONITORS",
+    "PROC_FILES",
     "Monitor",
+    "MonitorKind",
+    "MonitoredHost",
     "Watcher",
     "ipvsadm",
     "mpstat",

@@ -1,6 +1,7 @@
-"""A monitor, as data: what is looked at while the load runs, how often, and which form of ingestion reads it."""
+"""A monitor as it is registered, and as it runs on a host: what it samples, how often, and which form reads it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadcurve.errors import ValueRuleError
@@ -13,7 +14,7 @@ _PAGE = re.compile(r"/[A-Za-z0-9_/.-]{0,200}")
 
 @dataclass(frozen=True)
 class Monitor:
-    """Something to watch on a host.
+    """What one monitor samples on a host.
 
     Attributes
     ----------
@@ -74,3 +75,44 @@ class Monitor:
         """
         more = "" if self.name == self.tool else f".{self.name.removeprefix(f'{self.tool}-')}"
         return f"{host}.{self.tool}{more}.txt"
+
+
+@dataclass(frozen=True)
+class MonitoredHost:
+    """What a monitor has to know of its host and study.
+
+    Attributes
+    ----------
+    ports : tuple of int
+        Ports of the servers and of the balancer.
+    status : Endpoint or None
+        Page on which this host's nginx counts its connections.
+    counters : tuple of str and tuple of str
+        Tool and command that print the counters of the balancer on this host; empty where there is none.
+    """
+
+    ports: tuple[int, ...] = ()
+    status: Endpoint | None = None
+    counters: tuple[str, tuple[str, ...]] = ("", ())
+
+
+@dataclass(frozen=True)
+class MonitorKind:
+    """A monitor that a study can name.
+
+    Attributes
+    ----------
+    name : str
+        Its key in the section `monitors`, whose value is the interval in s.
+    description : str
+        A sentence for the reference page and the schema.
+    on_host : callable
+        Interval and host → `Monitor`, or None where the host has nothing to sample.
+    whole_seconds : bool
+        Whether its tool takes intervals of whole seconds only.
+    """
+
+    name: str
+    description: str
+    on_host: Callable[[float, MonitoredHost], Monitor | None]
+    whole_seconds: bool = False

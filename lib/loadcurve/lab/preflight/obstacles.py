@@ -19,24 +19,13 @@ from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.limits import Limits
 from loadcurve.lab.hosts.network.named_topologies import BLOCKS
-from loadcurve.lab.hosts.tools import TOOLS, which
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.schedule.points import Point, block
 from loadcurve.lab.study_file import StudyFile
 from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.study import Study
 
-_PACKAGE = {
-    "setpriv": "util-linux",
-    "taskset": "util-linux",
-    "prlimit": "util-linux",
-    "unshare": "util-linux",
-    "timeout": "coreutils",
-    "python3": "python3",
-    "sysctl": "procps",
-    "tc": "iproute2",
-    "curl": "curl",
-    "mariadbd": "mariadb-server-core",
-}
 _ALWAYS = ("setpriv", "timeout", "python3")
 # A namespace that is gone with the question: what its kernel can do, the hosts of a run can.
 _PROBE = Host("probe", "127.0.0.1", ("unshare", "--net"))
@@ -177,7 +166,6 @@ def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
     return ("unshare", next(word for word in argv[1:] if not word.startswith("-")))
 
 
-def _remedy(tool: str) -> str:
-    if tool in TOOLS and TOOLS[tool].package:
-        return f"apt-get install {TOOLS[tool].package}"
-    return f"apt-get install {_PACKAGE[tool]}" if tool in _PACKAGE else TOOLS[tool].source if tool in TOOLS else ""
+def _remedy(name: str) -> str:
+    tool = tool_named(name)
+    return f"apt-get install {tool.package}" if tool.package else tool.source

@@ -21,6 +21,7 @@ from loadcurve.lab.hosts.network.commands import Invocation
 from loadcurve.lab.hosts.process import Started, now
 from loadcurve.lab.hosts.signals import pause
 from loadcurve.lab.hosts.versions import version_at
+from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.run import drain
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import (
@@ -117,8 +118,8 @@ class RunSession:
                 texts = [
                     Command(
                         "collector", by_name[name].tool, argv, file, watcher.stderr, self.limit_s,
-                        variant=by_name[name].variant, version=version_at(executor, by_name[name].tool), host=host,
-                        env=dict(watcher.env),
+                        variant=by_name[name].variant, host=host, env=dict(watcher.env),
+                        version=version_at(executor, tool_named(by_name[name].tool)),
                     )
                     for name, file in watcher.outputs.items()
                 ]  # fmt: skip
@@ -197,7 +198,7 @@ class RunSession:
         argv = executor.argv((*_pin(self._cpus(host, role)), *wrap, *service.argv), self.limit_s)
         command = Command(
             kind, service.tool, argv, f"{name}.txt", f"{name}.err", self.limit_s,
-            version=version_at(executor, service.tool, service.program or service.argv[0]),
+            version=version_at(executor, tool_named(service.tool), service.program or service.argv[0]),
             host=host, env=dict(service.env),
             folders=tuple(service.folders), unpacked=packed(service, self.folder),
         )  # fmt: skip
@@ -209,7 +210,7 @@ class RunSession:
         """Write a generator's files on its host; return its version."""
         executor, made = self.environment.work[loader.host], loader.generator
         executor.put(start_at(made, 0, loader.stem, _PYTHON).files if together else made.files)
-        return version_at(executor, made.tool)
+        return version_at(executor, tool_named(made.tool))
 
     def _send(self, loader: Loader, version: str, role: str, instant_ns: int) -> tuple[int, Executor, Started]:
         executor, made = self.environment.work[loader.host], loader.generator

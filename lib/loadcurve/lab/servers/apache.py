@@ -1,8 +1,11 @@
 """A private Apache httpd that sends files."""
 
+from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_flag, check_path
 from loadcurve.lab.servers.web import WebServer
+
+TOOL = Tool("apache2", "server", "-v", "apache2-bin")
 
 # Threads of a process, at most: the default of ThreadLimit (mpm_common of Apache 2.4).
 _THREADS_OF_A_PROCESS = 64

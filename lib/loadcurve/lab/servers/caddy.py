@@ -2,8 +2,11 @@
 
 import json
 
+from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.web import WebServer
+
+TOOL = Tool("caddy", "server", "version", "caddy")
 
 
 def caddy_service(server: WebServer) -> Service:

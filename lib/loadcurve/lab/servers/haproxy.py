@@ -4,9 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
+
+TOOL = Tool("haproxy", "server, balancer", "-v", "haproxy")
 
 _HEAD = """\
 # A private haproxy of the laboratory; started in the run's folder by the command in run.json.

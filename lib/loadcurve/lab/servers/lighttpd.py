@@ -1,7 +1,11 @@
 """A private lighttpd that sends files."""
 
+from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.web import WebServer
+
+TOOL = Tool("lighttpd", "server", "-v", "lighttpd")
+DEFLATE = PackageFile("lighttpd-mod-deflate", "/usr/lib/lighttpd/mod_deflate.so", "compresses responses")
 
 _CONFIG = """\
 # A private lighttpd of the laboratory; started in the run's folder by the command in run.json.

@@ -6,8 +6,11 @@ it listens nowhere but on its socket in the run's folder and, where asked, on an
 
 from dataclasses import dataclass
 
+from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
+
+TOOL = Tool("mariadbd", "database", "--version", "mariadb-server-core")
 
 DATABASE = "lab"
 

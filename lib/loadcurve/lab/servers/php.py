@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadcurve.errors import check_all
+from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
+
+TOOL = Tool("php-fpm", "server of pages", "-v", "php-fpm")
+MYSQLI = PackageFile("php-mysql", "/usr/lib/php/*/mysqli.so", "connects PHP to a database")
 
 _FPM = """\
 ; A private PHP-FPM of the laboratory; started in the run's folder by the command in run.json.

@@ -20,7 +20,7 @@ class Service:
     name : str
         Its own among the services of a run: letters, digits and ``-``.  Its files and streams begin with it.
     tool : str
-        Which program it is, as `TOOLS` calls it.
+        Name of its `Tool`.
     argv : tuple of str
         The command, run in the run's folder; never a shell.
     files : mapping of str to str

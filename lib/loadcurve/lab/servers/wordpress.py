@@ -4,8 +4,16 @@ Debian's own configuration, which wants files in /etc, is passed by: one page of
 then does what WordPress's own ``index.php`` does.  The first request writes the tables and answers 503.
 """
 
+from loadcurve.lab.hosts.tools import PackageFile
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_path
+
+PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
+THEME = PackageFile(
+    "wordpress-theme-twentytwentyone",
+    "/usr/share/wordpress/wp-content/themes/twentytwentyone",
+    "has the theme of the front page",
+)
 
 _PAGE = """\
 <?php

@@ -1,0 +1,29 @@
+"""sar and mpstat, which print their samples themselves."""
+
+from loadcurve.lab.hosts.tools import Tool
+from loadcurve.lab.monitors.monitor import Monitor, MonitorKind
+
+SAR_TOOL = Tool("sar", "machine", "-V", "sysstat", group="lab-tools")
+SADF_TOOL = Tool("sadf", "binary sa files", "-V", "sysstat")
+MPSTAT_TOOL = Tool("mpstat", "processors", "-V", "sysstat")
+
+
+def sar(interval_s: float = 1) -> Monitor:
+    """Return sar: processors, interfaces, TCP and sockets; it prints the samples that it holds on SIGINT."""
+    kinds = ("-u", "ALL", "-P", "ALL", "-n", "DEV", "-n", "TCP", "-n", "ETCP", "-n", "SOCK")
+    argv = ("sar", *kinds, f"{interval_s:g}")
+    return Monitor("sar", "sar", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+
+
+def mpstat(interval_s: float = 1) -> Monitor:
+    """Return mpstat: time shares of each processor."""
+    argv = ("mpstat", "-P", "ALL", f"{interval_s:g}")
+    return Monitor("mpstat", "mpstat", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+
+
+SAR = MonitorKind(
+    "sar", "Processors, interfaces, TCP and sockets.", lambda interval_s, host: sar(interval_s), whole_seconds=True
+)
+MPSTAT = MonitorKind(
+    "mpstat", "Each processor by itself.", lambda interval_s, host: mpstat(interval_s), whole_seconds=True
+)
