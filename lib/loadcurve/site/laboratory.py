@@ -7,7 +7,7 @@ from types import ModuleType
 
 from loadcurve import paths
 from loadcurve.lab import describe, monitors, read_checked
-from loadcurve.lab.faults import FAULTS
+from loadcurve.lab.faults import FAULTS, FaultKind
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.named_topologies import TOPOLOGIES
 from loadcurve.lab.schedule.search import Capacity, NarrowMean, SaturatingSize
@@ -81,8 +81,8 @@ def _said(kind: str, name: str, recipe: object) -> str:
     if kind == "generators":
         bounds = " or ".join(f"`{bound}`" for bound in GENERATORS[name].bounds)
         return f"{first}<br>{GENERATORS[name].loop.capitalize()} loop, ended by {bounds}."
-    if kind == "faults" and len(paragraphs) > 1:
-        return f"{first}<br>{paragraphs[1]}"
+    if isinstance(recipe, FaultKind):
+        return f"{first}<br>{recipe.symptoms}"
     return first
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loadcurve.lab import faults
-from loadcurve.lab.faults import Fault
+from loadcurve.lab.faults import Fault, FaultTarget
 from loadcurve.lab.hosts.network import HostSettings, LinkConditions, Topology
 from loadcurve.lab.hosts.network.wiring import resolve
 from loadcurve.lab.study_file.adaptive import FaultSection
@@ -23,19 +23,9 @@ def fault_of(section: FaultSection, service: str, port: int) -> Fault:
     port : int
         The server's.
     """
-    kind = section.kind
-    value = getattr(section, kind)
-    if kind in ("drop_syn", "drop_fin"):
-        return faults.FAULTS[kind](port)
-    if kind in ("kill_worker", "stop_server"):
-        return faults.FAULTS[kind](service)
-    if kind == "fill_accept_queue":
-        return faults.fill_accept_queue(service, value)
-    if kind == "cap_connections":
-        return faults.cap_connections(port, value)
-    if kind in ("few_descriptors", "lose_packets", "delay_packets") and section.host:
-        return faults.FAULTS[kind](value, section.host.rstrip("0123456789"))
-    return faults.FAULTS[kind](value)
+    kind = faults.FAULTS[section.kind]
+    role = section.host.rstrip("0123456789")
+    return kind.make(getattr(section, section.kind), FaultTarget(service, port, role))
 
 
 def links_with(

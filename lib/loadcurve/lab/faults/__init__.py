@@ -1,47 +1,28 @@
-"""Faults: what goes wrong on purpose, on hosts that the laboratory made, and how it looks.
+"""Faults: what goes wrong on purpose, on hosts that the laboratory made, and how to recognise it.
 
-A recipe is a pure function to a `Fault`; `injected` makes one for as long as a context lasts, `why_not` says beforehand
-what the kernel lacks for it.
+A fault that a study can name is registered by a constant of class `FaultKind`; `FAULTS` holds all of them by name.
+Its `make` returns a `Fault`; `injected` makes the fault for as long as a context lasts, and `why_not` says beforehand
+which capability of the kernel is missing.
 """
 
-from loadcurve.lab.faults.fault import Fault, Send, Sysctl, Table
-from loadcurve.lab.faults.inject import Event, injected, why_not
-from loadcurve.lab.faults.recipes import (
-    cap_connections,
-    delay_packets,
-    drop_fin,
-    drop_syn,
-    few_descriptors,
-    fill_accept_queue,
-    fill_conntrack,
-    kill_worker,
-    lose_packets,
-    narrow_ports,
-    stop_server,
-)
+import sys
 
-FAULTS = {
-    recipe.__name__: recipe
-    for recipe in (
-        narrow_ports,
-        few_descriptors,
-        drop_syn,
-        drop_fin,
-        lose_packets,
-        delay_packets,
-        kill_worker,
-        stop_server,
-        fill_accept_queue,
-        fill_conntrack,
-        cap_connections,
-    )
-}
-"""Recipes by name, as a study names them."""
+from loadcurve.discovery import registered_by_name
+from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Sysctl, Table
+from loadcurve.lab.faults.inject import Event, injected, why_not
+from loadcurve.lab.faults.limits import cap_connections, few_descriptors, fill_conntrack, narrow_ports
+from loadcurve.lab.faults.packets import delay_packets, drop_fin, drop_syn, lose_packets
+from loadcurve.lab.faults.processes import fill_accept_queue, kill_worker, stop_server
+
+FAULTS = registered_by_name(sys.modules[__name__], FaultKind)
+"""Faults by the name that a study uses."""
 
 __all__ = [
     "FAULTS",
     "Event",
     "Fault",
+    "FaultKind",
+    "FaultTarget",
     "Send",
     "Sysctl",
     "Table",

@@ -1,8 +1,9 @@
-"""A fault, as data: what is done to a host, to its services, to a command or to a link, and what undoes it."""
+"""A fault as it is registered, and as data: its steps on a host, a service, a command or a link, and their undoing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions
@@ -15,7 +16,7 @@ _TABLE = re.compile(r"fault_[a-z_]{1,24}")
 
 @dataclass(frozen=True)
 class Sysctl:
-    """A setting of the host's namespace; the end of the fault puts back what was there before.
+    """A setting of the host's namespace; the end of the fault restores the previous value.
 
     Attributes
     ----------
@@ -101,19 +102,19 @@ class Fault:
     Attributes
     ----------
     name : str
-        As a study calls it.
+        Its name in a study.
     role : str
-        On whose host it happens: ``C``, ``LB`` or ``S``.
+        Role of its host: ``C``, ``LB`` or ``S``.
     begin : tuple of Step
-        What makes it, while services and load run.
+        Steps that make it, while services and load run.
     end : tuple of Step
-        What undoes it beyond settings and tables, which are undone by themselves.
+        Steps that undo it, besides settings and tables, which are always undone.
     wrap : tuple of str
-        Stands before the argv of the load generator (role C) or of the servers.
+        Prefix of the argv of the load generator (role C) or of the servers.
     sysctls : mapping of str to str
-        Settings of the host that must be there before its services start.
+        Settings of the host that are set before its services start.
     link : LinkConditions or None
-        Condition of the host's links, for as long as they last.
+        Condition of the host's links for the whole run.
     """
 
     name: str
@@ -128,3 +129,50 @@ class Fault:
         check_choice("role", self.role, ("C", "LB", "S"))
         for name, value in self.sysctls.items():
             Sysctl(name, value)
+
+
+@dataclass(frozen=True)
+class FaultTarget:
+    """Where a fault of a study happens.
+
+    Attributes
+    ----------
+    service : str
+        Name of the server's service.
+    port : int
+        The server's port.
+    role : str
+        Role of the host that the study names, ``C``, ``LB`` or ``S``; empty where it names none.
+    """
+
+    service: str = "S1"
+    port: int = 80
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class FaultKind:
+    """A fault that a study can name.
+
+    Attributes
+    ----------
+    name : str
+        Its key in the section `fault`.
+    description : str
+        What the key means: a sentence for the schema and the reference page.
+    symptoms : str
+        How a load test shows the fault, for the reference page.
+    value : type
+        Type of the key's value; ``Literal[True]`` for a fault without a number.
+    make : callable
+        Value and `FaultTarget` → `Fault`; raises `ValueRuleError` for a wrong value.
+    acts_on : str
+        ``process`` or ``port`` of a server that the laboratory started, or ``host``.
+    """
+
+    name: str
+    description: str
+    symptoms: str
+    value: Any
+    make: Callable[[Any, FaultTarget], Fault]
+    acts_on: Literal["process", "port", "host"] = "host"

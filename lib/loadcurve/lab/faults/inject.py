@@ -1,4 +1,4 @@
-"""Make a fault on a host for as long as a context lasts, and undo it whatever happens."""
+"""Make a fault on a host for as long as a context lasts, and undo it even after an error."""
 
 import contextlib
 import os
@@ -15,14 +15,14 @@ from loadcurve.lab.hosts.process import now
 
 @dataclass(frozen=True)
 class Event:
-    """What was done, for the record of a run.
+    """A step that was done, for the record of a run.
 
     Attributes
     ----------
     at : str
         UTC, ISO 8601.
     what : str
-        A step, in words.
+        The step, in words.
     """
 
     at: str
@@ -33,13 +33,13 @@ class Event:
 def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None) -> Iterator[list[Event]]:
     """Make a fault, and undo it at the end in reverse.
 
-    A launcher that is killed meanwhile undoes nothing: settings and tables go with the namespace, and so do stopped
-    processes, since `clean` ends all that run there.
+    A launcher that is killed meanwhile undoes nothing: settings and tables disappear with the namespace, and `clean`
+    ends the processes that were stopped there.
 
     Parameters
     ----------
     fault : Fault
-        Its `wrap`, `sysctls` and `link` are the runner's business.
+        The run session applies its `wrap`, `sysctls` and `link`.
     host : Host
         In a namespace that the laboratory made.
     services : mapping of str to int
@@ -48,7 +48,7 @@ def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None
     Yields
     ------
     list of Event
-        What was done so far; complete after the context.
+        Steps done so far; complete after the context.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None
 
 
 def why_not(fault: Fault, host: Host) -> str:
-    """Why a fault cannot be made on a host; empty where it can.
+    """Return why a fault cannot be made on a host; empty where it can.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def _set(host: Host, name: str, value: str, events: list[Event]) -> None:
     run(host.argv(("sysctl", "-q", "-w", f"{name}={value}")))
     # sysctl(8) ends with 0 also where the kernel refuses what it writes.
     if (held := " ".join(run(host.argv(("sysctl", "-n", name))).split())) != value:
-        raise LabError(f"{name} was to be {value}, and the kernel keeps it at {held}")
+        raise LabError(f"{name} was to be {value}, but the kernel keeps it at {held}")
     events.append(Event(now(), f"{name} = {value}"))
 
 
@@ -122,7 +122,7 @@ def _remove(host: Host, table: Table, events: list[Event]) -> None:
 
 
 def _send(step: Send, services: Mapping[str, int], events: list[Event]) -> None:
-    """Signal processes below a guard that this very process started; the guard itself goes on keeping the time."""
+    """Signal the processes below a guard of this process; the guard itself continues and keeps the time limit."""
     import psutil  # of the extra [lab]
 
     if step.service not in services:
@@ -139,10 +139,10 @@ def _send(step: Send, services: Mapping[str, int], events: list[Event]) -> None:
         below = []
     if not below:
         if step.signal == "CONT":
-            return  # it has ended meanwhile, which the runner finds out by itself
+            return  # it has ended meanwhile, and the run reports that
         raise LabError(f"service {step.service} has no process to send {step.signal} to")
     for process in below:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.send_signal(signal.Signals[f"SIG{step.signal}"])
-    told = " ".join(str(process.pid) for process in below)
-    events.append(Event(now(), f"{step.signal} sent to {step.service}: {told}"))
+    pids = " ".join(str(process.pid) for process in below)
+    events.append(Event(now(), f"{step.signal} sent to {step.service}: {pids}"))

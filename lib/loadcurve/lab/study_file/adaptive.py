@@ -1,6 +1,5 @@
 """The sections `objective`, `search` and `stop`: what a run must keep, and which runs follow from it."""
 
-import inspect
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -186,12 +185,11 @@ class FaultSection:
 
     def _check_number(self, name: str) -> None:
         """See that the fault takes its number, whatever its own name for it is."""
-        recipe, value = faults.FAULTS[name], getattr(self, name)
+        value = getattr(self, name)
         if value is None or value is True:
             return
-        first = {"service": "S1", "port": 80}.get(next(iter(inspect.signature(recipe).parameters)))
         try:
-            recipe(*((value,) if first is None else (first, value)))
+            faults.FAULTS[name].make(value, faults.FaultTarget())
         except ValueRuleError as error:
             raise ValueRuleError(name, error.rule, value) from None
 

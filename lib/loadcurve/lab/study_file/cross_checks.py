@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.wiring import resolve
 from loadcurve.study import place_of
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from loadcurve.lab.study_file.study_file import StudyFile
 
 _KERNEL = ("nft", "ipvs")
-_OF_PROCESSES = ("kill_worker", "stop_server", "fill_accept_queue")
-_OF_PORTS = ("drop_syn", "drop_fin", "cap_connections")
 
 
 def check_together(settings: "StudyFile") -> None:
@@ -163,13 +162,13 @@ def _fault(settings: "StudyFile") -> list[ValueRuleError]:
         return [ValueRuleError("fault", "made in namespaces: choose a topology of them", fault.kind)]
     if fault.host and fault.host not in settings.topology.names:
         return [ValueRuleError("fault.host", f"one of {', '.join(settings.topology.names)}", fault.host)]
-    if settings.server.url is not None and fault.kind in (*_OF_PROCESSES, *_OF_PORTS):
+    if settings.server.url is not None and FAULTS[fault.kind].acts_on != "host":
         return [
             ValueRuleError(
                 "fault", "left out for a server that runs already: it has no process of this study", fault.kind
             )
         ]
-    if fault.kind in _OF_PROCESSES and fault.host and not fault.host.startswith("S"):
+    if FAULTS[fault.kind].acts_on == "process" and fault.host and not fault.host.startswith("S"):
         return [ValueRuleError("fault.host", f"a server's: {fault.kind} happens to its process", fault.host)]
     if 0 < settings.load.seconds <= fault.after_s:
         rule = f"less than the {settings.load.seconds:g} s of load, or the fault comes when the load is over"

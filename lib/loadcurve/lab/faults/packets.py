@@ -1,0 +1,70 @@
+"""Faults of packets: segments that are dropped by their flags, and links that lose or delay packets."""
+
+import math
+from typing import Literal
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.faults.fault import Fault, FaultKind, Table
+from loadcurve.lab.hosts.network.conditions import LinkConditions
+from loadcurve.lab.servers.settings import check_count
+
+# RFC 9293, 3.1: the flags of a segment that opens a connection, and of one that closes it.
+_OPENS, _CLOSES = "tcp flags & (syn | ack) == syn", "tcp flags & fin == fin"
+
+
+def drop_syn(port: int) -> Fault:
+    """Return the fault that drops each first segment of a connection to a port."""
+    check_count("port", port, 1, 65535)
+    return Fault("drop_syn", "S", (Table("fault_syn", "input", (f"tcp dport {port} {_OPENS} counter drop",)),))
+
+
+def drop_fin(port: int) -> Fault:
+    """Return the fault that drops the segments by which a server closes connections of a port."""
+    check_count("port", port, 1, 65535)
+    return Fault("drop_fin", "S", (Table("fault_fin", "output", (f"tcp sport {port} {_CLOSES} counter drop",)),))
+
+
+def lose_packets(ratio: float, role: str = "S") -> Fault:
+    """Return the fault that drops a share of the packets of a host's links."""
+    number = isinstance(ratio, int | float) and not isinstance(ratio, bool)
+    if not (number and math.isfinite(ratio) and 0 < ratio <= 1):
+        raise ValueRuleError("ratio", "a number over 0, up to 1", ratio)
+    return Fault("lose_packets", role, link=LinkConditions(loss_ratio=ratio))
+
+
+def delay_packets(delay_s: float, role: str = "S") -> Fault:
+    """Return the fault that delays a host's packets in each direction."""
+    return Fault("delay_packets", role, link=LinkConditions(delay_s=delay_s))
+
+
+DROP_SYN = FaultKind(
+    "drop_syn",
+    "Segments that open a connection to the servers are lost.",
+    "No new connection opens. A client retransmits its SYN; wrk prints no error and runs far beyond its duration.",
+    Literal[True],
+    lambda _, target: drop_syn(target.port),
+    acts_on="port",
+)
+DROP_FIN = FaultKind(
+    "drop_fin",
+    "Segments by which a server closes a connection are lost.",
+    "The client waits, and the server's end stays in FIN-WAIT-1. Where closing the connection ends a response, wrk "
+    "counts 0 requests and no error.",
+    Literal[True],
+    lambda _, target: drop_fin(target.port),
+    acts_on="port",
+)
+LOSE_PACKETS = FaultKind(
+    "lose_packets",
+    "Share of a server's packets that is lost in each direction.",
+    "The kernel retransmits, and response times get a long tail.",
+    float,
+    lambda ratio, target: lose_packets(ratio, target.role or "S"),
+)
+DELAY_PACKETS = FaultKind(
+    "delay_packets",
+    "Delay of a server's packets in each direction.",
+    "No response is faster than twice the delay.",
+    float,
+    lambda delay_s, target: delay_packets(delay_s, target.role or "S"),
+)
