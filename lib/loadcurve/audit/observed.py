@@ -1,4 +1,4 @@
-"""What the collectors saw while the load ran, one row for each run, beside what was asked for."""
+"""What the monitors measured while the load ran, one row for each run, beside what was requested."""
 
 import pandas as pd
 
@@ -30,6 +30,15 @@ def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     ------
     ValueRuleError
         When runs of one variant and load differ in another factor (see `loadcurve.factors`).
+
+    Examples
+    --------
+    >>> run = {"study": "s", "run_id": "a", "variant": "v", "connections": 4, "status": "finished", "duration_s": 10.0}
+    >>> runs = pd.DataFrame([run | {"server_cpu": "0", "generator_cpu": "1"}])
+    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "cpu": "0", "elapsed_s": [1.0, 5.0, 10.0],
+    ...                     "cpu_idle_ratio": [0.2, 0.1, 0.9], "cpu_iowait_ratio": 0.0})
+    >>> summarise_busy(cpu, runs)[["cpu", "role", "busy_ratio"]].round(2).values.tolist()  # the last sample is too late
+    [['0', 'server', 0.85]]
     """
     each = cpu[cpu["cpu"] != "all"].merge(_points(runs), on=["study", "run_id"])
     within = each[(each["elapsed_s"] >= _SAMPLE_S) & (each["elapsed_s"] <= each["duration_s"] - _SAMPLE_S)]
@@ -50,7 +59,7 @@ def _role(cpu: str, server_cpu: str, generator_cpu: str) -> str:
 def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Most connections that a snapshot saw established on the server's side, for each run.
 
-    The server's side is told by its listening socket: its port is the local port of a row in state LISTEN.
+    The server's side is identified by its listening socket: its port is the local port of a row in state LISTEN.
 
     Parameters
     ----------
@@ -66,6 +75,15 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     ------
     ValueRuleError
         As `summarise_busy`.
+
+    Examples
+    --------
+    >>> run = {"study": "s", "run_id": "a", "variant": "v", "connections": 4, "status": "finished", "duration_s": 10.0}
+    >>> runs = pd.DataFrame([run | {"server_cpu": "0", "generator_cpu": "1"}])
+    >>> sockets = pd.DataFrame({"study": "s", "run_id": "a", "time": 1, "state": ["LISTEN", "ESTAB", "ESTAB"],
+    ...                         "local_port": ["80", "80", "50001"]})
+    >>> summarise_established(sockets, runs)["established"].tolist()  # the client's end is not counted
+    [1]
     """
     keys = ["study", "run_id"]
     listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
@@ -77,7 +95,7 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
 
 
 def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:
-    """Where the TCP sockets of a machine are, by its ``ss -s``: seen here, or elsewhere.
+    """Where the TCP sockets of a machine are, by its ``ss -s``: in this network namespace, or elsewhere.
 
     ss counts in two scopes.  What is established, and what is in the transport table, belongs to the network namespace
     that ss ran in; what is allocated or orphaned is counted over the whole machine.  Its ``closed`` is the difference

@@ -40,11 +40,6 @@ def asymptotic_throughput_rps(
     numpy.ndarray
         Upper bound in requests per second; the arguments broadcast, NaN passes through.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(asymptotic_throughput_rps([1, 20], demand_s=9.2, latency_min_s=17.2, think_time_s=120).round(4))
@@ -69,11 +64,6 @@ def asymptotic_latency_s(
     -------
     numpy.ndarray
         Lower bound in seconds; the arguments broadcast, NaN passes through.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------
@@ -101,11 +91,6 @@ def saturation_connections(demand_s: ArrayLike, latency_min_s: ArrayLike, think_
     -------
     numpy.ndarray
         Connections, not rounded; the arguments broadcast, NaN passes through.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------
@@ -157,8 +142,4 @@ def find_saturation(demand: Estimate, latency_min: Estimate, think_time_s: float
     if np.isnan([lo, hi]).any():
         warnings.append("the interval of the demand or of the least latency is not known: none for saturation")
     level = min(demand.level, latency_min.level)
-    return Estimate(value, lo, hi, level, "(R_min + Z) / D, worst corners of both intervals", _once(warnings))
-
-
-def _once(warnings: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(warnings))
+    return Estimate(value, lo, hi, level, "(R_min + Z) / D, worst corners of both intervals", tuple(warnings))

@@ -75,7 +75,7 @@ def find_demand(connections: ArrayLike, throughput_rps: ArrayLike, level: float 
         np.inf if x_max.lo <= 0 else 1 / x_max.lo,
         level,
         f"1 / mean throughput at N = {best:g}, {near}",
-        _once([*warnings, *x_max.warnings]),
+        (*warnings, *x_max.warnings),
     )
 
 
@@ -126,7 +126,7 @@ def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: f
         np.inf if rate.lo <= 0 else 1 / rate.lo,
         level,
         f"N / mean throughput at N = {best:g}, {near}",
-        _once([*warnings, *rate.warnings]),
+        (*warnings, *rate.warnings),
     )
 
 
@@ -167,7 +167,3 @@ def _still_rising(levels: pd.Series) -> str:
         f"throughput still rises at the last level (N = {levels.index[-1]:g}, {rise:+.2%} from "
         f"N = {levels.index[-2]:g}): D is an upper bound"
     )
-
-
-def _once(warnings: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(warnings))

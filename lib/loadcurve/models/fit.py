@@ -48,6 +48,13 @@ class Fit:
     function, gradient, solve : callable
         The law ``(connections, *parameters) -> X``, shape (m,); its derivatives by the parameters, shape (m, p); and
         its least squares, as `Law` describes them.
+
+    Examples
+    --------
+    >>> from loadcurve.models.scaling import fit_usl
+    >>> fit = fit_usl([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
+    >>> print(fit.predict([3, 12]).round(2))
+    [2.59 3.11]
     """
 
     law: str

@@ -1,4 +1,4 @@
-"""What each further step of connections brings, and what it costs."""
+"""Throughput gained and response time added by each further level of connections."""
 
 import pandas as pd
 
@@ -37,6 +37,16 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     ------
     ValueRuleError
         When runs of one level differ in a factor (see `loadcurve.factors`).
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "connections": [1, 2], "throughput_rps": [100.0, 160],
+    ...                      "latency_mean_s": [0.01, 0.0125]})
+    >>> latency = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "quantile": 0.99, "latency_s": [0.02, 0.03]})
+    >>> summarise_gain(runs, latency)[["connections", "throughput_change_ratio", "latency_by_little_s"]]
+       connections  throughput_change_ratio  latency_by_little_s
+    0            1                      NaN               0.0100
+    1            2                      0.6               0.0125
     """
     check_points(runs, ["connections"])
     levels = runs.groupby("connections")

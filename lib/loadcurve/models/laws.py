@@ -71,11 +71,6 @@ def little_throughput_rps(connections: ArrayLike, latency_s: ArrayLike, think_ti
     numpy.ndarray
         Requests per second.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(little_throughput_rps(100, 0.05))
@@ -102,11 +97,6 @@ def little_latency_s(connections: ArrayLike, throughput_rps: ArrayLike, think_ti
     -------
     numpy.ndarray
         Seconds.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------

@@ -52,11 +52,6 @@ def asymptotic_bounds(
     pandas.DataFrame
         One row for each N, as the module says.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     References
     ----------
     Lazowska and others 1984, section 5.2.  P. J. Denning, J. P. Buzen 1978.
@@ -89,11 +84,6 @@ def balanced_job_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     -------
     pandas.DataFrame
         One row for each N, as the module says.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     References
     ----------
@@ -129,11 +119,6 @@ def proportional_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     -------
     pandas.DataFrame
         One row for each N, as the module says.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Notes
     -----
@@ -186,11 +171,6 @@ def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: 
     -------
     pandas.DataFrame
         One row for each N, as the module says.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Notes
     -----

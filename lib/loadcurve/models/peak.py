@@ -68,7 +68,7 @@ def find_peak(fit: Fit, interval: str = "profile") -> Estimate:
     if np.isinf(found.hi) and not np.isinf(peak):
         warnings.append("the interval of the peak has no upper end: these data do not exclude an endless rise")
     value, lo, hi = np.fmax(peak, first), np.maximum(found.lo, first), np.maximum(found.hi, first)
-    return Estimate(value, lo, hi, fit.level, found.method, _once(warnings))
+    return Estimate(value, lo, hi, fit.level, found.method, tuple(warnings))
 
 
 def find_peak_throughput(fit: Fit) -> Estimate:
@@ -150,7 +150,7 @@ def find_limit(fit: Fit, interval: str = "profile") -> Estimate:
         warnings.append("no finite limit: nothing in the fit is serial")
     elif np.isinf(found.hi):
         warnings.append("the interval of the limit has no upper end: these data do not exclude a limit without end")
-    return Estimate(limit, found.lo, found.hi, fit.level, found.method, _once(warnings))
+    return Estimate(limit, found.lo, found.hi, fit.level, found.method, tuple(warnings))
 
 
 def _usl_values(fit: Fit) -> list[float]:
@@ -173,8 +173,4 @@ def _with_interval(fit: Fit, quantity: str, value: float, slope: list[float] | N
 def _delta(fit: Fit, value: float, slope: list[float] | Array, warnings: tuple[str, ...]) -> Estimate:
     half = fit.quantile() * np.sqrt(np.asarray(slope) @ fit.covariance @ np.asarray(slope))
     method = f"least squares, {fit.weighting} weights, delta method"
-    return Estimate(value, value - half, value + half, fit.level, method, _once(warnings))
-
-
-def _once(warnings: list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(warnings))
+    return Estimate(value, value - half, value + half, fit.level, method, tuple(warnings))

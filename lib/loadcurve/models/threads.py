@@ -34,11 +34,6 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, mos
         ``threads throughput_rps latency_s`` (compute, queue and wait together) ``utilisation_ratio`` (exact)
         ``bound_ratio`` (what `filled_utilisation_ratio` gives) and ``threads_to_fill``.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(summarise_threads(0.002, 0.042).loc[21, ["bound_ratio", "utilisation_ratio"]].round(3).to_list())
@@ -71,11 +66,6 @@ def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilis
     -------
     int
         Threads; never fewer than `threads_to_fill` gives for that share.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------

@@ -36,11 +36,6 @@ def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: A
     numpy.ndarray
         Mean over the servers.  Above 1 the three numbers do not belong to one system: nothing is more than always busy.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(utilisation_ratio(500, demand_s=0.002, servers=2))
@@ -67,11 +62,6 @@ def service_demand_s(throughput_rps: ArrayLike, utilisation_ratio: ArrayLike, se
     numpy.ndarray
         Service demand D.  Whatever else kept the resource busy is in it.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(service_demand_s(500, utilisation_ratio=0.5, servers=2))
@@ -97,11 +87,6 @@ def saturation_throughput_rps(demand_s: ArrayLike, servers: ArrayLike = 1, utili
     -------
     numpy.ndarray
         Requests per second.  The least over all resources, at U = 1, is the bottleneck's: no load makes more.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------
@@ -155,11 +140,6 @@ def visits_per_request(centre_throughput_rps: ArrayLike, throughput_rps: ArrayLi
     numpy.ndarray
         A count; times the mean service time of a visit it is the service demand, D_k = V_k S_k.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(visits_per_request(300, 100))
@@ -191,11 +171,6 @@ def threads_to_fill(
     -------
     numpy.ndarray
         Threads, not rounded.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     References
     ----------
@@ -230,11 +205,6 @@ def filled_utilisation_ratio(
     -------
     numpy.ndarray
         Upper bound of the busy share.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------

@@ -28,12 +28,6 @@ def two_groups(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, list[str]]:
     return first, second, warned_first + warned_second + too_few(first.size, second.size)
 
 
-def check_level(level: float) -> None:
-    """Refuse what is no confidence level."""
-    if not 0 < level < 1:
-        raise ValueRuleError("level", "0 < level < 1", level)
-
-
 def too_few(runs_a: int, runs_b: int) -> list[str]:
     """The sentence that one run deserves: it has no scatter, so there is no interval."""
     alone = [f"1 run of {name}" for name, runs in (("A", runs_a), ("B", runs_b)) if runs == 1]

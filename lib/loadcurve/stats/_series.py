@@ -1,4 +1,4 @@
-"""What the statistics of a series ask of it: samples in time order, one after another, without gaps."""
+"""Arguments of the statistics of a series: samples in time order, one after another, without gaps."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,14 +20,7 @@ def series(name: str, values: ArrayLike, least: int) -> Array:
     return array
 
 
-def between_0_and_1(name: str, value: float) -> float:
-    """Return `value` as a float, 0 < value < 1."""
-    if not 0 < value < 1:
-        raise ValueRuleError(name, f"0 < {name} < 1", value)
-    return float(value)
-
-
-def above_0(name: str, value: float) -> float:
+def positive(name: str, value: float) -> float:
     """Return `value` as a finite float > 0."""
     if not 0 < value < np.inf:
         raise ValueRuleError(name, "> 0", value)

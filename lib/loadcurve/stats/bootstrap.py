@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
-from loadcurve.arrays import Array, floats
+from loadcurve.arrays import Array, between_0_and_1, floats
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._runs import check_level, relative_variances, two_groups, welch_degrees
+from loadcurve.stats._runs import relative_variances, two_groups, welch_degrees
 from loadcurve.stats.estimate import Estimate
 
 _Centre = Callable[..., Any]  # np.mean or np.median, with or without an axis
@@ -84,7 +84,7 @@ def find_bootstrap_ratio(
         raise ValueRuleError("quantile", "0 < quantile < 1", quantile)
     if resamples < 100:
         raise ValueRuleError("resamples", ">= 100", resamples)
-    check_level(level)
+    between_0_and_1("level", level)
     samples = [_samples("a", a, resamples), _samples("b", b, resamples)]
     own = [[_own(run, quantile) for run in runs] if isinstance(runs, list) else runs for runs in samples]
     first, second, warnings = two_groups(*own)

@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
-from loadcurve.stats._series import between_0_and_1, series
+from loadcurve.stats._series import series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 

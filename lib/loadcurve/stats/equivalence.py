@@ -15,9 +15,9 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._runs import check_level, two_groups
+from loadcurve.stats._runs import two_groups
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
 # A plan for more runs is no plan: longer or quieter runs are.
@@ -50,11 +50,6 @@ def summarise_equivalence(
         ``repeats_needed`` of each server at that scatter if there is no difference; ``repeats_needed_hi``, the same at
         the upper `level` bound of the scatter (NaN beyond 100,000); ``warnings``.  With one run of either: undecided,
         all but the ratio NaN.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------
@@ -139,11 +134,6 @@ def repeats_for_equivalence(
     float
         Runs of each server, >= 2; NaN when more than 100,000 would be needed.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> repeats_for_equivalence(0.003, 0.02), repeats_for_equivalence(0.06, 0.02)
@@ -185,11 +175,6 @@ def equivalence_power(
     -------
     float
         Power, 0 to 1.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Notes
     -----
@@ -248,11 +233,6 @@ def variation_that_hides(ratio: float, level: float = 0.95) -> float:
     float
         Scatter of a run relative to its mean.  With a larger one, the ratio says nothing about the servers.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Notes
     -----
     One run each does not show its scatter; this says only how quiet the runs would have to be.  Runs are taken as
@@ -265,5 +245,5 @@ def variation_that_hides(ratio: float, level: float = 0.95) -> float:
     """
     if not ratio > 0 or np.isinf(ratio):
         raise ValueRuleError("ratio", "> 0", ratio)
-    check_level(level)
+    between_0_and_1("level", level)
     return _variation(abs(np.log(ratio)) / (np.sqrt(2) * ndtri((1 + level) / 2)))

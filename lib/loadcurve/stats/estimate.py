@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
 
 
@@ -21,7 +22,7 @@ class Estimate:
     method : str
         How value and interval were made, in words.
     warnings : tuple of str
-        What weakens the estimate, one sentence each; empty when nothing does.
+        What weakens the estimate, one sentence each, none of them twice.
 
     Raises
     ------
@@ -44,9 +45,8 @@ class Estimate:
     def __post_init__(self) -> None:
         for name in ("value", "lo", "hi", "level"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        object.__setattr__(self, "warnings", tuple(self.warnings))
-        if not 0 < self.level < 1:
-            raise ValueRuleError("level", "0 < level < 1", self.level)
+        object.__setattr__(self, "warnings", tuple(dict.fromkeys(self.warnings)))
+        between_0_and_1("level", self.level)
         known = [end for end in (self.lo, self.value, self.hi) if not math.isnan(end)]
         if known != sorted(known):
             raise ValueRuleError("value", f"in its interval [{self.lo}, {self.hi}]", self.value)

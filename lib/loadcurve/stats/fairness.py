@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._runs import check_level
 
 # Below, the χ² distribution is no good approximation: W. G. Cochran, "Some methods for strengthening the common χ²
 # tests", Biometrics 10 (1954).
@@ -35,11 +34,6 @@ def summarise_shares(counts: ArrayLike, weights: ArrayLike | None = None) -> pd.
     pandas.DataFrame
         A row for each server, in order: ``server`` (from 1 on), ``count``, ``expected``, ``deviation`` (count −
         expected) and ``deviation_ratio`` (relative to expected).
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------
@@ -80,11 +74,6 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
         ``largest_deviation_ratio``, ``verdict`` and ``warnings``.  Verdicts: ``as even as round robin``, ``no more
         uneven than chance, but not round robin alone``, ``uneven beyond chance``.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Notes
     -----
     With many requests every small unevenness is "significant": judge the effect, not p.
@@ -98,7 +87,7 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
     >>> summarise_fairness([18129, 18129]).loc[0, "verdict"]
     'as even as round robin'
     """
-    check_level(level)
+    between_0_and_1("level", level)
     observed, expected = _checked(counts, weights)
     chi_square = float(np.sum((observed - expected) ** 2 / expected))
     p_value = float(stats.chi2.sf(chi_square, observed.size - 1))

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import between_0_and_1
 
 _CLASSES = ("lower_s", "upper_s", "responses", "corrected")
 _QUANTILES = ("quantile", "latency_s", "corrected")

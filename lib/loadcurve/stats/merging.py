@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, stdtrit
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import between_0_and_1, series
+from loadcurve.stats._series import series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 

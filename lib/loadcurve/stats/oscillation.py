@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import signal, special
 
+from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
-from loadcurve.stats._series import above_0, between_0_and_1, series
+from loadcurve.stats._series import positive, series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import autocorrelation
 
@@ -57,7 +58,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     'oscillates with a period of 11.8 s (10.7 s to 13.1 s), g = 0.33, p = 0.0004'
     """
     known, level = series("values", values, LEAST), between_0_and_1("level", level)
-    step = above_0("interval_s", interval_s)
+    step = positive("interval_s", interval_s)
     flat = signal.detrend(known)
     if np.abs(flat).max() <= 1e-12 * np.abs(known).max():  # a straight line but for rounding
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST)

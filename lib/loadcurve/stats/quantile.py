@@ -13,8 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import between_0_and_1, series
+from loadcurve.stats._series import series
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.histogram import at_rank, class_arrays
 

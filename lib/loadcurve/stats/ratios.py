@@ -49,11 +49,6 @@ def summarise_ratios(
         A row for each method: ``method``, ``ratio``, ``lo``, ``hi`` (NaN where the method has no interval) and
         ``warnings``.  Choose the method before the numbers are known, not after.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> summarise_ratios([110, 112, 108], [100, 101, 99], seed=1)[["method", "ratio", "lo", "hi"]].round(3).head(3)

@@ -14,8 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import chdtri, stdtrit
 
+from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import above_0, between_0_and_1, series
+from loadcurve.stats._series import positive, series
 from loadcurve.stats.estimate import Estimate
 
 # From 10 repeats on the simulated loss of coverage stayed below 3 points of 95 % (notebook 48, its table).
@@ -61,7 +62,7 @@ def summarise_stopping(
     >>> table[["repeats", "half_width_ratio", "stop"]].round(3).values.tolist()[3:]
     [[4, 0.039, False], [5, 0.028, True], [6, 0.023, True]]
     """
-    known, ratio = series("values", values, 1), above_0("half_width_ratio", half_width_ratio)
+    known, ratio = series("values", values, 1), positive("half_width_ratio", half_width_ratio)
     if minimum < 2:
         raise ValueRuleError("minimum", ">= 2", minimum)
     repeats = np.arange(1, known.size + 1)
@@ -114,7 +115,7 @@ def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95)
     >>> print(find_repeats([100, 104, 98, 101, 99], half_width_ratio=0.02))
     11 [5, 84]
     """
-    known, ratio = series("pilot", pilot, 2), above_0("half_width_ratio", half_width_ratio)
+    known, ratio = series("pilot", pilot, 2), positive("half_width_ratio", half_width_ratio)
     level = between_0_and_1("level", level)
     if known.mean() == 0:
         raise ValueRuleError("pilot", "of a mean other than 0", "mean 0")

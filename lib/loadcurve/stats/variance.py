@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats._series import above_0, between_0_and_1
+from loadcurve.stats._series import positive
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 
@@ -137,7 +137,7 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
     [[1, 4.2937, 5], [2, 1.3023, 2], [3, nan, <NA>]]
     """
     levels = summarise_levels(values)
-    costs = np.array([above_0("cost_s", cost) for cost in cost_s])[::-1]
+    costs = np.array([positive("cost_s", cost) for cost in cost_s])[::-1]
     if costs.size != len(levels):
         raise ValueRuleError("cost_s", f"one for each of the {len(levels)} levels", costs.size)
     components = np.maximum(levels["component"].to_numpy(), 0.0)

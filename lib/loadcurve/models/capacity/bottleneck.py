@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
+from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.factors import check_points
 from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_line, has_intercept, reciprocal
@@ -249,5 +249,4 @@ def _checked(usage: pd.DataFrame, target: float, level: float) -> None:
         raise ValueRuleError("usage", "at least one row", "none")
     if not 0 < target <= 1:
         raise ValueRuleError("target_utilisation_ratio", "0 < U <= 1", target)
-    if not 0 < level < 1:
-        raise ValueRuleError("level", "0 < level < 1", level)
+    between_0_and_1("level", level)

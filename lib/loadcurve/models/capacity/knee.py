@@ -248,7 +248,7 @@ def _named(found: Estimate, method: str, runs: Runs) -> Estimate:
         warnings.append(f"the knee is at the last level, N = {last:g}: it may lie beyond, load further")
     elif found.value <= first * (1 + 1e-3):
         warnings.append(f"the knee is at the first level, N = {first:g}: it may lie below")
-    return replace(found, method=f"{method}; {found.method}", warnings=tuple(dict.fromkeys(warnings)))
+    return replace(found, method=f"{method}; {found.method}", warnings=tuple(warnings))
 
 
 def _disagreement(found: dict[str, Estimate]) -> list[str]:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from loadcurve.arrays import Array, above_0
+from loadcurve.arrays import Array, above_0, between_0_and_1
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity._runs import Runs, known_runs
 from loadcurve.models.scaling.model_selection import run_tournament
@@ -67,7 +67,7 @@ def summarise_scale_out(
     1 run of 2 units and 1 run of the baseline: nothing can be concluded about repeats;
     the baseline is a lower bound: this efficiency is at most 1.10, and being above 1 shows nothing but that
     """
-    _check_level(level)
+    between_0_and_1("level", level)
     runs = known_runs(units, throughput_rps, 2, "units")
     groups = [runs.throughput_rps[runs.of_level == i] for i in range(runs.levels.size)]
     rows = [
@@ -136,7 +136,7 @@ def summarise_projection(
     0    3.0             NaN  180.0  260.0
     1    4.0             NaN  180.0  340.0
     """
-    _check_level(level)
+    between_0_and_1("level", level)
     runs = known_runs(units, throughput_rps, 2, "units")
     more = np.atleast_1d(above_0("at", at))
     if not (more > runs.levels[-1]).all():
@@ -242,8 +242,3 @@ def _marginal(groups: list[Array], sizes: Array, i: int, baseline_is_lower_bound
     if i == 1 and baseline_is_lower_bound:
         lo = np.nan
     return {"marginal_rps": value, "marginal_lo": lo, "marginal_hi": hi, "marginal_ratio": value / first}
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueRuleError("level", "0 < level < 1", level)

@@ -23,11 +23,6 @@ def erlang_b(servers: int, load: ArrayLike) -> Array:
     numpy.ndarray
         By the recursion B(i) = a B(i−1) / (i + a B(i−1)), B(0) = 1: the closed form's factorials overflow.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     References
     ----------
     A. K. Erlang 1917.  Kleinrock 1975, chapter 3 (M/M/m/m).
@@ -58,11 +53,6 @@ def erlang_c(servers: int, load: ArrayLike) -> Array:
     -------
     numpy.ndarray
         Probability of waiting.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     References
     ----------

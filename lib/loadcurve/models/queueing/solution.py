@@ -14,7 +14,14 @@ _TOLERANCE = 1e-7
 
 
 class InvariantError(LoadcurveError):
-    """A solution breaks a law that holds for every network: it is wrong, and not returned."""
+    """A solution breaks a law that holds for every network: it is wrong, and not returned.
+
+    Examples
+    --------
+    >>> raise InvariantError("mva: U <= 1 is broken at centre 0: 1.2 against 1")
+    Traceback (most recent call last):
+    loadcurve.models.queueing.solution.InvariantError: mva: U <= 1 is broken at centre 0: 1.2 against 1
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,14 @@ class ClosedNetwork:
     utilisation_ratio : numpy.ndarray, shape (n, K)
         X D / m: busy share of each of the m servers; 0 at a delay centre, which has endless servers.  At a centre whose
         speed depends on its queue, the share of its highest speed.
+
+    Examples
+    --------
+    >>> from loadcurve.models.queueing import solve_network
+    >>> solve_network(2, [0.010, 0.005]).table()  # X = 1 / 15 ms, then 3 / 35 ms
+       connections  throughput_rps  latency_s
+    0            1       66.666667   0.015000
+    1            2       85.714286   0.023333
     """
 
     rows: str
@@ -81,6 +96,18 @@ def check_network(network: ClosedNetwork) -> ClosedNetwork:
     ------
     InvariantError
         With the law that is broken, where, and by how much.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from loadcurve.models.queueing import solve_network
+    >>> network = solve_network(1, [0.010])
+    >>> check_network(network) is network
+    True
+    >>> check_network(replace(network, throughput_rps=np.array([200.0])))
+    Traceback (most recent call last):
+    loadcurve.models.queueing.solution.InvariantError: mean value analysis: Q = X R at every centre is broken at \
+connections 1: 1 against 2
     """
     throughput, queue = network.throughput_rps[:, None], network.queue_length
     present = network.connections > 0

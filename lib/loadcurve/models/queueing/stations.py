@@ -48,6 +48,12 @@ class Station:
         Share of the served requests that had to wait.
     lost_ratio : numpy.ndarray
         Share of the arrivals that found no room.
+
+    Examples
+    --------
+    >>> station = solve_mm1(80, 0.010)
+    >>> print(station.utilisation_ratio.round(3), station.queue_length.round(3))  # ρ and ρ / (1 − ρ)
+    0.8 4.0
     """
 
     throughput_rps: Array
@@ -190,11 +196,6 @@ def solve_mmmk(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int, capac
     -------
     Station
         Of the shape the arguments broadcast to; NaN passes through.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     References
     ----------

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
-from loadcurve.arrays import Array, Integers, above_0, measured
+from loadcurve.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling.law import Law
 from loadcurve.models.scaling.points import group_runs
@@ -144,8 +144,7 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: 
     """
     if not degrees > 0:
         raise ValueRuleError("degrees", "> 0", degrees)
-    if not 0 < level < 1:
-        raise ValueRuleError("level", "0 < level < 1", level)
+    between_0_and_1("level", level)
     method = "bootstrap, percentiles"  # of runs or of residuals: the draws do not say
     if np.isfinite(degrees):
         method = f"bootstrap, percentiles expanded to {degrees:.3g} degrees of freedom"

@@ -45,11 +45,6 @@ def usl_connections_at(
     numpy.ndarray
         N, not a whole number in general; NaN where the law makes no such throughput on this branch.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(usl_connections_at([1151.0353, 1900], 90, 0.03, 1e-4).round(3))
@@ -82,7 +77,13 @@ def usl_latency_at(
     coherency: ArrayLike,
     branch: str = "rising",
 ) -> Array:
-    """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`."""
+    """Mean response time at a throughput: R = N / X on the branch; arguments and NaN as for `usl_connections_at`.
+
+    Examples
+    --------
+    >>> print(usl_latency_at(1151.0353, 90, 0.03, 1e-4).round(5))  # 21 / 1151.0353
+    0.01824
+    """
     found = usl_connections_at(throughput_rps, unit_throughput_rps, contention, coherency, branch)
     return found / np.asarray(above_0("throughput_rps", throughput_rps))
 

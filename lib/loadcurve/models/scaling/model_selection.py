@@ -20,8 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, above_0
-from loadcurve.errors import ValueRuleError
+from loadcurve.arrays import Array, Integers, above_0, between_0_and_1
 from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.fits import LAWS, fit_law
 from loadcurve.models.scaling.outlook import Outlook
@@ -65,6 +64,15 @@ class Tournament:
         Probability of each law that predicts: of the accepted ones, or of all where none is accepted.
     connections, throughput_rps : numpy.ndarray, shape (n,)
         The points.
+
+    Examples
+    --------
+    >>> found = run_tournament([1, 2, 4, 8, 16, 32], [100, 198, 405, 640, 641, 639])
+    >>> print(found.laws.loc[0, "law"], found.laws.loc[0, "parameters"])
+    roofline 2
+    >>> print(found.predict([64])[["connections", "extrapolated"]].to_string(index=False))
+     connections  extrapolated
+            64.0          True
     """
 
     laws: pd.DataFrame
@@ -101,8 +109,7 @@ class Tournament:
             ``prediction_lo``, ``prediction_hi`` (where one further run would fall) and ``extrapolated``, whether N lies
             beyond the last level that was measured.
         """
-        if not 0 < level < 1:
-            raise ValueRuleError("level", "0 < level < 1", level)
+        between_0_and_1("level", level)
         at = np.atleast_1d(above_0("connections", connections))
         outlook = self.outlook(at)
         ends = [(1 - level) / 2, 0.5, (1 + level) / 2]

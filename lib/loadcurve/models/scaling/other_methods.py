@@ -44,7 +44,14 @@ def usl_by_parabola(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[
 
 
 def usl_through_first(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[float, float]:
-    """Contention and coherency by least squares in X, with γ held at X(1); arguments as for `usl_by_parabola`."""
+    """Contention and coherency by least squares in X, with γ held at X(1); arguments as for `usl_by_parabola`.
+
+    Examples
+    --------
+    >>> alpha, beta = usl_through_first([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
+    >>> round(alpha, 4), round(beta, 4)
+    (0.02, 0.02)
+    """
     number, throughput = _from_one(connections, throughput_rps)
 
     def residuals(costs: Array) -> Array:

@@ -43,11 +43,6 @@ def usl(connections: ArrayLike, unit_throughput_rps: ArrayLike, contention: Arra
     numpy.ndarray
         X in requests per second; the arguments broadcast, NaN passes through.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(usl([1, 21], 90, 0.03, 1e-4).round(4))

@@ -47,11 +47,6 @@ def summarise_consistency(
         by more than the tolerance, else *inconsistent* where the observed bytes deviate by more than it, else
         *consistent*, and missing where a number is.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> summarise_consistency([579103, 586296], [878859780, 481751777], [1514, 898], [1538, 922], 10e9).round(3)[

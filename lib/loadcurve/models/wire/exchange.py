@@ -86,11 +86,6 @@ def summarise_exchange(
         response, acknowledgement, open or close, ``direction`` to_server or to_client.  A frame that several requests
         share counts in parts.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> once = summarise_exchange(100, 216, requests_per_connection=1)

@@ -66,11 +66,6 @@ def packet_limit_rps(
     numpy.ndarray
         Requests per second.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(packet_limit_rps(1.2e6, [1448, 1449]))

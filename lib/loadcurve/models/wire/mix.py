@@ -38,11 +38,6 @@ def summarise_mix(full_ratio: float, small_bytes: float, header_bytes: float, wi
         ``kind responses_ratio full small`` and the columns of `summarise_responses`: of each kind its share of the
         responses, its full and small packets, and the body to serve.  Two rows, of which one may have the share 0.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> mix = summarise_mix(0.25, small_bytes=216, header_bytes=216)

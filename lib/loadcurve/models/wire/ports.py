@@ -57,11 +57,6 @@ def port_limit_rps(
     numpy.ndarray
         Requests per second.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(port_limit_rps(1).round(), port_limit_rps(1, destinations=10).round(), port_limit_rps(100).round())
@@ -94,11 +89,6 @@ def destinations_needed(
     numpy.ndarray
         Whole number, >= 1: server addresses, or server ports, or client addresses, or products of them.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(destinations_needed(10_000), destinations_needed(10_000, time_wait_s=1))
@@ -129,11 +119,6 @@ def requests_per_connection_needed(
     numpy.ndarray
         Whole number, >= 1.  Infinite where X R >= A E: the requests in flight alone need more ports than there are,
         and no keep-alive lifts that.
-
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
 
     Examples
     --------

@@ -42,11 +42,6 @@ def server_limit_rps(
     numpy.ndarray
         Requests per second.
 
-    Raises
-    ------
-    ValueRuleError
-        When an argument breaks its rule.
-
     Examples
     --------
     >>> print(server_limit_rps(1e-6, 0.5e-6, 0, [1448, 1449]).round())
