@@ -1,4 +1,19 @@
-"""Can the measurement be believed?  One small function for each rule; each rule has a page in the handbook."""
+"""Checks of measured data: can the measurement be believed?
+
+======================  ==============================================================================================
+module                  holds
+======================  ==============================================================================================
+``rule``                `Rule` and `Finding`, which every rule uses
+``rules``               one module for each rule, found by itself (`all_rules`)
+``registry``            `audit`, which runs every rule
+``observed``            what the monitors measured in each run: busy processors, established connections, sockets
+``identities``          numbers of one report that must agree; ``deviation`` compares throughput with N / R
+``late``                least mean response time when late responses are missing from wrk's mean
+``claims checklist``    claims of a published report, and a checklist for such reports
+======================  ==============================================================================================
+
+``rule`` < ``rules`` < ``registry``; the other modules import none of these.
+"""
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.audit.claims import VERDICTS, judge_claims

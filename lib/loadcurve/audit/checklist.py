@@ -1,4 +1,4 @@
-"""A checklist that published benchmarks are held against: what each lets its reader know."""
+"""A checklist for published benchmarks: which facts each report gives its reader."""
 
 from collections.abc import Sequence
 

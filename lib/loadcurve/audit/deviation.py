@@ -1,4 +1,4 @@
-"""How far measured throughput lies from what the response-time formula says."""
+"""Deviation of measured throughput from N / R, by Little's law and by the least response time."""
 
 import pandas as pd
 

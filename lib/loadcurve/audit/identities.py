@@ -1,4 +1,4 @@
-"""What the numbers of one report owe each other, whatever was measured: rates are totals over time, and Little's law.
+"""Identities between the numbers of one report: rates are totals over time, and Little's law holds.
 
     X = requests / duration        transfer rate = bytes / duration        N = X R   (no think time)
 

@@ -1,4 +1,4 @@
-"""Responses that came too late for the generator's mean.
+"""Least mean response time when wrk recorded no time for responses after its timeout.
 
 wrk 4 counts a response that took longer than its timeout as a request and as a timeout, and records no time for it
 (wrk 4.1.0, ``src/wrk.c``, ``response_complete``; ``src/stats.c``, ``stats_record``).  Its mean is then that of the fast

@@ -1,4 +1,4 @@
-"""What no throughput can exceed in the long run: the two asymptotes of a closed system, and where they cross.
+"""Asymptotic bounds of a closed system: the highest throughput in the long run, and the saturation point N*.
 
 With few connections nobody waits: X = N / (R_min + Z).  With many, the busiest resource works all the time:
 X = 1 / D.  The throughput lies under both lines, as far as D and R_min are known: a single run scatters around them.

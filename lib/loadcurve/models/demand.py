@@ -1,4 +1,4 @@
-"""The two numbers that the bounds need, from throughput alone: the service demand and the least response time.
+"""Service demand and least response time, the two numbers that the asymptotic bounds need, from throughput alone.
 
 Both take means over the repeats of each level of connections, and of these the largest: of X, and of X / N.  Neither
 takes a response time from the generator.

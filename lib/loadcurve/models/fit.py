@@ -1,4 +1,4 @@
-"""A law's parameters with their intervals, their data, and what weakens them: what every `fit_*` returns."""
+"""`Fit`, what every `fit_*` returns: a law's parameters with intervals, the data, and warnings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Little's law with think time: of connections N, throughput X and latency R, any two give the third.
+"""Little's law with think time: of connections N, throughput X and response time R, any two give the third.
 
     N = X · (R + Z)
 

@@ -1,4 +1,4 @@
-"""Whether two records of one study have curves of one shape: their ratio is then the same at every load."""
+"""Compare the curves of two records of one study: with the same shape, their ratio is the same at every load."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""How busy a pool of threads really keeps its processor: `threads_to_fill` with the queue that it leaves out.
+"""Utilisation of a processor by a pool of threads: `threads_to_fill` with the queueing that it leaves out.
 
 Each thread computes for C at one of m cores, waits for W, and starts again: a closed network of one queue and a delay,
 known as the machine repair model.  It is solved exactly, as any other network.

@@ -1,4 +1,4 @@
-"""Operational laws of one resource: how busy it is, how much of it a request needs, how many threads keep it busy.
+"""Operational laws of one resource: utilisation, service demand, forced flow, and the threads that keep it busy.
 
     U = X D / m        utilisation law: D seconds of work a request, m servers (cores, disks, workers)
     X_k = V_k X        forced flow law: V_k visits to the resource for each request

@@ -1,4 +1,4 @@
-"""One row for each question asked of a series: the test, its numbers, and what they say in words."""
+"""The row that every test of a series returns: the question, the test, its numbers and a verdict in words."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The runs of two servers, A and B, as every comparison takes them: checked, nothing removed, weaknesses named."""
+"""The runs of two servers, A and B, checked for every comparison; nothing is removed, weaknesses become warnings."""
 
 from collections.abc import Sequence
 

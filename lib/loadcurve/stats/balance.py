@@ -1,4 +1,4 @@
-"""How a balancer divided connections among its servers, against what its scheduler promises."""
+"""How a balancer divided connections among its servers, compared with the shares of its scheduler."""
 
 import numpy as np
 import pandas as pd

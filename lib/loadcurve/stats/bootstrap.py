@@ -1,4 +1,4 @@
-"""A against B by the hierarchical bootstrap: runs are drawn again, and within a run its samples.
+"""Ratio of A to B by the hierarchical bootstrap: runs are drawn with replacement, and samples within each run.
 
 It asks for no distribution and takes percentiles as well as means.  It does not create information: with few runs it
 is too narrow, it says so, and `find_ratio` is the better tool.

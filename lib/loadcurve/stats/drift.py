@@ -1,4 +1,4 @@
-"""Does a series rise or fall from its beginning to its end?
+"""Test whether a series rises or falls from its beginning to its end.
 
 H. B. Mann, "Nonparametric Tests Against Trend", Econometrica 13, 1945; P. K. Sen, "Estimates of the Regression
 Coefficient Based on Kendall's Tau", JASA 63, 1968 (the slope and its interval); K. H. Hamed, A. R. Rao, "A modified

@@ -1,4 +1,4 @@
-r"""Is there no difference larger than 2 %?  Two one-sided t tests, and the repeats that an answer takes.
+r"""Equivalence of A and B within a margin by two one-sided t tests, and the number of runs that this needs.
 
 "Not significantly different" is no answer to that: it is what every comparison says that was run too few times.
 All of this is on logarithms, so that A against B and B against A get the same verdict: a margin of 2 % is the range

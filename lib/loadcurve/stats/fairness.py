@@ -1,4 +1,4 @@
-"""Does a balancer share fairly?  Counts per server against their expectation, with the size of the effect beside p.
+"""Test whether a balancer shares fairly: counts per server, their expectation, and the size of the effect.
 
 A chi-square test compares with servers drawn at random (multinomial counts).  Round robin is not random: it deals
 in turn, so its counts differ from their shares by less than one.  Therefore a chi-square near 0 is expected, a count

@@ -1,4 +1,4 @@
-"""The mean of rates: which one is due depends on what every repeat held fixed.
+"""Mean of rates: whether the arithmetic or the harmonic mean applies depends on what every repeat held fixed.
 
 Equal time (wrk -d 30): the total rate is the arithmetic mean, `find_mean`.  Equal work (ab -n 100000): the total rate
 is the harmonic mean, because a slow repeat takes longer and so weighs more.

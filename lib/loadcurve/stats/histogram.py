@@ -1,4 +1,4 @@
-"""Quantiles of several runs together: from their classes, and never from their percentiles' mean.
+"""Quantiles of several runs together, from their histogram classes; percentiles are never averaged.
 
 The mean of two 99th percentiles is no percentile of anything.  Classes of response times can be added up, and then
 say between which ends the quantile of all responses lies.  Without classes, only the spread of the runs is known: the

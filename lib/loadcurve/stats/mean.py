@@ -1,4 +1,4 @@
-"""The mean over repeats, and the t interval that says how far to trust it.
+"""Mean over repeats with its t interval.
 
 A repeat is a whole run of the same point.  Its own mean is one value; the scatter between repeats is the only
 scatter that the interval knows, because samples within one run depend on each other.

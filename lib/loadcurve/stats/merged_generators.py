@@ -1,4 +1,4 @@
-r"""What several generators made together: sums of counts, bounds of the throughput, quantiles of merged histograms.
+r"""Several generators as one: sums of counts, bounds of the throughput, quantiles of merged histograms.
 
 Generator i made n_i requests in its own time T_i, from s_i on.  With T the time in which any of them ran, and r the
 throughput while all of them did:

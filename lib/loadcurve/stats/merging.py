@@ -1,4 +1,4 @@
-"""The mean of one series of samples, with an interval that knows that neighbours resemble each other.
+"""Mean of one series of autocorrelated samples, with an interval from merged subsessions.
 
 Successive samples of one run are not repeats: a slow second is followed by a slow second.  The t interval over them
 is far too narrow.  Subsession merging replaces m neighbours by their mean, and takes the smallest m at which the

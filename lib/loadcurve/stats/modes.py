@@ -1,4 +1,4 @@
-"""Do the values fall into two heaps: two code paths, two processors, two states of the machine?
+"""Test whether values are bimodal: two code paths, two processors, two states of the machine.
 
 J. A. Hartigan, P. M. Hartigan, "The Dip Test of Unimodality", Annals of Statistics 13(1), 1985, pp. 70–84; the
 algorithm in P. M. Hartigan, "Algorithm AS 217", Applied Statistics 34(3), 1985.

@@ -1,4 +1,4 @@
-"""Several comparisons at once: the more of them, the surer one of them errs, unless they are corrected."""
+"""Several comparisons at once, with p values corrected for their number."""
 
 from collections.abc import Callable
 

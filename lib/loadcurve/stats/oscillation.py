@@ -1,4 +1,4 @@
-"""Does a series swing with one period: a timer, a garbage collector, a log rotation?
+"""Test whether a series oscillates with one period: a timer, a garbage collector, a log rotation.
 
 R. A. Fisher, "Tests of Significance in Harmonic Analysis", Proceedings of the Royal Society A 125, 1929, pp. 54–59;
 P. J. Brockwell, R. A. Davis, "Time Series: Theory and Methods", 2nd edition 1991, section 10.2.

@@ -1,4 +1,4 @@
-r"""One quantile of one sample, with an interval that asks for no distribution.
+r"""Quantile of one sample, with an interval that assumes no distribution.
 
 Of n independent values, the number B below the true quantile is binomial with probability q.  So the order statistics
 :math:`x_{(l)}` and :math:`x_{(u)}` hold the quantile with probability :math:`P(l \le B < u)` at least.  Classes of a

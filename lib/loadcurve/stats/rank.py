@@ -1,4 +1,4 @@
-"""A against B by ranks: no mean, no normal distribution, and one wild run cannot move the answer far.
+"""A against B by ranks: no normal distribution is assumed, and a single outlier has little effect.
 
 The right tools for a percentile: each run's own percentile is its value, and nothing averages them.
 """

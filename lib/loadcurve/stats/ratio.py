@@ -1,4 +1,4 @@
-r"""A against B as a ratio, with an interval that needs only a few runs.
+r"""Ratio of A to B, with an interval that needs only a few runs.
 
 A run is one number: its throughput, its mean response time, its own 99th percentile.  Its samples depend on each
 other, so the scatter between runs is the only scatter that counts.

@@ -1,4 +1,4 @@
-"""Where a series becomes steady, and where it ceases to be: the warm-up and the cool-down to cut.
+"""Warm-up and cool-down of a series: where it becomes steady, and where it ceases to be.
 
 MSER-5 cuts where the mean of the rest is known best: cutting a transient lowers the variance of the rest, cutting
 good samples makes the rest fewer.

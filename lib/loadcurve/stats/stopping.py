@@ -1,4 +1,4 @@
-"""How many repeats: a rule when to stop, and a plan made before.
+"""How many repeats: a rule when to stop, and a plan made beforehand.
 
 A rule that looks at the interval after every repeat stops rather when the scatter happens to look small.  So the final
 interval covers less than its level.  The cure is a minimum of repeats, or a plan in two stages.

@@ -1,4 +1,4 @@
-"""Which level of repetition scatters: builds, starts of the server, or runs of one server; and how many of each.
+"""Variance by level of repetition (builds, server starts, runs), and how many repeats of each level to plan.
 
 Level 1 is the lowest (measurements of one start), level n the highest.  The values form a nested, balanced design.
 

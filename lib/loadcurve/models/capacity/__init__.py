@@ -1,4 +1,4 @@
-"""From curves to decisions: where the knee is, what an objective allows, what limits, what another unit brings."""
+"""From curves to decisions: knee, capacity under an objective, bottleneck, and scale-out."""
 
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.knee import (

@@ -1,4 +1,4 @@
-"""Straight lines of utilisation against throughput, through the origin or with an intercept, and where they end.
+"""Straight lines of utilisation against throughput, with or without an intercept, and their saturation throughput.
 
 Every quantity is a tuple (value, lo, hi).  t intervals for independent runs; the saturation of a line with an intercept
 has Fieller's interval: all throughputs at which the line's utilisation does not differ from the target.

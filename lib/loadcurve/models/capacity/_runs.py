@@ -1,4 +1,4 @@
-"""Runs grouped by load, as every knee takes them: checked, what is missing left out with a warning."""
+"""Runs grouped by load, checked, for every definition of the knee; missing values are left out with a warning."""
 
 from dataclasses import dataclass
 

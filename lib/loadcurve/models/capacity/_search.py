@@ -1,4 +1,4 @@
-"""Where a law scores highest between two loads, for many sets of its parameters at once; and the scores of knees."""
+"""Search the load between two levels at which a law scores highest, for many sets of parameters at once."""
 
 from collections.abc import Callable
 

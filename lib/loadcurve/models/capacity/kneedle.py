@@ -1,4 +1,4 @@
-r"""Kneedle: the knee of a curve given by points alone, where it is farthest from its chord.
+r"""Kneedle: the knee of a curve given by points, where the curve is farthest from its chord.
 
 A curve of any of the four shapes is turned into a rising one that flattens, by mirroring its axes:
 

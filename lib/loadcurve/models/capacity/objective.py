@@ -1,4 +1,4 @@
-"""Capacity under an objective: the most load at which every run keeps what was promised.
+"""Capacity under an objective: the highest load at which every run meets it.
 
 The answer is an interval of measured loads, for between two levels nothing was measured.  Each run is judged by its
 own numbers: a 99th percentile over the runs' 99th percentiles, or their mean, is no percentile of anything.

@@ -1,4 +1,4 @@
-r"""Rates of several generators that were added: how much of the sum they made at the same time.
+r"""Rates of several generators that were added: the share of the sum that they made at the same time.
 
 Each generator prints its requests over its own time, T_i = n_i / X_i.  Their sum is what all of them make together only
 if they ran together.  Let r be the throughput while all run, and T the time in which any of them runs:

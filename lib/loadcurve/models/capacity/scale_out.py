@@ -1,4 +1,4 @@
-r"""Scale-out: how much of each added unit (socket, worker, server) arrives, and what more of them would bring.
+r"""Scale-out: the throughput that each added unit (socket, worker, server) brings, and a projection to more units.
 
 .. math:: E_n = \frac{X_n}{n X_1}, \qquad \text{marginal} = \frac{X_n - X_m}{n - m}
 

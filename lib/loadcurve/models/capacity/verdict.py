@@ -1,4 +1,4 @@
-"""What limits the system, in one sentence: the saturated resource, or that none of those watched is one.
+"""The limit of a system in one sentence: the saturated resource, or that no watched resource is saturated.
 
 A throughput that no longer rises with the connections, while nothing watched is busy, is limited by something that is
 not watched.  The report "Nginx status page test" met it: 40 clients, throughput flat from about 200 connections on,

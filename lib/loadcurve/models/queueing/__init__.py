@@ -1,4 +1,4 @@
-"""Queues: single stations with Poisson arrivals, and closed networks whose N requests go round for ever.
+"""Queues: single stations with Poisson arrivals, and closed networks in which N requests circulate.
 
 A load generator with N connections and its servers are a closed network; users who come when they like are arrivals.
 

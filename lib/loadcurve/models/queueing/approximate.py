@@ -1,4 +1,4 @@
-r"""Approximate mean value analysis for populations whose lattice is too large for the exact one.
+r"""Approximate mean value analysis for populations too large for the exact recursion.
 
 Exact mean value analysis needs the queues that N − 1 requests leave.  The approximations guess them from the queues
 of N themselves, and iterate until both agree:

@@ -1,4 +1,4 @@
-"""Erlang's two formulas: who is lost without a queue, and who waits with one, at m servers with the load a = λ S."""
+"""Erlang B, the share of requests lost without a queue, and Erlang C, the share that waits with one."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-r"""Closed networks whose centres work faster, or slower, with the number of requests that are there.
+r"""Closed networks with load-dependent centres: the speed of a centre depends on its queue length.
 
 A centre with j requests serves at a_k(j) / D_k.  Several servers are a_k(j) = min(j, m).  The network has the
 normalising constant

@@ -1,4 +1,4 @@
-"""What every solver of a closed network returns, and what must be true of it."""
+"""The result of every solver of a closed network, and the laws it must satisfy."""
 
 from dataclasses import dataclass
 

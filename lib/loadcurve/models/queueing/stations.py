@@ -1,4 +1,4 @@
-r"""Single stations with Poisson arrivals: what a queue does when users come and go by themselves.
+r"""Single stations with Poisson arrivals: M/M/1, M/M/m, M/M/m/K and M/G/1.
 
 A request comes every 1/λ seconds on average, at random, and needs S seconds of one of m servers.  The offered load is
 a = λ S, the utilisation ρ = a / m.  Without a limit to the queue, ρ must be below 1.

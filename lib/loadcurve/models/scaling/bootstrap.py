@@ -1,4 +1,4 @@
-r"""Intervals without a formula: the law is fitted again and again to runs drawn with replacement.
+r"""Bootstrap intervals of a law: it is fitted to many samples of the runs, drawn with replacement.
 
 The unit that is drawn is a run.  Repeats of a level share whatever makes the law miss there, so they are drawn within
 their level; drawn from r runs, a mean varies by (r − 1) / r of what it should, so each draw's distance from the level's

@@ -1,4 +1,4 @@
-r"""N connections, a delay and one queue: what a closed system gives when nothing but one resource queues.
+r"""The finite-source law: the throughput of N connections through a delay and one queue.
 
 Each connection spends a time Z away from the busiest resource (network, think time, work that does not queue) and then
 asks it for D.  With exponential times this is the machine-repairman model M/M/1//N; its utilisation is one minus

@@ -1,4 +1,4 @@
-"""Fits of the laws: least squares, with intervals, what the fit left over, and what weakens it."""
+"""Least-squares fits of the laws, with intervals, diagnostics and warnings."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-r"""The Universal Scalability Law read backwards: connections, response time and throughput from each other.
+r"""Inverses of the Universal Scalability Law: connections, response time and throughput from each other.
 
 With R = N / X (a closed loop, Z = 0) the law is
 

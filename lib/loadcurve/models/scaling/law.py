@@ -1,4 +1,4 @@
-"""What makes a law of throughput over connections: its formula, its slopes, and how its parameters are found."""
+"""`Law`: the formula of throughput over connections, its derivatives, and how its parameters are found."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

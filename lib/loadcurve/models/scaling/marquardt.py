@@ -1,4 +1,4 @@
-"""Least squares for laws with positive parameters and no special form, for many data sets at once.
+"""Marquardt's method for laws with positive parameters, for many data sets at once.
 
 Marquardt's method (SIAM Journal 11(2), 1963) in the logarithms of the parameters: a step can neither make one negative
 nor depend on its unit.  Slopes are differences, since a law may be a recursion.

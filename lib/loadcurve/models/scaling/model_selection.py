@@ -1,4 +1,4 @@
-r"""Several laws against one curve: which of them the data support, and what they predict together for other loads.
+r"""Model selection: which laws the data of one curve support, and their averaged prediction for other loads.
 
 Each law gets a probability by its evidence, the likelihood of the data averaged over its prior, with even odds before:
 a law that could have made many other curves too is less supported by this one.  Predictions are of all accepted laws,

@@ -1,4 +1,4 @@
-"""Other ways to the parameters of the Universal Scalability Law than its fit.
+"""Older and simpler ways to the parameters of the Universal Scalability Law than its fit.
 
 Two older ones are kept to reproduce what was published with them.  Both take the first point for exact: γ = X(1).  An
 error there moves the whole curve.  The third is for reports that give no more than two points.

@@ -1,4 +1,4 @@
-r"""Throughput beyond the measured levels: what the laws predict from the last point on, and how far off it may be.
+r"""Throughput beyond the measured levels: the prediction of the laws from the last point on, and its error.
 
 Beyond the last level N_n a prediction starts at the throughput measured there, so it carries that level's residual on.
 The laws say by how much throughput grows from there.  Their growth is kept between none and a continuation of the last
@@ -45,8 +45,9 @@ class Departure:
     below: float
 
 
-# Chosen on the published curves (`choose_departure`); notebook 45 chooses them again without each author's curves.
 DEPARTURE = Departure(drift=0.01, scatter=0.75, slope=0.05, below=2.0)
+"""Constants chosen on published curves by `validation.forecasts.choose_departure`; notebook 45 chooses them again
+without each author's curves."""
 
 
 @dataclass(frozen=True, eq=False)

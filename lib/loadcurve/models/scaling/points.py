@@ -1,4 +1,4 @@
-"""Points of a curve as every fit takes them: sorted, each level once, what is missing left out with a warning."""
+"""Points of a curve, checked: sorted, each level once, missing values left out with a warning; and runs by level."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-r"""Parameters of a law after the curve was seen, and how well the law predicted it: by quadrature, without chance.
+r"""Posterior of a law's parameters and the evidence for the law, by quadrature without random numbers.
 
 The scatter is proportional: log X = log γ + log s(N) + noise, with a law's unit throughput γ and shape s.  The variance
 of the noise is not known; with a scaled inverse chi-square for it, integrated out, the likelihood is

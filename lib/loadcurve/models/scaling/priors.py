@@ -1,4 +1,4 @@
-"""What is known of a law's parameters before the curve is seen: a range for each, wide, and in units of the data.
+"""Priors of a law's parameters: a wide range for each, in units of the data.
 
 Each parameter lies somewhere in its range, evenly on a logarithmic scale.  The ranges say nothing of the law; they
 only leave out what no measurement of these levels could tell from another value, or what it already excludes.

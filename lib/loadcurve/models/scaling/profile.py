@@ -1,4 +1,4 @@
-r"""Intervals by the profile of the sum of squares: all values of a quantity at which the law still fits well enough.
+r"""Profile-likelihood intervals: all values of a quantity at which the law still fits well enough.
 
 A value q belongs to the interval when the least sum of squares with the quantity held at q stays within
 

@@ -1,4 +1,4 @@
-"""From runs to the points of a curve: the mean of each level, and how much it counts in a fit."""
+"""From runs to the points of a curve: the mean of each level and its weight in a fit."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-r"""The roofline: throughput rises in proportion to the connections, then a capacity cuts it off.
+r"""The roofline: throughput rises in proportion to the connections up to a capacity.
 
 .. math:: X(N) = \min(\gamma N,\ C)
 

@@ -1,4 +1,4 @@
-r"""Intervals over runs of what a law says, wide enough for few repeats.
+r"""Intervals over runs of the quantities of a law, wide enough for few repeats.
 
 A bootstrap draws from the scatter of the runs as if it were known.  With r repeats of a level it is known to r − 1
 degrees of freedom, and a quantity that hangs on several levels has

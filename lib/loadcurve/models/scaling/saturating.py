@@ -1,4 +1,4 @@
-r"""A smooth way from the slope to the capacity, as sharp or as round as the data have it.
+r"""A smooth transition from the slope to the capacity, with a sharpness that is fitted.
 
 .. math:: X(N) = \frac{\gamma N}{\left(1 + (\gamma N / C)^k\right)^{1/k}}
 

@@ -1,4 +1,4 @@
-r"""The Universal Scalability Law: throughput of N connections that share something and must agree on something.
+r"""The Universal Scalability Law: throughput of N connections with contention and coherency.
 
 .. math:: X(N) = \frac{\gamma N}{1 + \alpha (N-1) + \beta N (N-1)}
 

@@ -1,4 +1,4 @@
-"""Published or measured rates against the wire: do requests and bytes per second belong to the same moment?
+"""Published or measured rates against the wire: do requests/s and bytes/s belong to the same moment?
 
 Requests per second times the bytes that a request must take gives bytes per second.  A report that prints both, as the
 largest value of each, prints two moments; and a request rate whose bytes do not fit the line was not a sustained one.

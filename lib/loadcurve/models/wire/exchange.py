@@ -1,4 +1,4 @@
-"""All frames of a request and its response, in both directions: data, acknowledgements, opening and closing.
+"""Frames of a request and its response in both directions: data, acknowledgements, opening and closing.
 
 What is assumed, and where it is from:
 
@@ -23,6 +23,7 @@ from loadcurve.models.wire.frames import ETHERNET, Wire, frame_bytes, medium_byt
 
 # Segments that generic receive offload joins: 64 KiB, the largest IP packet, hold 45 of 1448 bytes.
 OFFLOADED_SEGMENTS = 45
+"""Segments for each acknowledgement with generic receive offload."""
 
 
 def acknowledgements(segment_count: ArrayLike, segments_per_ack: int = 2) -> Array:

@@ -88,6 +88,7 @@ class Wire:
 
 
 ETHERNET = Wire()
+"""TCP over IPv4 over Ethernet with an MTU of 1500 bytes and TCP time stamps."""
 
 
 def message_bytes(response_bytes: ArrayLike, header_bytes: ArrayLike, tls_overhead_bytes: ArrayLike = 0) -> Array:

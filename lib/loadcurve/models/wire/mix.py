@@ -1,4 +1,4 @@
-"""Responses of one and two segments in such shares that full and small packets come in a wanted mix.
+"""Mixes of responses of one and two segments that give a wanted share of full and small packets.
 
 A load of large packets fills the link, one of small packets the packet rate; real traffic has both.  A body that makes
 exactly one full segment gives one full packet, a small body one small packet, and a body of both one of each:

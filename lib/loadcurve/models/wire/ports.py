@@ -1,4 +1,4 @@
-"""Connections per second that local ports allow, and what lifts the limit.
+"""Connections per second that local ports allow, and how to raise that limit.
 
 A connection is named by both addresses and both ports.  To one server address and port, a client address has as many
 connections at a time as it has ephemeral ports; and the side that closes first keeps the name in TIME_WAIT for a while
@@ -23,8 +23,11 @@ from numpy.typing import ArrayLike
 from loadcurve.arrays import Array, above_0, at_least_0, at_least_1
 
 LINUX_PORTS = 60999 - 32768 + 1
+"""Ephemeral ports of Linux by default."""
 LINUX_TIME_WAIT_S = 60.0
+"""Seconds for which Linux keeps a closed connection in TIME_WAIT."""
 REUSE_TIME_WAIT_S = 1.0
+"""Seconds after which Linux reuses a port in TIME_WAIT for an outgoing connection, with tcp_tw_reuse."""
 # A ratio that passes a whole number by this part of itself is that number.
 _ROUNDING = 1e-9
 

@@ -1,4 +1,4 @@
-"""A server that spends time on each request, segment and byte, and the smallest response with which it fills a link.
+"""A server with a cost per request, segment and byte, and the smallest response with which it fills a link.
 
     X <= 1 / (r + t P + b T)     r, t, b = seconds for a request, a segment and a byte handed to TCP
 
