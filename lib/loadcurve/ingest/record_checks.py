@@ -1,4 +1,4 @@
-"""A run as a point of its study: its record agrees with itself, and where `study.yml` says something else by now.
+"""Checks of a run's record: whether it agrees with itself, and where `study.yml` was edited since.
 
 `study.yml` is written by people, also after a launch; `run.json` is what was launched.  A run keeps its own facts, so
 an edited study loses no run, and what differs is reported.
@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from loadcurve.errors import ParseError
 from loadcurve.paths import shown
 from loadcurve.records import line_of
-from loadcurve.study import SECTIONS, Run, Study, differences, in_one_word, place_of, settled
+from loadcurve.study import SECTIONS, Run, Study, differences, in_one_word, settled
 
 
 def check_factors(run: Run, folder: Path) -> None:
-    """See that the factors in a `run.json` are of their types, and agree with each other.
+    """Raise unless the factors in a `run.json` have their types and agree with each other.
 
     Raises
     ------
@@ -43,7 +41,7 @@ def check_factors(run: Run, folder: Path) -> None:
 
 
 def find_edits(run: Run, study: Study) -> Iterator[str]:
-    """Find what `study.yml` says otherwise than it did when a run was launched.
+    """Find differences between `study.yml` and the settings that a run was launched with.
 
     Parameters
     ----------
@@ -100,31 +98,6 @@ def _said(value: object) -> str:
 
 def _listed(known: Iterable[object]) -> str:
     return ", ".join(map(str, known)) or "none"
-
-
-def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
-    """What a record itself tells: levels of the factors, and what was done to the run on purpose."""
-    levels = run.factors.get("levels", {})
-    factors = [
-        {
-            "factor": ".".join(place_of(name)),
-            "level": level if isinstance(level, str) else json.dumps(level),
-            "number": float(level) if isinstance(level, int | float) and not isinstance(level, bool) else float("nan"),
-        }
-        for name, level in levels.items()
-    ]
-    events = [
-        {
-            "time": (at := pd.Timestamp(event["at"])),
-            "elapsed_s": (at - load_started).total_seconds(),
-            "host": event["host"],
-            "tool": "loadcurve",
-            "event": "fault",
-            "text": event["what"],
-        }
-        for event in run.events
-    ]
-    return {name: pd.DataFrame(rows) for name, rows in (("factors", factors), ("events", events)) if rows}
 
 
 def wrong(folder: Path, key: str, expected: str, got: str) -> ParseError:

@@ -1,0 +1,96 @@
+"""Columns that the record of a run adds to what a tool printed: study, run, host, factors, shares."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.schemas import SCHEMAS
+from loadcurve.study import Command, Run, background_ratios, place_of
+
+
+def complete(
+    name: str,
+    frame: pd.DataFrame,
+    run: Run,
+    command: Command,
+    source: str,
+    load_started: pd.Timestamp,
+    generator: int | None,
+) -> pd.DataFrame:
+    """Add the columns that only the run's record knows to a table of one file."""
+    columns = SCHEMAS[name].columns
+    known: dict = {"source": source}
+    if generator is not None and "generator" in columns:
+        known["generator"] = generator
+    if "elapsed_s" in columns and "time" in frame:
+        known["elapsed_s"] = (frame["time"] - load_started).dt.total_seconds() - _clock_offset_s(run, command.host)
+    if "host" in columns and (name != "hosts" or "host" not in frame):
+        # A heading, such as mpstat's, names the machine, which namespaces share; the study names the host.
+        known["host"] = command.host
+    if name == "balancer" and (shares := run.factors.get("expected_shares")):
+        known["expected_share_ratio"] = _expected_shares(frame, shares)
+    if name == "runs":
+        failed = frame["status"].eq("failed") if "status" in frame else pd.Series(False, frame.index)
+        known |= {
+            "status": failed.map({True: "failed", False: run.status}),
+            "tool_version": command.version,
+            "started_at": pd.Timestamp(command.started_at),
+            **factors_of(run),
+            **_background(run),
+        }
+    return of_run(frame.assign(**known), run)
+
+
+def _expected_shares(balancer: pd.DataFrame, shares: dict[str, float]) -> pd.Series:
+    """Share of each server by its endpoint; haproxy names the servers s1, s2 and so on, in their order."""
+    known = balancer.reindex(columns=["server", "server_address", "server_port"]).astype("str")
+    names = {f"s{number}": share for number, share in enumerate(shares.values(), 1)}
+    return (known["server_address"] + ":" + known["server_port"]).map(shares).fillna(known["server"].map(names))
+
+
+def _clock_offset_s(run: Run, host: str) -> float:
+    """Time in s by which a host's clock is ahead of the launcher's, which recorded when commands started."""
+    facts = run.machine.get("hosts", {}).get(host, {})
+    return facts.get("clock_offset_s", 0.0)
+
+
+def factors_of(run: Run) -> dict:
+    """Factors of a run that have columns in `runs`."""
+    return {name: run.factors.get(name) for name in ("variant", "repeat", "server_cpu", "generator_cpu")}
+
+
+def _background(run: Run) -> dict:
+    """Processor shares of other programs and of the hypervisor, on the machine where they were largest."""
+    ratios = [*background_ratios(run.background).values()] or [(np.nan, np.nan)]
+    return dict(zip(("cpu_other_ratio", "cpu_steal_ratio"), np.fmax.reduce(ratios), strict=True))
+
+
+def of_run(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Add the columns `study` and `run_id`."""
+    return frame.assign(study=run.study, run_id=run.run_id)
+
+
+def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
+    """Tables from the record alone: levels of the factors, and injected faults."""
+    levels = run.factors.get("levels", {})
+    factors = [
+        {
+            "factor": ".".join(place_of(name)),
+            "level": level if isinstance(level, str) else json.dumps(level),
+            "number": float(level) if isinstance(level, int | float) and not isinstance(level, bool) else float("nan"),
+        }
+        for name, level in levels.items()
+    ]
+    events = [
+        {
+            "time": (at := pd.Timestamp(event["at"])),
+            "elapsed_s": (at - load_started).total_seconds(),
+            "host": event["host"],
+            "tool": "loadcurve",
+            "event": "fault",
+            "text": event["what"],
+        }
+        for event in run.events
+    ]
+    return {name: pd.DataFrame(rows) for name, rows in (("factors", factors), ("events", events)) if rows}

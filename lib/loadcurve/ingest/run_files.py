@@ -1,0 +1,180 @@
+"""Files of a finished run into tables: each as its command in `run.json` says, unchanged since it was recorded."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.clean import clean
+from loadcurve.ingest.files import content
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.load.wrk_json import WRK_JSON
+from loadcurve.ingest.load.wrk_reporter import join_reporter
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.record_checks import wrong
+from loadcurve.ingest.registry import form_of
+from loadcurve.ingest.run_columns import complete, of_run, tables_of
+from loadcurve.paths import shown
+from loadcurve.records import fingerprint
+from loadcurve.study import Command, Run
+
+_BALANCERS = ("nft", "ipvsadm", "haproxy")
+
+
+@dataclass
+class Parts:
+    """Tables of the files read so far, the files of each table, warnings, and the runs of each edit of the study."""
+
+    frames: dict[str, list[pd.DataFrame]] = field(default_factory=lambda: defaultdict(list))
+    sources: dict[str, set[Path]] = field(default_factory=lambda: defaultdict(set))
+    warnings: list[str] = field(default_factory=list)
+    edits: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_files(run: Run, folder: Path) -> None:
+    """Raise unless a finished run's folder holds the files that its `run.json` lists, unchanged, and no others."""
+    streams = {name for command in run.commands for name in (command.stdout, command.stderr) if name}
+    for name in sorted(streams | set(run.files)):
+        check_fingerprint(run, folder / name)
+    for name in sorted({p.name for p in folder.iterdir()} - set(run.files) - {"run.json"}):
+        raise _unlisted(folder / name)
+
+
+def check_fingerprint(run: Run, path: Path) -> None:
+    """Raise unless a file has the size and the SHA-256 that `run.json` recorded."""
+    if not path.is_file():
+        raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    if path.name not in run.files:
+        raise _unlisted(path)
+    recorded, found = run.files[path.name], fingerprint(path)
+    if recorded["sha256"] != found["sha256"]:
+        same = recorded["sha256"][:12] == found["sha256"][:12]
+        old, new = (sha if same else f"{sha[:12]}…" for sha in (recorded["sha256"], found["sha256"]))
+        raise ParseError(1, f"the bytes that run.json recorded (sha256 {old})", f"sha256 {new}", shown(path))
+    if recorded["bytes"] != found["bytes"]:
+        raise ParseError(1, f"{recorded['bytes']} bytes as run.json recorded", f"{found['bytes']} bytes", shown(path))
+
+
+def _unlisted(path: Path) -> ParseError:
+    return ParseError(0, "only the files that run.json lists", path.name, shown(path))
+
+
+def _is_output(command: Command) -> bool:
+    """Whether a command's output is data: servers and balancers print logs, and a warm-up is not part of the run."""
+    return command.role in ("collector", "generator")
+
+
+def is_report(command: Command) -> bool:
+    """Whether a command's output reports on the load: a generator's or a balancer's."""
+    return _is_output(command) and (command.role == "generator" or command.tool in _BALANCERS)
+
+
+def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Command], bool] = _is_output) -> None:
+    """Add the tables of a finished run: of its record, of each output that `is_read`, and of each generator's files."""
+    parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
+    generators = [c for c in run.commands if c.role == "generator"]
+    load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
+    reported: set[int | None] = set()
+    for name, frame in tables_of(run, load_started).items():
+        parts.frames[name].append(of_run(frame.assign(source="run.json"), run))
+        parts.sources[name].add(folder / "run.json")
+    for command in run.commands:
+        if not is_read(command):
+            continue
+        form = form_of(command.tool, command.variant)
+        called = f"{command.tool} {command.variant}".strip()
+        if form is None or not command.stdout:
+            why = "printed nothing" if form else f"is a {command.role} whose output loadcurve does not read: left out"
+            parts.warnings.append(f"{shown(folder)}: {called} {why}")
+            continue
+        path = folder / command.stdout
+        parsed = _parse(form, path)
+        if command in generators and "runs" in parsed.tables:
+            if len(generators) == 1:
+                _check_generator(parsed.tables["runs"], run, path)
+            stated.append(_connections(parsed.tables["runs"]))
+        check_fingerprint(run, path)
+        read = {path: parsed}
+        report = path.with_suffix(".json")
+        if command.tool == "wrk" and report.name in run.files:
+            counted = _parse(WRK_JSON, report)
+            check_fingerprint(run, report)
+            read = dict(zip((path, report), join_reporter(parsed, counted), strict=True))
+        generator = generators.index(command) if command in generators else None
+        further = _further(run, command, folder) if command in generators else {}
+        read |= further
+        # ab's report has whole milliseconds, its file of percentiles has decimals.
+        finer = any("latency" in part.tables for part in further.values())
+        for source, part in read.items():
+            parts.warnings += [f"{shown(source)}: {warning}" for warning in part.warnings]
+            for name, frame in part.tables.items():
+                if name == "latency" and finer and source == path:
+                    continue
+                parts.frames[name].append(complete(name, frame, run, command, source.name, load_started, generator))
+                parts.sources[name] |= {*read, folder / "run.json"}
+                reported |= {generator} if name == "runs" else set()
+    for generator, command in enumerate(generators):
+        if generator not in reported:  # a run without numbers keeps its row
+            row: dict[str, object] = {"tool": command.tool}
+            if len(generators) == 1:
+                row["connections"] = run.factors.get("connections")
+            frame = complete("runs", pd.DataFrame([row]), run, command, "run.json", load_started, generator)
+            parts.frames["runs"].append(frame)
+    total = sum(stated) if len(stated) == len(generators) > 1 else float("nan")
+    if total != run.factors.get("connections") and total == total:
+        wanted = f"{run.factors.get('connections')} connections of all generators together"
+        raise wrong(folder, "factors", wanted, f"{total:g}")
+
+
+def _further(run: Run, command: Command, folder: Path) -> dict[Path, Parsed]:
+    """Further files of a generator: percentiles with decimals, a line for each request."""
+    stem, found = command.stdout.removesuffix(".txt"), {}
+    for name in sorted(run.files):
+        variant = name.removeprefix(f"{stem}.").partition(".")[0]
+        form = form_of(command.tool, variant) if variant in ("percentiles", "requests") else None
+        if name.startswith(f"{stem}.") and form is not None:
+            found[folder / name] = _parse(form, folder / name)
+            check_fingerprint(run, folder / name)
+    return found
+
+
+def _connections(reports: pd.DataFrame) -> float:
+    """Connections that a generator reports; NaN where it reports none."""
+    return float(reports["connections"].sum(min_count=1)) if "connections" in reports else float("nan")
+
+
+def _parse(form: Form, path: Path) -> Parsed:
+    if not path.is_file():
+        raise ParseError(0, "the file that run.json names", "no file", shown(path))
+    raw = content(path)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ParseError(
+            raw[: error.start].count(b"\n") + 1,
+            "UTF-8",
+            str(error.object[error.start : error.end]),
+            shown(path),
+        ) from None
+    try:
+        return form.parse(clean(text))
+    except ParseError as error:
+        raise error.at(shown(path)) from None
+
+
+def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
+    """Raise unless the generator reports the load that `run.json` records."""
+    recorded = {name: run.factors[name] for name in ("connections", "threads") if name in run.factors}
+    for name, level in recorded.items():
+        # wrk needs a connection for each thread, so the laboratory never starts more threads than connections.
+        least = min(recorded.values()) if name == "threads" and all(map(_is_number, recorded.values())) else level
+        for stated in reports.get(name, ()):
+            if stated != least:
+                raise ParseError(2, f"{least} {name} as run.json says", str(stated), shown(path))
