@@ -95,4 +95,4 @@ def test_a_run_of_an_unknown_generator_keeps_its_row(study):
     assert pd.isna(row["throughput_rps"]) and pd.isna(row["requests"])
     said = [line for line in read_warnings(STUDY) if RUNS[0] in line]
     assert any("vegeta9 is a generator whose output loadcurve does not read" in line for line in said)
-    assert any("sar9 is no collector whose output loadcurve reads" in line for line in said)
+    assert any("sar9 is a collector whose output loadcurve does not read" in line for line in said)
