@@ -5,7 +5,7 @@ garbled line, leave out a line that was cut and pass over lines of other program
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from loadcurve.errors import ParseError
@@ -16,7 +16,7 @@ _SHOWN = 60  # characters of a line that a warning quotes
 
 
 class Cursor:
-    r"""The lines of a report, one after the other, without the blanks around them; empty lines are skipped.
+    r"""The lines of a report, one after the other, without the blanks around them; blank lines are skipped.
 
     Parameters
     ----------
@@ -24,6 +24,8 @@ class Cursor:
         What the tool printed.
     tool : str
         Name of the tool, for warnings and for the row of a run that failed.
+    plain : callable
+        Takes off a line what does not belong to it; by default the blanks around it.
 
     Attributes
     ----------
@@ -47,9 +49,10 @@ class Cursor:
      "line 3: the text ends inside this line, which is left out: 'Rate: 2'"]
     """
 
-    def __init__(self, text: str, tool: str) -> None:
+    def __init__(self, text: str, tool: str, plain: Callable[[str], str] = str.strip) -> None:
         self._lines = text.split("\n")
         self._tool = tool
+        self._plain = plain
         self._strays = Strays(tool)
         self.line = ""
         self.number = 0
@@ -58,7 +61,7 @@ class Cursor:
 
     def __iter__(self) -> Iterator[str]:
         for number, raw in enumerate(self._lines, 1):
-            if line := raw.strip():
+            if line := self._plain(raw):
                 self.number, self.line = number, line
                 yield line
 

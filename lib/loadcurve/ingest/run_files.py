@@ -11,8 +11,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.load.wrk_json import WRK_JSON
-from loadcurve.ingest.load.wrk_reporter import join_reporter
+from loadcurve.ingest.load.wrk_json import WRK_JSON, join_reporter
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
 from loadcurve.ingest.registry import form_of

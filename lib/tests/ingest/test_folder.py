@@ -110,7 +110,7 @@ def test_a_report_that_contradicts_the_text_is_left_out(study):
     file = add_report(study, requests=223241)
     found = read_runs(study)
     said = "requests is 223241 here, 223240 in the text (and 2 more)"
-    assert found.warnings == (f"{file}: not of the run that the text tells of, and left out: {said}",)
+    assert found.warnings == (f"{file}: not of the run that the text reports, and left out: {said}",)
     assert all(found.tables[name].equals(table) for name, table in alone.items())
 
 

@@ -101,7 +101,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     responses, failed = sum(codes.values()), sum(errors.values())
     started = responses + failed + late
     duration, rps = number(document, "summary.total", text), number(document, "summary.requestsPerSec", text)
-    run = {
+    run: dict = {
         "tool": "oha", "status": "finished", "duration_s": duration, "requests": responses,
         "requests_started": started, "requests_failed": failed, **response_counts(codes), **error_counts(errors),
         "received_body_bytes": number(document, "summary.totalData", text, required=False),
@@ -111,7 +111,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
         value = number(document, f"summary.{key}", text, required=False)
         run[f"latency_{column}_s"] = value if responses else math.nan
     if not responses:
-        reasons = sorted(errors, key=errors.get, reverse=True)
+        reasons = sorted(errors, key=errors.__getitem__, reverse=True)
         run |= {"status": "failed", "throughput_rps": 0.0, "goodput_rps": 0.0}
         run |= {"reason": reasons[0]} if reasons else {}
     elif abs(rps * duration - started) > 1e-3 * started + 0.5:

@@ -104,10 +104,10 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
     if cursor.at_end and block != "errors" and not _WHOLE.fullmatch(line):
         return block
     if is_row:
-        match = cursor.expect(_ROW, "a line such as 'Requests  [total, rate]  1200, 120.00'")
-        if match[1] == "Requests" or report is None or match[1] in report["rows"]:
+        name, columns, values = cursor.expect(_ROW, "a line such as 'Requests  [total, rate]  1200, 120.00'").groups()
+        if name == "Requests" or report is None or name in report["rows"]:
             report = _new(reports, cursor)
-        report["rows"][match[1]] = ([n.strip() for n in match[2].split(",")], match[3], cursor.number)
+        report["rows"][name] = ([column.strip() for column in columns.split(",")], values, cursor.number)
         return ""
     if match := cursor.take_if(_ERRORS):
         if match[1].strip() and report:

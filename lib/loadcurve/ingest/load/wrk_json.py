@@ -12,9 +12,14 @@ What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
   of v, v + E, v + 2E, …, and c(v) - c(v + E) is what was measured.  The measured ones must be as many as the requests
   that were not late; where they are not, another wrk corrects otherwise, and only its own counters are given.
 - ``started_us`` are the instants at which its threads asked for their request, ``ended_us`` that of ``done()``.
+
+wrk's text is rounded to two decimals of a unit (`wrk_numbers`); the JSON has whole microseconds, whole bytes and every
+counter.  `join_reporter` makes one run of both; a number that both print must agree within the rounding of the text.
 """
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,9 +28,14 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import line_of, load_json, member, number, whole
-from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.load.wrk_numbers import PLAIN, SIZE, TIME
+from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 2**53  # Lua's numbers are exact up to here
+_NEXT_UNIT = 0.85  # of it; from there on wrk prints in that unit (src/units.c)
+_HALF = 0.005 * (1 + 1e-6)  # of the last decimal; what lies between two of them can go either way
+_SCALES = (("_rps", PLAIN), ("_bytes", SIZE), ("_bytes_per_s", SIZE), ("_s", TIME))
+_FROM_TEXT = ("generator", "tool", "status", "started_at", "url")
 _ERRORS = ("connect", "read", "write", "status", "timeout")
 
 
@@ -105,7 +115,7 @@ def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
     found = member(document, "percentiles_us", text)
     if not isinstance(found, dict):
         raise ParseError(line_of("percentiles_us", text), "percentiles with their times", str(found))
-    rows = []
+    rows: list[tuple[float, float]] = []
     for rank, value in found.items():
         try:
             quantile = round(float(rank) / 100, 12)
@@ -143,7 +153,7 @@ def _is_count(value: object) -> bool:
 
 
 def _measured(counters: np.ndarray, row: dict) -> np.ndarray | None:
-    """The counters without what `stats_correct` added; None where that does not come out."""
+    """Return the counters without what `stats_correct` added; None where the rest is not as many as the responses."""
     rounds = row["requests"] // row["connections"] if row["connections"] else 0
     value, count = counters
     if rounds:
@@ -162,6 +172,68 @@ def _classes(counters: np.ndarray, corrected: bool) -> pd.DataFrame:
     value, count = counters
     ends = {"lower_s": np.maximum(value - 1, 0) * 1e-6, "upper_s": (value + 1) * 1e-6}
     return pd.DataFrame({"generator": 0, **ends, "responses": count, "corrected": corrected})
+
+
+def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
+    """Make one run of wrk's text and the reporter's JSON: the text's row with the numbers of the JSON, and its times.
+
+    Parameters
+    ----------
+    text : Parsed
+        Of ``parse_wrk``.
+    report : Parsed
+        Of ``parse_wrk_json``.
+
+    Returns
+    -------
+    text, report : Parsed
+        The first has one row of `runs`; the second has `latency` and `histogram` where times were measured.  Where the
+        two contradict each other, the first is unchanged, and the second has only a warning with both numbers.
+    """
+    said, counted = text.tables["runs"], report.tables["runs"]
+    if odd := _contradictions(text, report):
+        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
+        warning = f"not of the run that the text reports, and left out: {odd[0]}{more}"
+        return text, Parsed(report.tool, {}, (warning,))
+    better = {name: [value] for name, value in counted.iloc[0].items() if name not in _FROM_TEXT and pd.notna(value)}
+    times = {name: table for name, table in report.tables.items() if name != "runs" and len(table)}
+    others = {name: table for name, table in text.tables.items() if name not in times}
+    joined = {**others, "runs": said.assign(**better)}
+    return replace(text, tables=Tables(joined)), replace(report, tables=Tables(times))
+
+
+def _contradictions(text: Parsed, report: Parsed) -> list[str]:
+    said, counted = text.tables["runs"], report.tables["runs"]
+    if len(said) != 1:
+        return [f"{len(said)} reports in the text, 1 here"]
+    both = [name for name in counted if name in said and name not in ("generator", "status")]
+    pairs = {name: (said[name].iloc[0], counted[name].iloc[0]) for name in both}
+    exact = _quantiles(report)
+    for quantile, latency_s in _quantiles(text).items():
+        pairs[f"the {quantile:g} quantile of latency_s"] = latency_s, exact.get(quantile, math.nan)
+    return [
+        f"{name} is {_shown(here)} here, {_shown(there)} in the text"
+        for name, (there, here) in pairs.items()
+        if pd.notna(here) and pd.notna(there) and not _agree(name, there, here)
+    ]
+
+
+def _quantiles(parsed: Parsed) -> dict[float, float]:
+    return {row["quantile"]: row["latency_s"] for row in parsed.tables["latency"].to_dict("records")}
+
+
+def _agree(name: str, printed: Any, counted: Any) -> bool:
+    """Whether a number of the text can be a rounded number of the JSON; words must be the same."""
+    scale = next((scale for ending, scale in _SCALES if name.endswith(ending)), None)
+    if scale is None:
+        return bool(printed == counted)
+    reached = (unit for unit in scale.values() if printed >= _NEXT_UNIT * unit * (1 - 1e-9))
+    unit = max(reached, default=min(scale.values()))
+    return math.isclose(printed, counted, rel_tol=1e-9, abs_tol=_HALF * unit)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 WRK_JSON = Form(

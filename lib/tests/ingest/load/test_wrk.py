@@ -211,7 +211,7 @@ def test_lines_of_a_script_may_stand_inside():
     parsed = parse(chatter)
     plain = parse(PLAIN)
     assert parsed.tables["runs"].equals(plain.tables["runs"])
-    assert all("not of wrk" in warning for warning in parsed.warnings)
+    assert all("not printed by wrk" in warning for warning in parsed.warnings)
     assert parsed.warnings
 
 
@@ -236,7 +236,7 @@ def test_reports_of_runs_in_the_background_are_given_only_what_is_sure():
     runs = parsed.tables["runs"]
     assert runs["threads"].tolist() == [1, 1]
     assert not {"url", "connections"} & set(runs)
-    assert "which is whose cannot be told" in parsed.warnings[0]
+    assert "which belong together is not known" in parsed.warnings[0]
     killed = BACKGROUND.replace("Running 2s test @ http://b/", "Killed\n$ wrk\nRunning 2s test @ http://b/")
     runs = parse_wrk(killed + block).tables["runs"]
     assert runs["url"].tolist() == ["http://a/", "http://b/"]
@@ -289,7 +289,7 @@ def test_refused(right, wrong, line):
         ("15.89ms", "70.2s", "line 4: '70.2s'"),
         ("616.txt", "616.txt (broke)", "line 1: '(broke)'"),
         ("550.00us", "550.00us <- median", "line 7: '<- median'"),
-        ("90.98MB", "90.98MB # as thought", "line 13: what stands behind the #"),
+        ("90.98MB", "90.98MB # as thought", "line 13: what follows the #"),
         (
             "Transfer",
             "Socket errors: connect 1, read 2, write 0, timeout -1094967296\nTransfer",

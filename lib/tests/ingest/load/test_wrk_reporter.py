@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.ingest.load.wrk import parse_wrk
-from loadcurve.ingest.load.wrk_json import parse_wrk_json
-from loadcurve.ingest.load.wrk_reporter import join_reporter
+from loadcurve.ingest.load.wrk_json import join_reporter, parse_wrk_json
 
 DATA = Path(__file__).parents[2] / "data" / "wrk"
 TEXT = (DATA / "few-requests.txt").read_text("utf-8")
@@ -107,7 +106,7 @@ def test_a_number_that_rounding_does_not_explain_is_a_contradiction(run, name):
 def test_both_numbers_are_told():
     _, report = join_reporter(parse_wrk(TEXT), parse_wrk_json(JSON.replace("47930", "47940")))
     assert report.warnings == (
-        "not of the run that the text tells of, and left out: "
+        "not of the run that the text reports, and left out: "
         "latency_max_s is 0.04794 here, 0.04793 in the text (and 1 more)",
     )
 

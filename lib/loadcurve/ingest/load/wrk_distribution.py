@@ -21,7 +21,7 @@ _FRACTION = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,9}")
 _FOOTER = re.compile(r"#?\[(Mean|Max|Buckets)\s*=\s*(\S+),\s+(StdDeviation|Total count|SubBuckets)\s*=\s*(\S+)\]")
 _FOOTER_LIKE = re.compile(r"#?\[(?:Mean|Max|Buckets)\b")
 _NAN = ("nan", "-nan")
-_FINE = 1e5  # 1/(1-percentile) from which six decimals of the percentile tell rows apart no more
+_FINE = 1e5  # 1/(1-percentile) from which six decimals no longer distinguish the percentiles of rows
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Distribution:
     hdr: bool
     corrected: bool
     quantiles: list[tuple[float, float]] = field(default_factory=list)
-    spectrum: list[tuple[float, float, int]] = field(default_factory=list)
+    spectrum: list[tuple[float, float, float]] = field(default_factory=list)
     footer: dict[str, float] = field(default_factory=dict)
     detailed: bool = False
     longest: float = 0.0
@@ -77,13 +77,10 @@ class Distribution:
         elif self.detailed:
             self._take_row(line.split(), at)
         else:
-            self._take_quantile(line, at, warnings)
+            for part in _SEVERAL.split(line):  # people put two in one line
+                self._take_quantile(part, at, warnings)
 
     def _take_quantile(self, line: str, at: int, warnings: list[str]) -> None:
-        for part in _SEVERAL.split(line):  # people put two beside each other
-            self._take_one(part, at, warnings)
-
-    def _take_one(self, line: str, at: int, warnings: list[str]) -> None:
         rank, value, *rest = line.split(None, 2) if len(line.split(None, 1)) > 1 else (line, "")
         match = _RANK.fullmatch(rank)
         if match is None:
@@ -126,7 +123,7 @@ class Distribution:
             self.lines[name] = at
 
     def rows(self) -> Iterator[dict]:
-        """Rows of `latency`: each quantile once, the printed line before the spectrum, whose count it takes over."""
+        """Yield rows of `latency`: each quantile once, as its line prints it, otherwise of the spectrum."""
         counts = {quantile: responses for quantile, _, responses in self.spectrum}
         printed = {quantile for quantile, _ in self.quantiles}
         for quantile, latency in self.quantiles:
