@@ -118,6 +118,8 @@ class _Reader:
                 raise ParseError(self.at, "the banner of ab alone in its line; the line ends are lost", line)
             report = self._current(stage=1)
             report.version = "" if self.cut else match[1]
+            if self.cut:
+                report.notes.append((self.at, "the text ends here; this line is left out"))
             report.is_html = line.endswith("<br>")
         elif line.startswith("Benchmarking ") and line.endswith("(be patient)"):
             self._current(stage=2)
