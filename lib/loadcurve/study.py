@@ -13,18 +13,20 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, with_config
+from pydantic import Field, JsonValue
 
-from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.errors import ValueRuleError
+from loadcurve.section import Range, Section
 
-# What the variant of a study is called that states none.
+# Name of the only variant of a study without variants.
 ONLY_VARIANT = "only"
 # Of studies and variants: they become names of folders, and a leading - would become an option.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
-# A point takes half a second at least, besides its load: more of them are a slip of the pen.
-_MOST_POINTS, _MOST_REPEATS = 10_000, 10_000
+# A point takes at least half a second, besides its load: more points are a typing error.
+_MAX_POINTS = 10_000
+_NAMES: dict[str, JsonValue] = {"pattern": f"^{NAME.pattern}$"}
 PLACE = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
 _NAME_RULE = "letters, digits, _ and -, at most 64 and no - at the begin"
 SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault")
@@ -40,104 +42,96 @@ Repeats of a quiet processor-bound server scatter by 5 to 8 % (coefficient of va
 shifts the mean of a study.
 """
 
-# A word such as 5 is no number, and a key that nobody knows is a slip of the pen.
-STRICT = ConfigDict(extra="forbid", strict=True)
-
 Mapping = dict[str, Any]
 
 
-@with_config(STRICT)
 @dataclass(frozen=True)
-class Study:
+class Study(Section):
     """A question and what answers it.
 
-    The sections are plain mappings here; `loadcurve.lab.study_file` knows what may stand in them.
-
-    Attributes
-    ----------
-    study : str
-        Name; the same as the folder's.  1–64 letters, digits, ``_`` and ``-``, as in the variants' names.
-    question : str
-        What the study asks, in one sentence.
-    topology : dict
-        A recipe of hosts and networks with its numbers, or machines that are there; everything on this machine by
-        loopback where there is none.
-    hosts : dict
-        What each host is set to: name of the host, such as ``S1``, or of its role, ``S`` → its settings.
-    links : dict
-        What each link does to packets: ``S1`` (that host's), ``LB.back``, or a network's name (all of it) → its
-        conditions.
-    server : dict
-        What runs on each server host; an nginx where there is none.
-    balancer : dict
-        What stands before the servers.
-    load : dict
-        What the generator does at each point.
-    monitors : dict
-        What watches each host, each with its interval in s.
-    fault : dict
-        What goes wrong on purpose during each run.
-    variants : dict[str, dict]
-        Name of each variant → the settings in which it differs: place → value.
-    factors : dict[str, tuple]
-        Place of each factor → its levels, each stated once.  A place is ``section.key.key``, or the name of a key of
-        `load`: ``connections`` is ``load.connections``.
-    points : tuple of dict
-        Places and values of each point, where they are listed one by one instead of by `factors`.
-    design : str
-        ``grid``: every level with every other; ``one_at_a_time``: each factor's levels with the first ones of the
-        others.
-    repeats : int
-        How often each point is run, 1–10000: so many blocks, each with every point once, in random order.
-    seed : int
-        Seed of that order.
-    warm_up_s : float
-        Load before each run that is not counted, in whole s, 0–86400; 0 for none.  The run begins when the servers have
-        worked off all of its requests.
-    rest_s : float
-        Pause between runs, 0–86400 s.
-    limit_s : float
-        Outer time limit of a generator, 0–86400 s; 0 for one that follows from the load.
-    allow_targets : tuple of str
-        Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each one is a
-        decision of its author.
-    objective : dict
-        What a run must keep: a latency at a quantile, a share of failed requests.
-    search : dict or None
-        Instead of levels for one factor: search the level at which the objective breaks.
-    stop : dict or None
-        Instead of a number of repeats: repeat until the mean is known well enough.
+    The sections are plain mappings here; `loadcurve.lab.study_file` defines what they may hold.
     """
 
-    study: str
-    question: str
-    topology: Mapping = field(default_factory=dict)
-    hosts: Mapping = field(default_factory=dict)
-    links: Mapping = field(default_factory=dict)
-    server: Mapping = field(default_factory=lambda: {"nginx": {}})
-    balancer: Mapping = field(default_factory=dict)
-    load: Mapping = field(default_factory=dict)
-    monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
-    fault: Mapping = field(default_factory=dict)
-    variants: dict[str, dict[str, Any]] = field(default_factory=lambda: {ONLY_VARIANT: {}})
-    factors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    points: tuple[dict[str, Any], ...] = ()
-    design: Literal["grid", "one_at_a_time"] = "grid"
-    repeats: int = 3
-    seed: int = 0
-    warm_up_s: float = 0.0
-    rest_s: float = 0.0
-    limit_s: float = 0.0
-    allow_targets: tuple[str, ...] = ()
-    objective: Mapping = field(default_factory=dict)
-    search: Mapping | None = None
-    stop: Mapping | None = None
+    study: Annotated[str, Field(json_schema_extra=_NAMES)]
+    """Name of the study and of its folder: 1–64 letters, digits, ``_`` and ``-``, as in the variants' names."""
 
-    def __post_init__(self):
-        raise_all(self._broken_rules())
+    question: str
+    """What the study asks, in one sentence."""
+
+    topology: Mapping = field(default_factory=dict)
+    """A recipe of hosts and networks with its numbers, or machines that already run; this machine's loopback where
+    the section is left out."""
+
+    hosts: Mapping = field(default_factory=dict)
+    """What each host is set to: name of the host, such as ``S1``, or of its role, ``S`` → its settings."""
+
+    links: Mapping = field(default_factory=dict)
+    """What each link does to packets: ``S1`` (that host's), ``LB.back``, or a network's name (all of it) → its
+    conditions."""
+
+    server: Mapping = field(default_factory=lambda: {"nginx": {}})
+    """What runs on each server host; an nginx where the section is left out."""
+
+    balancer: Mapping = field(default_factory=dict)
+    """What distributes the load among the servers."""
+
+    load: Mapping = field(default_factory=dict)
+    """What the generator does at each point."""
+
+    monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
+    """What watches each host, each with its interval in s."""
+
+    fault: Mapping = field(default_factory=dict)
+    """What goes wrong on purpose during each run."""
+
+    variants: Annotated[
+        dict[str, dict[str, Any]], Field(json_schema_extra={"propertyNames": _NAMES, "minProperties": 1})
+    ] = field(default_factory=lambda: {ONLY_VARIANT: {}})
+    """Name of each variant → the settings in which it differs: place → value."""
+
+    factors: Annotated[
+        dict[str, tuple[Any, ...]], Field(json_schema_extra={"propertyNames": {"pattern": f"^{PLACE.pattern}$"}})
+    ] = field(default_factory=dict)
+    """Place of each factor → its levels, each stated once. A place is ``section.key.key``, or the name of a key of
+    `load`: ``connections`` is ``load.connections``."""
+
+    points: tuple[dict[str, Any], ...] = ()
+    """Places and values of each point, listed one by one instead of `factors`."""
+
+    design: Literal["grid", "one_at_a_time"] = "grid"
+    """``grid``: every level with every other; ``one_at_a_time``: each factor's levels with the first ones of the
+    others."""
+
+    repeats: Annotated[int, Range(1, 10_000)] = 3
+    """How often each point is run: the number of blocks, each with every point once in random order."""
+
+    seed: int = 0
+    """Seed of that order."""
+
+    warm_up_s: Annotated[float, Range(0, 86_400, unit="s", multiple_of=1)] = 0.0
+    """Duration of a load before each run that is not counted; 0 for none. The run begins when the servers have handled
+    all of its requests."""
+
+    rest_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
+    """Pause between runs."""
+
+    limit_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
+    """Outer time limit of a generator; 0 for a limit that follows from the load."""
+
+    allow_targets: tuple[str, ...] = ()
+    """Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each entry is
+    a decision of its author."""
+
+    objective: Mapping = field(default_factory=dict)
+    """What a run must keep: a latency at a quantile, a share of failed requests."""
+
+    search: Mapping | None = None
+    """Instead of levels for one factor: search the level at which the objective breaks."""
+
+    stop: Mapping | None = None
+    """Instead of a number of repeats: repeat until the mean is known well enough."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
-        """Every rule that no type can state and that does not hold."""
         if not NAME.fullmatch(self.study):
             yield ValueRuleError("study", f"a name of {_NAME_RULE}", self.study)
         if not self.variants:
@@ -148,14 +142,14 @@ class Study:
         if self.factors and self.points:
             yield ValueRuleError("points", "left out where there are factors", list(self.points))
         if lone := [name for name, levels in self.factors.items() if not isinstance(levels, tuple | list)]:
-            # Only of a study that was made: from a file the types are checked before.
+            # Only in a study made by code: for a file the types are checked before.
             yield ValueRuleError("factors", f"lists of levels, also of {lone[0]}", self.factors[lone[0]])
             return
         for name, levels in self.factors.items():
             if not levels:
                 yield ValueRuleError("factors", f"one or more levels of {name}", list(levels))
-            told = [level if isinstance(level, str | int | float) else repr(level) for level in levels]
-            if len(set(told)) < len(told):
+            distinct = [level if isinstance(level, str | int | float) else repr(level) for level in levels]
+            if len(set(distinct)) < len(distinct):
                 yield ValueRuleError("factors", f"levels of {name} that are each stated once", list(levels))
         if len(set(map(repr, self.points))) < len(self.points):
             yield ValueRuleError("points", "each stated once", list(self.points))
@@ -164,16 +158,9 @@ class Study:
                 if not is_place(place):
                     yield ValueRuleError(owner, f"places such as load.connections, in {', '.join(SECTIONS)}", place)
         points = len(self.points) or math.prod(len(levels) for levels in self.factors.values())
-        if points * len(self.variants) > _MOST_POINTS:
-            rule = f"of at most {_MOST_POINTS} points in all"
+        if points * len(self.variants) > _MAX_POINTS:
+            rule = f"of at most {_MAX_POINTS} points in all"
             yield ValueRuleError("points" if self.points else "factors", rule, points * len(self.variants))
-        if not 1 <= self.repeats <= _MOST_REPEATS:
-            yield ValueRuleError("repeats", f"1 to {_MOST_REPEATS}", self.repeats)
-        for name in ("warm_up_s", "rest_s", "limit_s"):
-            if not 0 <= getattr(self, name) <= 86_400:
-                yield ValueRuleError(name, "0 to 86400 s", getattr(self, name))
-        if self.warm_up_s % 1:
-            yield ValueRuleError("warm_up_s", "whole seconds", self.warm_up_s)
 
     def _settings(self) -> Iterator[tuple[str, Iterable[str]]]:
         """Every mapping whose keys are places, with the key of the study it stands under."""

@@ -8,7 +8,7 @@ LAYERS = [
     {"arrays", "discovery", "errors", "extras", "units"},
     {
         "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
-        "whole_runs", "manifest", "record_rules", "wording", "captions",
+        "whole_runs", "manifest", "record_rules", "section", "wording", "captions",
     },
     {"ingest", "lab"},
     {"reading", "export"},

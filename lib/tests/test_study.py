@@ -30,7 +30,7 @@ def test_a_study_survives_its_file(tmp_path, small_study):
     [
         ("rest_s: fast", r":3: expected rest_s to be number, got 'fast'"),
         ("repeat: 3", r":3: expected one of the keys study, .*got 'repeat'"),
-        ("repeats: 0", r":3: expected repeats to be 1 to 10000, got '0'"),
+        ("repeats: 0", r":3: expected repeats to be a whole number of 1 to 10000, got '0'"),
         ("repeats: 1.5", r":3: expected repeats to be .*integer.*got '1.5'"),
         ("repeats: true", r":3: expected repeats to be integer, got 'true'"),
         ("repeats: 1\nrepeats: 2", r":4: expected YAML, got .*duplicate key"),
@@ -41,7 +41,7 @@ def test_a_study_survives_its_file(tmp_path, small_study):
         ("factors: {balance.nft: [1]}", r":3: expected factors to be places such as .*got 'balance.nft'"),
         ("points: [{connections: 1}]\nfactors: {threads: [1]}", r":3: expected points to be left out where"),
         ("design: star", r":3: expected design to be 'grid' or 'one_at_a_time', got 'star'"),
-        ("warm_up_s: 0.5", r":3: expected warm_up_s to be whole seconds, got '0.5'"),
+        ("warm_up_s: 0.5", r":3: expected warm_up_s to be a multiple of 1 s, 0 to 86400 s, got '0.5'"),
         ("rest_s: -1", r":3: expected rest_s to be 0 to 86400 s, got '-1.0'"),
         ("rest_s: .nan", r":3: expected rest_s to be 0 to 86400 s"),
         ("rest_s: .inf", r":3: expected rest_s to be 0 to 86400 s"),
@@ -242,7 +242,7 @@ def test_a_command_that_never_started_has_no_times(tmp_path):
 
 
 def test_rules_are_kept_where_a_study_is_made():
-    with pytest.raises(ValueRuleError, match="repeats must be 1 to 10000, got 0"):
+    with pytest.raises(ValueRuleError, match="repeats must be a whole number of 1 to 10000, got 0"):
         Study("s", "?", repeats=0)
 
 

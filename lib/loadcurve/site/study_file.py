@@ -1,4 +1,4 @@
-"""The keys of a study file, for its reference page and for editors: made from what the laboratory itself reads."""
+"""The keys of a study file for its reference page and for editors, derived from the laboratory's own sections."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def schema_text() -> str:
 
 
 def keys_markdown(path: str = "") -> str:
-    """The keys of a section and of what stands in it, as Markdown; those of the study where no section is named."""
+    """The keys of a section and of its inner sections, as Markdown; those of the study where no section is named."""
     shown = _first_paths()
     if not path:
         return _table(StudyFile, "", shown)
@@ -49,7 +49,7 @@ def _parts(section: type, path: str, shown: dict[type, str]) -> Iterator[str]:
 
 
 def _first_paths() -> dict[type, str]:
-    """Where each section stands first, in the order of the file."""
+    """Path of each section where it occurs first, in the order of the file."""
     found: dict[type, str] = {}
 
     def visit(section: type, path: str) -> None:
@@ -76,8 +76,8 @@ def _table(section: type, path: str, shown: dict[type, str]) -> str:
 
 
 def _kind(key: Key, shown: dict[type, str]) -> str:
-    said = "; ".join(filter(None, (_type(key, shown), _default(key))))
-    return f'<span class="lc-source">{said}</span>'
+    words = "; ".join(filter(None, (_type(key, shown), _default(key))))
+    return f'<span class="lc-source">{words}</span>'
 
 
 def _type(key: Key, shown: dict[type, str]) -> str:
@@ -85,7 +85,8 @@ def _type(key: Key, shown: dict[type, str]) -> str:
         at = shown[key.section]
         link = f"[{_shown(at)}](#{re.sub(r'[^a-z0-9_]', '', at.lower().replace('name', ''))})"
         return f"names, each with {link}" if _is_named(key.hint) else link
-    return _words(key.hint)
+    words = ", ".join(f"`{word}`" for word in key.words) or _words(key.hint)
+    return ", ".join(filter(None, (words, key.range)))
 
 
 def _words(hint: Any) -> str:
@@ -104,13 +105,14 @@ def _words(hint: Any) -> str:
 
 
 def _is_named(hint: Any) -> bool:
-    """Whether names lead to sections, instead of one section standing there."""
-    return typing.get_origin(hint) is dict
+    """Whether the value maps names to sections, instead of being one section."""
+    bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
+    return typing.get_origin(bare) is dict
 
 
 def _default(key: Key) -> str:
-    if key.needed:
-        return "needed"
+    if key.required:
+        return "required"
     value = _plain(key.default)
     if value in (None, "", {}, [], ()) or value == float("inf") or value != value:
         return ""
@@ -125,12 +127,12 @@ def _flow(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A section as what a file would have to say for it."""
+    """A section as a study file would write it."""
     if not is_dataclass(value):
         return list(value) if isinstance(value, tuple) else value
-    said = {}
+    written = {}
     for one in fields(value):
         usual = one.default if one.default_factory is MISSING else one.default_factory()
         if (here := getattr(value, one.name)) != usual:
-            said[one.name] = _plain(here)
-    return said
+            written[one.name] = _plain(here)
+    return written

@@ -300,10 +300,10 @@ def test_a_trial_that_is_not_judged_is_refused():
         ({"width_ratio": 0}, "width_ratio must be 0 < width_ratio < 1"),
         ({"level": 1}, "level must be 0 < level < 1"),
         ({"resolution": 0}, "resolution must be > 0"),
-        ({"initial_s": 7}, "initial_s must be 1 <= initial_s <= final_s = 6, got 7"),
+        ({"initial_s": 7}, "initial_s must be at most final_s = 6, got 7"),
         ({"initial_s": 0.5}, "initial_s must be"),
-        ({"initial_s": 1.5}, "initial_s must be whole seconds"),
-        ({"most_trials": 0}, "most_trials must be >= 1"),
+        ({"initial_s": 1.5}, "initial_s must be a multiple of 1 s"),
+        ({"most_trials": 0}, "most_trials must be a whole number >= 1"),
     ],
 )
 def test_goals_that_cannot_be_are_refused(change, text):

@@ -127,7 +127,9 @@ WRONG = [
         "server:\n  nginx:\n    response: {delay: {delay_ms: 0, body_bytes: 3001}}\n    process:\n"
         "      workers: 257\n      cpus: [1024]\n    serving: {access_log: never}\n    layout: F",
         [(5, "delay.delay_ms"), (5, "delay.body_bytes"), (7, "process.workers to be a whole number of 1 to 256"),
-         (8, "process.cpus to be one for each of 257"), (9, "access_log to be one of off"), (10, "layout to be ''")],
+         (8, "process.cpus to be a whole number of 0 to 1023"),
+         (8, "process.cpus to be one for each of 257"),
+         (9, "access_log to be 'off', 'on' or 'buffered'"), (10, "layout to be ''")],
     ),
     ("server: {nginx: {response: {text: {}, delay: {delay_ms: 1}}}}", [(3, "response to be one of text, files")]),
     ("server: {nginx: {response: {delay: {}}}}", [(3, "the key server.nginx.response.delay.delay_ms, got 'none'")]),
@@ -147,7 +149,7 @@ WRONG = [
     ("server: {php: {children: 0, rows: 0, page: {queries: 0}}}", [(3, "page.queries")]),
     ("server: {php: {children: 0, rows: 0}}", [(3, "php.children"), (3, "php.rows")]),
     ("server:\n  php:\n    rows: 4\n    page: {queries: 5, wait_ms: 40}", [(6, "page.queries to be at most 4")]),
-    ("server: {url: 'ftp://a/', port: 70000}", [(3, "server.port"), (3, "server.url")]),
+    ("server: {url: 'ftp://a/', port: 70000}", [(3, "server.url"), (3, "server.port")]),
     ("balancer: {nft: {}}", [(3, "balancer to be a program: nft needs the topology client_l4_servers")]),
     (
         "topology: {recipe: client_server}\nbalancer: {haproxy: {}}",
@@ -180,7 +182,7 @@ WRONG = [
     ("warm_up_s: 1\nload: {tool: weighttp, requests: 5}", [(3, "warm_up_s to be 0 for this load: .* duration_s must")]),
     (
         "monitors:\n  sar: 0.5\n  proc: 0.01\n  nstat: .nan",
-        [(4, "sar to be whole seconds"), (5, "proc to be 0.1 to 3600 s"), (6, "nstat to be 0.1")],
+        [(4, "sar to be a multiple of 1 s, 1 to 3600 s"), (5, "proc to be 0.1 to 3600 s"), (6, "nstat to be 0.1")],
     ),
     ("monitors: {stub_status: 1}\nserver: {haproxy: {}}", [(3, "stub_status to be left out: the server is no nginx")]),
     ("monitors: {counters: 1}", [(3, "counters to be left out: only nft, ipvs and haproxy")]),
@@ -203,7 +205,7 @@ WRONG = [
     ("fault: {drop_syn: false}", [(3, "fault.drop_syn to be true, got 'false'")]),
     (
         "topology: {recipe: client_server}\nfault:\n  lose_packets: 2\n  after_s: -1\n  lasts_s: 4000",
-        [(5, "lose_packets to be a number over 0, up to 1"), (6, "after_s"), (7, "lasts_s to be 0 to 3600 s")],
+        [(5, "lose_packets to be 0 < lose_packets <= 1"), (6, "after_s"), (7, "lasts_s to be 0 to 3600 s")],
     ),
     *(
         (f"topology: {{recipe: client_server}}\nfault: {{{name}: {value}}}", [(4, f"fault.{name} to be ")])
@@ -219,7 +221,8 @@ WRONG = [
     ),
     (
         "search:\n  factor: ../x\n  capacity:\n    lowest: 0\n    highest: 0\n    final_s: 1.5\n    level: 2",
-        [(6, "lowest to be > 0"), (7, "highest to be above"), (8, "final_s to be whole seconds"), (9, "level to be 0")],
+        [(6, "lowest to be > 0"), (7, "highest to be above"), (8, "final_s to be a multiple of 1 s"),
+         (9, "level to be 0")],
     ),
     ("search: {factor: ../x}", [(3, "search to be one of capacity, "), (3, "search.factor to be a place such as")]),
     (f"search: {CAPACITY}", [(0, "objective to be given, with latency_s or failed_ratio")]),
@@ -262,7 +265,7 @@ WRONG = [
     ("variants: {a: {serve.nginx: {}}}", [(3, "variants to be places such as load.connections")]),
     ("points: [{connections: 1}, {connections: 1}]", [(3, "points to be each stated once")]),
     ("factors: {connections: [1, 1.0]}", [(3, "factors to be levels of connections that are each stated once")]),
-    ("repeats: 10001", [(3, "repeats to be 1 to 10000")]),
+    ("repeats: 10001", [(3, "repeats to be a whole number of 1 to 10000")]),
     ("allow_targets: staging", [(3, "allow_targets to be array, got 'staging'")]),
 ]  # fmt: skip
 

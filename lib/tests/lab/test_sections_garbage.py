@@ -171,7 +171,7 @@ def test_any_bytes_are_told(folder, content):
             3,
             "at most 10000 points in all",
         ),
-        ("repeats: 1000000000000", 3, "repeats to be 1 to 10000"),
+        ("repeats: 1000000000000", 3, "repeats to be a whole number of 1 to 10000"),
     ],
 )
 def test_files_that_would_take_for_ever_are_a_line(tmp_path, text, line, says):

@@ -62,7 +62,7 @@ def test_a_port_is_a_port(value):
     [
         (lambda: Text(0), "body_bytes must be a whole number of 1 to 3000, got 0"),
         (lambda: Text("1; user root"), "body_bytes must be a whole number"),
-        (lambda: Delay(0), "delay_ms must be a whole number of 1 to 60000, got 0"),
+        (lambda: Delay(0), "delay_ms must be a whole number of 1 to 60000 ms, got 0"),
         (lambda: Burn(3001), "steps must be a whole number of 1 to 3000, got 3001"),
         (lambda: Files(()), "sizes_bytes must be sizes, each once"),
         (lambda: Files((1, 1)), "sizes_bytes must be sizes, each once"),

@@ -58,11 +58,11 @@ def test_links_between_tables_lead_to_headings():
 
 def test_defaults_and_types_are_those_of_the_sections():
     for name, key, said in (
-        ("", "question", "text; needed"),
+        ("", "question", "text; required"),
         ("", "server", "[server](#server); default `{nginx: {}}`"),
         ("", "hosts", "names, each with [hosts](#hosts)"),
-        ("load", "timeout_s", "number; default `4`"),
-        ("load", "duration_s", "number"),
+        ("load", "timeout_s", "number, a multiple of 1 s, 1 to 86400 s; default `4`"),
+        ("load", "duration_s", "number, <= 86400 s"),
         ("balancer", "forward", "`nat`, `dr`; default `nat`"),
         ("server", "files", "[server.nginx.response.files](#servernginxresponsefiles); default `{sizes_bytes: [616]}`"),
         ("fault", "drop_syn", "`true`"),

@@ -1,39 +1,34 @@
 """What proxies have in common: where they listen, among whom they choose and how, and how many names they serve."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.settings import (
     Endpoint,
     check_choice,
-    check_count,
     check_endpoint,
     check_endpoints,
     check_flag,
     check_name,
 )
-
-MOST_DOMAINS = 10_000
+from loadcurve.section import Range, Section, broken_by
 
 
 @dataclass(frozen=True)
-class Domains:
-    """Names that a proxy answers for, ``d00001.test`` and on, and the pools of servers behind them.
+class Domains(Section):
+    """Names that a proxy answers for, ``d00001.test`` and on, and the pools of servers behind them."""
 
-    Attributes
-    ----------
-    count : int
-        How many names, 1–10000.
-    pools : int
-        How many pools, 1–`count`; the names take turns, and each pool is of all servers.
-    """
+    count: Annotated[int, Range(1, 10_000)]
+    """How many names."""
 
-    count: int
     pools: int = 1
+    """How many pools, at most `count`; the names take turns, and each pool is of all servers."""
 
-    def __post_init__(self) -> None:
-        check_count("count", self.count, 1, MOST_DOMAINS)  # before the pools, which are measured by it
-        check_count("pools", self.pools, 1, self.count)
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not any(self._broken_types()):
+            yield from broken_by(lambda: Range(1, self.count).check("pools", self.pools, whole=True))
 
     def pool_of_name(self) -> dict[str, str]:
         """Name → its pool.

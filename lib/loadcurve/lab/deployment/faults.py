@@ -7,7 +7,7 @@ from loadcurve.lab import faults
 from loadcurve.lab.faults import Fault, FaultTarget
 from loadcurve.lab.hosts.network import HostSettings, LinkConditions, Topology
 from loadcurve.lab.hosts.network.wiring import resolve
-from loadcurve.lab.study_file.adaptive import FaultSection
+from loadcurve.lab.study_file.faults import FaultSection
 from loadcurve.lab.study_file.hosts import HostSection
 
 
@@ -25,7 +25,7 @@ def fault_of(section: FaultSection, service: str, port: int) -> Fault:
     """
     kind = faults.FAULTS[section.kind]
     role = section.host.rstrip("0123456789")
-    return kind.make(getattr(section, section.kind), FaultTarget(service, port, role))
+    return kind.make(section.chosen[1], FaultTarget(service, port, role))
 
 
 def links_with(

@@ -1,13 +1,13 @@
 """Faults of packets: segments that are dropped by their flags, and links that lose or delay packets."""
 
-import math
-from typing import Literal
+from typing import Annotated, Literal
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.lab.faults.fault import Fault, FaultKind, Table
-from loadcurve.lab.hosts.network.conditions import LinkConditions
+from loadcurve.lab.hosts.network.conditions import DELAY_S, LinkConditions
 from loadcurve.lab.servers.settings import check_count
+from loadcurve.section import Range
 
+_RATIO = Range(gt=0, le=1)
 # RFC 9293, 3.1: the flags of a segment that opens a connection, and of one that closes it.
 _OPENS, _CLOSES = "tcp flags & (syn | ack) == syn", "tcp flags & fin == fin"
 
@@ -26,9 +26,7 @@ def drop_fin(port: int) -> Fault:
 
 def lose_packets(ratio: float, role: str = "S") -> Fault:
     """Return the fault that drops a share of the packets of a host's links."""
-    number = isinstance(ratio, int | float) and not isinstance(ratio, bool)
-    if not (number and math.isfinite(ratio) and 0 < ratio <= 1):
-        raise ValueRuleError("ratio", "a number over 0, up to 1", ratio)
+    _RATIO.check("ratio", ratio)
     return Fault("lose_packets", role, link=LinkConditions(loss_ratio=ratio))
 
 
@@ -58,13 +56,13 @@ LOSE_PACKETS = FaultKind(
     "lose_packets",
     "Share of a server's packets that is lost in each direction.",
     "The kernel retransmits, and response times get a long tail.",
-    float,
+    Annotated[float, _RATIO],
     lambda ratio, target: lose_packets(ratio, target.role or "S"),
 )
 DELAY_PACKETS = FaultKind(
     "delay_packets",
     "Delay of a server's packets in each direction.",
     "No response is faster than twice the delay.",
-    float,
+    Annotated[float, DELAY_S],
     lambda delay_s, target: delay_packets(delay_s, target.role or "S"),
 )

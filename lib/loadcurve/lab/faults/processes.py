@@ -1,9 +1,11 @@
 """Faults of a server's processes: killed or stopped by a signal."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from loadcurve.lab.faults.fault import Fault, FaultKind, Send
-from loadcurve.lab.servers.settings import check_count
+from loadcurve.section import Range
+
+_BACKLOG = Range(1, 65_535)
 
 
 def kill_worker(service: str) -> Fault:
@@ -18,7 +20,7 @@ def stop_server(service: str) -> Fault:
 
 def fill_accept_queue(service: str, backlog: int) -> Fault:
     """Return the fault that stops a server whose accept queue is short."""
-    check_count("backlog", backlog, 1, 65535)
+    _BACKLOG.check("backlog", backlog, whole=True)
     short = {"net.core.somaxconn": f"{backlog}"}  # listen(2): the kernel cuts the backlog to it
     return Fault("fill_accept_queue", "S", (Send(service, "STOP"),), (Send(service, "CONT"),), sysctls=short)
 
@@ -44,7 +46,7 @@ FILL_ACCEPT_QUEUE = FaultKind(
     "The server is stopped, and its accept queue holds this number of connections.",
     "The kernel drops further connections: `listen_overflows` and `listen_drops` grow, and in ss the Recv-Q of the "
     "listening socket reaches its Send-Q.",
-    int,
+    Annotated[int, _BACKLOG],
     lambda backlog, target: fill_accept_queue(target.service, backlog),
     acts_on="process",
 )

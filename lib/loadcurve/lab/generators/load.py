@@ -4,17 +4,18 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.errors import ValueRuleError
+from loadcurve.section import Check, Range, Section
 
-MAX_CONNECTIONS = 1_000_000  # more is a typing error
-_MAX_REQUESTS = 10**12
-_RANGES = (
-    ("connections", 1, MAX_CONNECTIONS), ("threads", 1, 1024), ("processes", 1, 1024),
-    ("requests", 0, _MAX_REQUESTS), ("rate_rps", 0, _MAX_REQUESTS), ("body_bytes", 0, 10**9),
-)  # fmt: skip
+# More is a typing error.
+Connections = Annotated[int, Range(1, 1_000_000)]
+Threads = Annotated[int, Range(1, 1024)]
+Processes = Annotated[int, Range(1, 1024)]
+Number = Annotated[int, Range(0, 10**12)]
+BodyBytes = Annotated[int, Range(0, 10**9)]
 # Characters of a URL (RFC 3986) except the fragment, quotes, and what a shell or wrk's own Lua could interpret.
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[A-Za-z0-9._~:/?@!$&()*+,;=%-]*)?")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -24,7 +25,7 @@ _OWN_HEADERS = ("connection", "content-length", "transfer-encoding")
 
 
 @dataclass(frozen=True)
-class Load:
+class Load(Section):
     """A load to send with one tool; whether the tool can is a matter of `Generator.check`.
 
     Attributes
@@ -60,28 +61,21 @@ class Load:
     """
 
     tool: str
-    url: str
-    connections: int
-    threads: int = 1
+    url: Annotated[str, Check(lambda _, url: check_url(url))]
+    connections: Connections
+    threads: Threads = 1
     duration_s: float = 0.0
-    requests: int = 0
-    rate_rps: int = 0
+    requests: Number = 0
+    rate_rps: Number = 0
     keep_alive: bool = True
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], Check(lambda _, headers: _check_headers(headers))] = field(
+        default_factory=dict
+    )
     method: str = "GET"
-    body_bytes: int = 0
-    timeout_s: float = 4.0
-    processes: int = 1
+    body_bytes: BodyBytes = 0
+    timeout_s: Annotated[float, Check(lambda name, value: _check_duration(name, value, 1.0))] = 4.0
+    processes: Processes = 1
     each_request: bool = False
-
-    def __post_init__(self) -> None:
-        check_all(
-            lambda: check_url(self.url),
-            *(partial(_check_whole, name, getattr(self, name), least, most) for name, least, most in _RANGES),
-            lambda: _check_headers(self.headers),
-            lambda: _check_duration("timeout_s", self.timeout_s, 1.0),
-            *(partial(_check_flag, name, getattr(self, name)) for name in ("keep_alive", "each_request")),
-        )
 
     @property
     def used_threads(self) -> int:
@@ -135,11 +129,6 @@ def check_url(url: str) -> None:
         raise ValueRuleError("url", rule, url)
 
 
-def _check_whole(name: str, value: int, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ValueRuleError(name, f"a whole number of {least} to {most}", value)
-
-
 def _check_duration(name: str, value: float, unit_s: float) -> None:
     if not is_duration(value, unit_s):
         raise wrong_duration(name, value, unit_s)
@@ -154,11 +143,6 @@ def is_duration(value: float, unit_s: float) -> bool:
 def wrong_duration(name: str, value: float, unit_s: float) -> ValueRuleError:
     """The error of a value that is no duration."""
     return ValueRuleError(name, f"a multiple of {unit_s:g} s, up to a day", value)
-
-
-def _check_flag(name: str, value: bool) -> None:
-    if not isinstance(value, bool):
-        raise ValueRuleError(name, "true or false", value)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

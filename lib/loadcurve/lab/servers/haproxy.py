@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_program
+from loadcurve.section import Check, Range, Section
 
 TOOL = Tool("haproxy", "server, balancer", "-v", "haproxy")
 
@@ -30,29 +32,17 @@ defaults
 
 
 @dataclass(frozen=True)
-class HaproxyProcess:
-    """How a haproxy runs, whatever it serves.
+class HaproxyProcess(Section):
+    """How a haproxy runs, whatever it serves."""
 
-    Attributes
-    ----------
-    program : str
-        Its name, or its absolute path.
-    threads : int
-        Its threads, 1–64.
-    connections : int
-        Largest number of concurrent connections to expect, 1–1000000; haproxy raises its own limit of open files.
-    """
+    program: Annotated[str, Check(check_program)] = "haproxy"
+    """Its name, or its absolute path."""
 
-    program: str = "haproxy"
-    threads: int = 1
-    connections: int = 1024
+    threads: Annotated[int, Range(1, 64)] = 1
+    """Its threads."""
 
-    def __post_init__(self) -> None:
-        check_all(
-            lambda: check_program("program", self.program),
-            lambda: check_count("threads", self.threads, 1, 64),
-            lambda: check_count("connections", self.connections, 1, 1_000_000),
-        )
+    connections: Annotated[int, Range(1, 1_000_000)] = 1024
+    """Largest number of concurrent connections to expect; haproxy raises its own limit of open files."""
 
     def service(
         self, name: str, mode: str, sections: Iterable[str], url: str, files: dict[str, str] | None = None

@@ -4,23 +4,22 @@ Its files: ``NAME.conf``, ``NAME.access.log`` where it is asked to write one, an
 for all that goes with it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import (
     Endpoint,
-    check_choice,
-    check_count,
     check_endpoints,
     check_flag,
     check_name,
     check_path,
     check_program,
 )
+from loadcurve.section import Check, Range, Section
 
 _MAIN = """\
 # A private nginx of the laboratory; started in the run's folder by the command in run.json.
@@ -39,48 +38,31 @@ _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 @dataclass(frozen=True)
-class Process:
-    """How an nginx runs, whatever it serves.
+class Process(Section):
+    """How an nginx runs, whatever it serves."""
 
-    Attributes
-    ----------
-    program : str
-        Its name, or its absolute path.
-    modules : tuple of str
-        Absolute paths of the modules it has to load.
-    workers : int
-        Its worker processes, 1–256.
-    cpus : tuple of int
-        Processor of each worker, 0–1023, in their order; empty for no affinity.
-    connections : int
-        Largest number of concurrent connections to expect, of all workers, 1–1000000; the laboratory makes room for
-        those of the load in any case.
-    early_errors : bool
-        Whether it can be told where errors go before it has read its configuration: nginx from 1.19.5 on.
-    """
+    program: Annotated[str, Check(check_program)] = "nginx"
+    """Its name, or its absolute path."""
 
-    program: str = "nginx"
-    modules: tuple[str, ...] = ()
-    workers: int = 1
-    cpus: tuple[int, ...] = ()
-    connections: int = 512
+    modules: Annotated[tuple[str, ...], Check(check_path)] = ()
+    """Absolute paths of the modules it has to load."""
+
+    workers: Annotated[int, Range(1, 256)] = 1
+    """Its worker processes."""
+
+    cpus: Annotated[tuple[int, ...], Range(0, 1023)] = ()
+    """Processor of each worker, in their order; empty for no affinity."""
+
+    connections: Annotated[int, Range(1, 1_000_000)] = 512
+    """Largest number of concurrent connections to expect, of all workers; the laboratory makes room for those of the
+    load in any case."""
+
     early_errors: bool = True
+    """Whether it takes the option ``-e`` for errors before it has read its configuration: nginx from 1.19.5 on."""
 
-    def __post_init__(self) -> None:
-        check_all(
-            lambda: check_program("program", self.program),
-            *(partial(check_path, "modules", module) for module in self.modules),
-            lambda: check_count("workers", self.workers, 1, 256),
-            self._check_cpus,
-            lambda: check_count("connections", self.connections, 1, 1_000_000),
-            lambda: check_flag("early_errors", self.early_errors),
-        )
-
-    def _check_cpus(self) -> None:
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.cpus and len(self.cpus) != self.workers:
-            raise ValueRuleError("cpus", f"one for each of {self.workers} workers, or none", self.cpus)
-        for cpu in self.cpus:
-            check_count("cpus", cpu, 0, 1023)
+            yield ValueRuleError("cpus", f"one for each of {self.workers} workers, or none", self.cpus)
 
     @property
     def backlog(self) -> int:
@@ -112,30 +94,20 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Serving:
-    """What nginx is told about sending responses.
+class Serving(Section):
+    """How nginx sends responses."""
 
-    Attributes
-    ----------
-    access_log : str
-        ``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB.
-    sendfile : bool
-        Send files from the page cache to the socket without a copy.
-    tcp_nopush : bool
-        Send the header and the begin of a file in one segment.
-    gzip : bool
-        Compress for clients that ask for it.
-    """
+    access_log: Literal["off", "on", "buffered"] = "off"
+    """``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB."""
 
-    access_log: str = "off"
     sendfile: bool = True
-    tcp_nopush: bool = False
-    gzip: bool = False
+    """Send files from the page cache to the socket without a copy."""
 
-    def __post_init__(self) -> None:
-        check_choice("access_log", self.access_log, ("off", "on", "buffered"))
-        for switch in fields(self)[1:]:
-            check_flag(switch.name, getattr(self, switch.name))
+    tcp_nopush: bool = False
+    """Send the header and the beginning of a file in one segment."""
+
+    gzip: bool = False
+    """Compress for clients that ask for it."""
 
     def directives(self, name: str) -> list[str]:
         """Directives of ``http``."""

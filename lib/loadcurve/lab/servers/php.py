@@ -6,13 +6,14 @@ time, for each processor.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from loadcurve.errors import check_all
 from loadcurve.lab.hosts.tools import PackageFile, Tool
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
+from loadcurve.section import Range, Section
 
 TOOL = Tool("php-fpm", "server of pages", "-v", "php-fpm")
 MYSQLI = PackageFile("php-mysql", "/usr/lib/php/*/mysqli.so", "connects PHP to a database")
@@ -61,33 +62,20 @@ echo str_repeat('x', {body_bytes});
 
 
 @dataclass(frozen=True)
-class Page:
-    """What a page does for each request.
+class Page(Section):
+    """What a page does for each request."""
 
-    Attributes
-    ----------
-    steps : int
-        Work: 0–10000000 rounds of SHA-1 on the processor; a thousand are a fraction of a ms.
-    queries : int
-        Queries of the database, 1–1000, one after the other, each for another row.
-    wait_ms : int
-        How long the database sleeps in each query, 0–10000 ms.
-    body_bytes : int
-        Length of the body, 1–1000000.
-    """
+    steps: Annotated[int, Range(0, 10_000_000)] = 1000
+    """Work: rounds of SHA-1 on the processor; a thousand are a fraction of a ms."""
 
-    steps: int = 1000
-    queries: int = 1
-    wait_ms: int = 0
-    body_bytes: int = 616
+    queries: Annotated[int, Range(1, 1000)] = 1
+    """Queries of the database, one after the other, each for another row."""
 
-    def __post_init__(self) -> None:
-        check_all(
-            lambda: check_count("steps", self.steps, 0, 10_000_000),
-            lambda: check_count("queries", self.queries, 1, 1000),
-            lambda: check_count("wait_ms", self.wait_ms, 0, 10_000),
-            lambda: check_count("body_bytes", self.body_bytes, 1, 1_000_000),
-        )
+    wait_ms: Annotated[int, Range(0, 10_000, unit="ms")] = 0
+    """How long the database sleeps in each query."""
+
+    body_bytes: Annotated[int, Range(1, 1_000_000)] = 616
+    """Length of the body."""
 
     def text(self, database: MariaDb) -> str:
         """PHP text of the page; it stands in a folder of the run's folder."""

@@ -1,187 +1,141 @@
-"""The section `balancer`: what stands before the servers."""
+"""The section `balancer`: what distributes the load among the servers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
-from loadcurve.errors import ValueRuleError, check_all
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers.proxies import Domains
 from loadcurve.lab.servers.haproxy import HaproxyProcess
 from loadcurve.lab.servers.nginx import Process
-from loadcurve.lab.servers.settings import check_count
-from loadcurve.lab.study_file.section import check_one, chosen, strict
+from loadcurve.section import Choice, Range, Section
 
-strict(Domains)
+# As many as `NftBalancer` and `IpvsBalancer` take.
+Services = Annotated[int, Range(1, 10_000)]
 
 
-@strict
 @dataclass(frozen=True)
-class NginxL7Section:
-    """An nginx that balances requests.
-
-    Attributes
-    ----------
-    scheduler : str
-        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
-        by the client's address, with a seed that spreads the clients evenly.
-    keepalive : bool
-        Whether connections to servers are used again.
-    domains : Domains or None
-        Names it serves; none for one pool of servers, whatever the name.
-    lookup : str
-        How it finds a name.  ``blocks``: a server block for each; ``map``: a table.
-    access_log : str
-        ``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB.
-    process : Process
-        How it runs.
-    """
+class NginxL7Section(Section):
+    """An nginx that balances requests."""
 
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address, with a seed that spreads the clients evenly."""
+
     keepalive: bool = True
+    """Whether connections to servers are used again."""
+
     domains: Domains | None = None
+    """Names it serves; left out for one pool of servers, whatever the name."""
+
     lookup: Literal["blocks", "map"] = "blocks"
+    """How it finds a name. ``blocks``: a server block for each; ``map``: a table."""
+
     access_log: Literal["off", "on", "buffered"] = "off"
+    """``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB."""
+
     process: Process = field(default_factory=Process)
+    """How it runs."""
 
 
-@strict
 @dataclass(frozen=True)
-class NginxStreamSection:
-    """An nginx that balances connections.
-
-    Attributes
-    ----------
-    scheduler : str
-        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
-        by the client's address, with a seed that spreads the clients evenly.
-    access_log : str
-        ``off``; ``on``, a write for each connection; ``buffered``, a write for each 1024 KiB.
-    process : Process
-        How it runs.
-    """
+class NginxStreamSection(Section):
+    """An nginx that balances connections."""
 
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address, with a seed that spreads the clients evenly."""
+
     access_log: Literal["off", "on", "buffered"] = "off"
+    """``off``; ``on``, a write for each connection; ``buffered``, a write for each 1024 KiB."""
+
     process: Process = field(default_factory=Process)
+    """How it runs."""
 
 
-@strict
 @dataclass(frozen=True)
-class HaproxyProxySection:
-    """A haproxy that balances requests or connections.
-
-    Attributes
-    ----------
-    mode : str
-        ``http``: requests; ``tcp``: connections.
-    scheduler : str
-        How it chooses a server.  ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``:
-        by the client's address.
-    keepalive : bool
-        Whether connections to servers are used again; of ``http`` only.
-    domains : Domains or None
-        Names it serves, by ``http`` only; none for one pool of servers, whatever the name.
-    process : HaproxyProcess
-        How it runs.
-    """
+class HaproxyProxySection(Section):
+    """A haproxy that balances requests or connections."""
 
     mode: Literal["http", "tcp"] = "http"
+    """``http``: requests; ``tcp``: connections."""
+
     scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address."""
+
     keepalive: bool = True
+    """Whether connections to servers are used again; for ``http`` only."""
+
     domains: Domains | None = None
+    """Names it serves, by ``http`` only; left out for one pool of servers, whatever the name."""
+
     process: HaproxyProcess = field(default_factory=HaproxyProcess)
+    """How it runs."""
 
-    def __post_init__(self) -> None:
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.mode == "tcp" and self.domains is not None:
-            raise ValueRuleError("domains", "left out for tcp: nobody reads the names of connections", "domains")
+            yield ValueRuleError("domains", "left out for tcp: a TCP proxy does not read names", "domains")
 
 
-@strict
 @dataclass(frozen=True)
-class NftSection:
-    """Rules of nftables that choose a server for each connection.
-
-    Attributes
-    ----------
-    scheduler : str
-        How it chooses a server.  ``rr``: in turn; ``random``; ``hash``: by the client's address, with a
-        seed that spreads the clients evenly.
-    lookup : str
-        How a packet finds its service.  ``map``: one look into a table; ``rules``: one rule after the other.
-    services : int
-        How many services are loaded, 1–10000; the load goes to the last one.
-    """
+class NftSection(Section):
+    """Rules of nftables that choose a server for each connection."""
 
     scheduler: Literal["rr", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``random``; ``hash``: by the client's address, with a seed that spreads
+    the clients evenly."""
+
     lookup: Literal["map", "rules"] = "map"
-    services: int = 1
+    """How a packet finds its service. ``map``: one look into a table; ``rules``: one rule after the other."""
 
-    def __post_init__(self) -> None:
-        check_count("services", self.services, 1, 10_000)
+    services: Services = 1
+    """How many services are loaded; the load goes to the last one."""
 
 
-@strict
 @dataclass(frozen=True)
-class IpvsSection:
-    """IPVS, where the kernel has it.
-
-    Attributes
-    ----------
-    scheduler : str
-        How it chooses a server.  ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
-        ``sh``, ``mh``: by the client's address.
-    forward : str
-        ``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers answer by
-        themselves.
-    weights : tuple of int
-        Weight of each server, 0–65535, 0 for no new connections; empty for 1 each.
-    services : int
-        How many services are loaded, 1–10000; the load goes to the last one.
-    """
+class IpvsSection(Section):
+    """IPVS, where the kernel has it."""
 
     scheduler: Literal["rr", "wrr", "wlc", "sh", "mh"] = "rr"
+    """How it chooses a server. ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
+    ``sh``, ``mh``: by the client's address."""
+
     forward: Literal["nat", "dr"] = "nat"
-    weights: tuple[int, ...] = ()
-    services: int = 1
+    """``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers send their
+    responses directly."""
 
-    def __post_init__(self) -> None:
-        check_all(
-            lambda: check_count("services", self.services, 1, 10_000),
-            *(partial(check_count, "weights", weight, 0, 65_535) for weight in self.weights),
-        )
+    weights: Annotated[tuple[int, ...], Range(0, 65_535)] = ()
+    """Weight of each server, 0 for no new connections; empty for 1 each."""
+
+    services: Services = 1
+    """How many services are loaded; the load goes to the last one."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
         if self.forward == "dr" and self.services > 1:
-            raise ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
+            yield ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
 
 
-@strict
 @dataclass(frozen=True)
-class BalancerSection:
-    """What stands on the host ``LB``: one of these, or nothing.
-
-    Attributes
-    ----------
-    nginx_l7 : NginxL7Section or None
-        An nginx that ends the clients' connections and passes on requests.
-    nginx_stream : NginxStreamSection or None
-        An nginx that passes on what connections say.
-    haproxy : HaproxyProxySection or None
-        A haproxy that does the one or the other.
-    nft : NftSection or None
-        Rules of nftables: the kernel passes on packets.
-    ipvs : IpvsSection or None
-        IPVS, where the kernel has it.
-    """
+class BalancerSection(Choice):
+    """What runs on the host ``LB``: one of these, or nothing."""
 
     nginx_l7: NginxL7Section | None = None
-    nginx_stream: NginxStreamSection | None = None
-    haproxy: HaproxyProxySection | None = None
-    nft: NftSection | None = None
-    ipvs: IpvsSection | None = None
+    """An nginx that ends the clients' connections and passes on requests."""
 
-    def __post_init__(self) -> None:
-        check_one("balancer", self, "nginx_l7", "nginx_stream", "haproxy", "nft", "ipvs", least=0)
+    nginx_stream: NginxStreamSection | None = None
+    """An nginx that passes on the bytes of connections."""
+
+    haproxy: HaproxyProxySection | None = None
+    """A haproxy that passes on requests, or the bytes of connections."""
+
+    nft: NftSection | None = None
+    """Rules of nftables: the kernel passes on packets."""
+
+    ipvs: IpvsSection | None = None
+    """IPVS, where the kernel has it."""
 
     @property
     def kind(self) -> str:
-        """Which of them it is; empty for none."""
-        return chosen(self)[0]
+        """Name of the balancer; empty for none."""
+        return self.chosen[0]

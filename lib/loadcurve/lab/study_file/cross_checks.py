@@ -1,33 +1,25 @@
 """Rules that hold between sections: hosts that are named are there, a balancer has a host, and so on."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from loadcurve.errors import LabError, ValueRuleError, raise_all
+from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.wiring import resolve
+from loadcurve.lab.study_file.sections import Sections
 from loadcurve.study import place_of
-
-if TYPE_CHECKING:
-    from loadcurve.lab.study_file.study_file import StudyFile
 
 _KERNEL = ("nft", "ipvs")
 
 
-def check_together(settings: "StudyFile") -> None:
-    """See that the sections of a study, or of one point of it, fit each other.
-
-    Raises
-    ------
-    ValueRuleError
-        When they do not; each further fault is in its `others`.
-    """
-    checks = (_hosts, _links, _layout, _balancer, _generators, _monitors, _fault, _adaptive)
-    raise_all(fault for check in checks for fault in check(settings))
+def broken_together(settings: Sections) -> Iterator[ValueRuleError]:
+    """Yield each rule between sections of a study, or of one point of it, that does not hold."""
+    for check in (_hosts, _links, _layout, _balancer, _generators, _monitors, _fault, _adaptive):
+        yield from check(settings)
 
 
-def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
+def _hosts(settings: Sections) -> list[ValueRuleError]:
     names, roles = settings.topology.names, {name.rstrip("0123456789") for name in settings.topology.names}
     found = []
     for name, host in settings.hosts.items():
@@ -44,13 +36,13 @@ def _hosts(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
-def _elsewhere(settings: "StudyFile", name: str) -> bool:
+def _elsewhere(settings: Sections, name: str) -> bool:
     """Whether a host, or one of a role, is reached by ssh."""
     machines = settings.topology.machines.items()
     return any(machine.ssh for host, machine in machines if name in (host, host.rstrip("0123456789")))
 
 
-def _links(settings: "StudyFile") -> list[ValueRuleError]:
+def _links(settings: Sections) -> list[ValueRuleError]:
     topology, found = settings.topology.topology() if not settings.topology.machines else None, []
     for name in settings.links:
         try:
@@ -69,19 +61,19 @@ def _links(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
-def _endpoints(settings: "StudyFile") -> int:
+def _endpoints(settings: Sections) -> int:
     """How many places the servers answer at."""
     servers = sum(name.startswith("S") for name in settings.topology.names) or 1
     nginx = settings.server.nginx
     return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
 
 
-def _clients(settings: "StudyFile") -> int:
+def _clients(settings: Sections) -> int:
     """On how many hosts the load is made."""
     return sum(name.startswith("C") for name in settings.topology.names) or 1
 
 
-def _layout(settings: "StudyFile") -> list[ValueRuleError]:
+def _layout(settings: Sections) -> list[ValueRuleError]:
     nginx, topology, port = settings.server.nginx, settings.topology, settings.server.port
     if nginx is None or not nginx.layout:
         return []
@@ -99,7 +91,7 @@ def _layout(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
-def _generators(settings: "StudyFile") -> list[ValueRuleError]:
+def _generators(settings: Sections) -> list[ValueRuleError]:
     """See that the servers are loaded alike, and that a warm-up is a load that the tool can make."""
     load, found = settings.load, []
     clients = _clients(settings)
@@ -121,7 +113,7 @@ def _generators(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
-def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
+def _balancer(settings: Sections) -> list[ValueRuleError]:
     kind, there = settings.balancer.kind, "LB" in settings.topology.names
     if not kind:
         return []
@@ -142,7 +134,7 @@ def _balancer(settings: "StudyFile") -> list[ValueRuleError]:
     return []
 
 
-def _monitors(settings: "StudyFile") -> list[ValueRuleError]:
+def _monitors(settings: Sections) -> list[ValueRuleError]:
     if settings.monitors.stub_status is not None and settings.server.nginx is None:
         return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
     if settings.monitors.stub_status is not None and settings.server.nginx.layout:
@@ -154,7 +146,7 @@ def _monitors(settings: "StudyFile") -> list[ValueRuleError]:
     return []
 
 
-def _fault(settings: "StudyFile") -> list[ValueRuleError]:
+def _fault(settings: Sections) -> list[ValueRuleError]:
     fault = settings.fault
     if not fault.kind:
         return []
@@ -176,7 +168,7 @@ def _fault(settings: "StudyFile") -> list[ValueRuleError]:
     return []
 
 
-def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
+def _adaptive(settings: Sections) -> list[ValueRuleError]:
     found, search = [], settings.search
     if search is not None:
         if place_of(search.factor) in {place_of(name) for name in settings.factors}:
@@ -191,7 +183,7 @@ def _adaptive(settings: "StudyFile") -> list[ValueRuleError]:
     return found
 
 
-def _connections(settings: "StudyFile") -> list[ValueRuleError]:
+def _connections(settings: Sections) -> list[ValueRuleError]:
     """See that every number of connections that a search may ask for can be divided among processes and threads."""
     load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
     threads = load.threads if GENERATORS[load.tool].even_connections else 1

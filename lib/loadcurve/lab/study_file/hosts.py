@@ -1,29 +1,27 @@
-"""The sections `topology`, `hosts` and `links`: where things run, and what lies between them."""
+"""The sections `topology`, `hosts` and `links`: where things run, and the links between hosts."""
 
 import inspect
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from loadcurve.errors import ValueRuleError, check_all, raise_all
-from loadcurve.lab.hosts.network.conditions import HostSettings, LinkConditions
+from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.network.conditions import SYSCTLS, HostSettings
 from loadcurve.lab.hosts.network.named_topologies import BLOCKS, TOPOLOGIES
 from loadcurve.lab.hosts.network.topology import Topology
 from loadcurve.lab.hosts.ssh.address import parse_url
-from loadcurve.lab.servers.settings import check_address, check_count
-from loadcurve.lab.study_file.section import check_range, strict
+from loadcurve.lab.servers.settings import check_address
+from loadcurve.section import Check, Range, Section, broken_by
 
-strict(LinkConditions)
-
-# As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role and of each host.
-_MOST_HOSTS, _MOST_ADDRESSES = 62, 254
-MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
-# sysctl(8) takes words; in YAML a number is none, and people write one.
+# As many as `loadcurve.lab.hosts.network.named_topologies` has room for, of each role.
+Hosts = Annotated[int | None, Range(1, 62)]
+_MACHINE = re.compile(r"[CS][1-9][0-9]{0,3}|LB")
+# sysctl(8) takes text; in YAML a number is not text, and people write one.
 Numbers = Annotated[
     str,
     BeforeValidator(lambda value: str(value) if type(value) is int else value),
@@ -33,53 +31,40 @@ Numbers = Annotated[
 Recipe = Literal["loopback", "client_server", "several_clients", "client_proxy_servers", "client_l4_servers"]
 
 
-@strict
 @dataclass(frozen=True)
-class Machine:
-    """A machine that is there.
-
-    Attributes
-    ----------
-    ssh : str
-        ``ssh://USER@HOST`` or with ``:PORT``; empty for the machine of the launcher.
-    address : str
-        IPv4 address where the others reach it.
-    """
+class Machine(Section):
+    """A machine that already runs."""
 
     ssh: str
-    address: str
+    """``ssh://USER@HOST`` or with ``:PORT``; empty for the machine of the launcher."""
 
-    def __post_init__(self) -> None:
-        check_all(lambda: check_address("address", self.address), lambda: self.ssh and parse_url(self.ssh))
+    address: Annotated[str, Check(check_address)]
+    """IPv4 address at which the other machines reach it."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        yield from broken_by(lambda: self.ssh and parse_url(self.ssh))
 
 
-@strict
 @dataclass(frozen=True)
-class TopologySection:
-    """Hosts and networks: a recipe with its numbers, or machines that are there.
-
-    Attributes
-    ----------
-    recipe : str
-        Which recipe; the numbers are those that it takes.
-    clients : int or None
-        How many clients, 1–62, for several_clients and client_l4_servers.
-    servers : int or None
-        How many servers, 1–62, for every recipe but loopback and client_server.
-    addresses : int or None
-        How many addresses each server has, 1–254: a client has about 28,000 connections to each.
-    machines : dict of str to Machine
-        Instead of a recipe: ``C1``, ``LB``, ``S1`` and so on.
-    """
+class TopologySection(Section):
+    """Hosts and networks: a recipe with its numbers, or machines that already run."""
 
     recipe: Recipe = "loopback"
-    clients: int | None = None
-    servers: int | None = None
-    addresses: int | None = None
-    machines: dict[str, Machine] = field(default_factory=dict)
+    """Which recipe; the next three keys are its numbers."""
 
-    def __post_init__(self) -> None:
-        raise_all(self._broken_rules())
+    clients: Hosts = None
+    """How many clients, for several_clients and client_l4_servers."""
+
+    servers: Hosts = None
+    """How many servers, for every recipe but loopback and client_server."""
+
+    addresses: Annotated[int | None, Range(1, 254)] = None
+    """How many addresses each server has: a client has about 28,000 connections to each."""
+
+    machines: Annotated[
+        dict[str, Machine], Field(json_schema_extra={"propertyNames": {"pattern": f"^({_MACHINE.pattern})$"}})
+    ] = field(default_factory=dict)
+    """Instead of a recipe: ``C1``, ``LB``, ``S1`` and so on."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not self.machines:
@@ -88,26 +73,21 @@ class TopologySection:
         if self.recipe != "loopback" or self._numbers:
             yield ValueRuleError("machines", "alone, without a recipe and its numbers", ", ".join(self.machines))
         for name in self.machines:
-            if not MACHINE.fullmatch(name):
+            if not _MACHINE.fullmatch(name):
                 yield ValueRuleError("machines", "named C1, C2 …, S1, S2 … and LB", name)
         for role in ("C1", "S1"):
             if role not in self.machines:
                 yield ValueRuleError("machines", f"with {role} among them", ", ".join(self.machines))
 
     def _broken_numbers(self) -> Iterator[ValueRuleError]:
-        takes, right = _numbers_of(self.recipe), True
-        for name, value in self._numbers.items():
-            most = _MOST_ADDRESSES if name == "addresses" else _MOST_HOSTS
-            if name not in takes:
-                known = ", ".join(takes) or "no number"
-                yield ValueRuleError(name, f"left out: {self.recipe} takes {known}", value)
-            elif not 1 <= value <= most:
-                yield ValueRuleError(name, f"a whole number of 1 to {most}", value)
-            right = right and name in takes and 1 <= value <= most
-        if right:
+        takes = _numbers_of(self.recipe)
+        if foreign := {name: value for name, value in self._numbers.items() if name not in takes}:
+            rule = f"left out: {self.recipe} takes {', '.join(takes) or 'no number'}"
+            yield from (ValueRuleError(name, rule, value) for name, value in foreign.items())
+        elif not any(self._broken_types()):
             try:
                 self.topology()
-            except ValueRuleError as error:  # clients and servers each, but not together
+            except ValueRuleError as error:  # clients and servers are right, but not together
                 got = f"{self.clients} clients, {self.servers} servers"
                 yield ValueRuleError("servers", f"such that the {error.name} is {error.rule}", got)
 
@@ -131,7 +111,7 @@ class TopologySection:
 
 @cache
 def _made(recipe: str, numbers: tuple[tuple[str, int], ...], block: str) -> Topology:
-    """A study asks for the same ones at each of its points."""
+    """Topology of a recipe; cached, because every point of a study asks for the same one."""
     return TOPOLOGIES[recipe](**dict(numbers), **({} if recipe == "loopback" else {"block": block}))
 
 
@@ -140,42 +120,32 @@ def _numbers_of(recipe: str) -> list[str]:
     return [name for name in inspect.signature(TOPOLOGIES[recipe]).parameters if name != "block"]
 
 
-@strict
 @dataclass(frozen=True)
-class HostSection:
-    """What a host is set to; the network's settings are of namespaces alone.
+class HostSection(Section):
+    """Settings of a host; those of the network are for namespaces only."""
 
-    Attributes
-    ----------
-    cpus : tuple of int
-        Processors of its commands, 0–4095; empty for the laboratory's choice: clients apart from the others.
-    open_files : int or None
-        Limit of open files of each of its commands but monitors (``ulimit -n``), 16–1000000.
-    cpu_quota : float or None
-        Processors' worth of time that all its commands but monitors have together, such as 0.5; 0.01 or more.
-    congestion_control : str
-        Of TCP: ``reno`` unless the study asks about another one, such as ``cubic`` or ``bbr``.
-    sysctls : dict of str to str
-        Settings of its namespace, such as ``net.core.somaxconn: 128``, of those that the kernel has for each one.
-    """
+    cpus: Annotated[tuple[int, ...], Range(0, 4095)] = ()
+    """Processors of its commands; empty for the laboratory's choice: clients apart from the others."""
 
-    cpus: tuple[int, ...] = ()
-    open_files: int | None = None
-    cpu_quota: float | None = None
+    open_files: Annotated[int | None, Range(16, 1_000_000)] = None
+    """Limit of open files of each of its commands but monitors (``ulimit -n``)."""
+
+    cpu_quota: Annotated[float | None, Range(ge=0.01)] = None
+    """Processor time per second that all its commands but monitors share, in processors, such as 0.5; at most the
+    processors of this machine."""
+
     congestion_control: str = "reno"
-    sysctls: dict[str, Numbers] = field(default_factory=dict)
+    """TCP's congestion control, such as ``reno``, ``cubic`` or ``bbr``."""
 
-    def __post_init__(self) -> None:
-        check_all(
-            *(partial(check_count, "cpus", cpu, 0, 4095) for cpu in self.cpus),
-            lambda: self.open_files is None or check_count("open_files", self.open_files, 16, 1_000_000),
-            self._check_quota,
-            self.network,
-        )
+    sysctls: Annotated[dict[str, Numbers], Field(json_schema_extra={"propertyNames": {"enum": sorted(SYSCTLS)}})] = (
+        field(default_factory=dict)
+    )
+    """Settings of its namespace, such as ``net.core.somaxconn: 128``, of those that the kernel has for each one."""
 
-    def _check_quota(self) -> None:
-        most = os.cpu_count() or 1
-        check_range("cpu_quota", self.cpu_quota, f"0.01 to {most} processors", lambda quota: 0.01 <= quota <= most)
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if self.cpu_quota is not None and self.cpu_quota > (most := os.cpu_count() or 1):
+            yield ValueRuleError("cpu_quota", f"0.01 to {most} processors", self.cpu_quota)
+        yield from broken_by(self.network)
 
     def network(self) -> HostSettings:
         """Settings of its namespace."""

@@ -1,88 +1,95 @@
 """The section `load`: what the generators do at each point."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from loadcurve.errors import ValueRuleError, check_all
+from pydantic import Field
+
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import GENERATORS, generator_named
-from loadcurve.lab.generators.load import Load, check_url
-from loadcurve.lab.study_file.section import strict
+from loadcurve.lab.generators.load import BodyBytes, Connections, Load, Number, Processes, Threads, check_url
+from loadcurve.section import Check, Range, Section, broken_by
 
-_USUAL_S = 5.0
+_DEFAULT_S = 5.0
+_METHODS = sorted({method for tool in GENERATORS.values() for method in tool.methods})
 
 
-@strict
+def check_tool(name: str, value: str) -> None:
+    """Check that a module registers a load generator of this name."""
+    generator_named(value)
+
+
+def check_path(name: str, value: str) -> None:
+    """Check that a value is a path that a generator can request."""
+    try:
+        if value.startswith("/"):
+            check_url(f"http://127.0.0.1{value}")
+            return
+    except ValueRuleError:
+        pass
+    raise ValueRuleError(name, "beginning with /, without spaces, quotes and fragment", value)
+
+
 @dataclass(frozen=True)
-class LoadSection:
-    """What the generator does at each point.
+class LoadSection(Section):
+    """What the generator does at each point."""
 
-    Attributes
-    ----------
-    tool : str
-        Load generator, by the name of its command.
-    connections : int
-        Concurrent connections of all clients and processes together (N), 1–1000000.
-    threads : int
-        Threads of each process, 1–1024; no more than it has connections.
-    duration_s : float or None
-        How long the load lasts, in s, up to a day; 5 s where neither it nor `requests` is named.  ab ends before, and
-        the run warns of it, when it has made 5,000,000 requests.
-    requests : int
-        How many requests of all processes together end it, instead of `duration_s`; 0 for none.  hey makes the same
-        number on each connection: a multiple of them.
-    rate_rps : int
-        Requests per second of all processes together, for a tool of an open loop (wrk2); 0 for one of a closed loop.
-    keep_alive : bool
-        Whether a connection serves more than one request.
-    headers : dict of str to str
-        Added to each request, name and value.
-    method : str
-        Of each request: ``GET``, and what the tool takes of ``HEAD``, ``POST``, ``PUT``, ``DELETE`` and ``OPTIONS``.
-    body_bytes : int
-        Length of each request's body, for ``POST`` and ``PUT``; 0 for none.
-    timeout_s : float
-        Longest time that a response is waited for, in whole s, 1–86400.
-    processes : int
-        Generators that start at one instant on each client, 1–1024.
-    each_request : bool
-        Whether a line is written for each request, by a tool that can (ab, h2load); it costs the generator time.
-    path : str
-        Of each request, beginning with ``/``.
-    """
+    tool: Annotated[str, Check(check_tool), Field(json_schema_extra={"enum": list(GENERATORS)})] = "wrk"
+    """Load generator, by the name of its command."""
 
-    tool: str = "wrk"
-    connections: int = 1
-    threads: int = 1
-    duration_s: float | None = None
-    requests: int = 0
-    rate_rps: int = 0
+    connections: Connections = 1
+    """Concurrent connections of all clients and processes together (N)."""
+
+    threads: Threads = 1
+    """Threads of each process; at most as many as it has connections."""
+
+    duration_s: Annotated[float | None, Range(le=86_400, unit="s")] = None
+    """How long the load lasts; 5 s where neither `duration_s` nor `requests` is given. ab stops earlier, with a warning
+    of the run, after 5,000,000 requests."""
+
+    requests: Number = 0
+    """Number of requests of all processes together that ends the load, instead of `duration_s`; 0 for none. hey sends
+    the same number on each connection, so it must be a multiple of them."""
+
+    rate_rps: Number = 0
+    """Requests per second of all processes together, for a tool of an open loop (wrk2); 0 for one of a closed loop."""
+
     keep_alive: bool = True
+    """Whether a connection serves more than one request."""
+
     headers: dict[str, str] = field(default_factory=dict)
-    method: str = "GET"
-    body_bytes: int = 0
-    timeout_s: float = 4.0
-    processes: int = 1
+    """Headers added to each request, name and value."""
+
+    method: Annotated[str, Field(json_schema_extra={"enum": _METHODS})] = "GET"
+    """Method of each request: ``GET``, or what the tool takes of the others."""
+
+    body_bytes: BodyBytes = 0
+    """Length of each request's body, for ``POST`` and ``PUT``; 0 for none."""
+
+    timeout_s: Annotated[float, Range(1, 86_400, unit="s", multiple_of=1)] = 4.0
+    """Longest time to wait for a response."""
+
+    processes: Processes = 1
+    """Generators that start at the same instant on each client."""
+
     each_request: bool = False
-    path: str = "/"
+    """Whether the tool writes a line for each request, where it can (ab, h2load); this costs the generator time."""
 
-    def __post_init__(self) -> None:
-        check_all(self._check_path, lambda: generator_named(self.tool), lambda: self._of("http://127.0.0.1/"))
+    path: Annotated[str, Check(check_path), Field(json_schema_extra={"pattern": "^/"})] = "/"
+    """Path of each request, beginning with ``/``."""
 
-    def _check_path(self) -> None:
-        try:
-            if self.path.startswith("/"):
-                check_url(f"http://127.0.0.1{self.path}")
-                return
-        except ValueRuleError:
-            pass
-        raise ValueRuleError("path", "beginning with /, without spaces, quotes and fragment", self.path)
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        known = {error.name for error in self._broken_types()}
+        yield from (error for error in broken_by(lambda: self._of("http://127.0.0.1/")) if error.name not in known)
 
     @property
     def seconds(self) -> float:
-        """How long it lasts; 0 where a number of requests ends it."""
-        return self.duration_s if self.duration_s is not None else 0.0 if self.requests else _USUAL_S
+        """How long the load lasts; 0 where a number of requests ends it."""
+        return self.duration_s if self.duration_s is not None else 0.0 if self.requests else _DEFAULT_S
 
     def of(self, root: str, clients: int = 1) -> Load:
-        """The load of all clients on a server's root, a process of each counted."""
+        """Return the load of all clients on a server's root, with one process of each counted."""
         return self._of(f"{root.rstrip('/')}{self.path}", clients)
 
     def _of(self, url: str, clients: int = 1) -> Load:

@@ -2,50 +2,31 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from loadcurve.checked import PlacedError, built, refuse
-from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.lab.hosts.network.conditions import LinkConditions
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
 from loadcurve.lab.schedule.points import level_sets, named_level
-from loadcurve.lab.study_file.adaptive import FaultSection, ObjectiveSection, SearchSection, StopSection
-from loadcurve.lab.study_file.balancers import BalancerSection
-from loadcurve.lab.study_file.cross_checks import check_together
-from loadcurve.lab.study_file.hosts import HostSection, TopologySection
-from loadcurve.lab.study_file.load import LoadSection
+from loadcurve.lab.study_file.cross_checks import broken_together
 from loadcurve.lab.study_file.point_checks import point_faults
-from loadcurve.lab.study_file.section import strict
-from loadcurve.lab.study_file.servers import MonitorsSection, NginxSection, ServerSection
-from loadcurve.study import MONITORS, Study, place_of, settled
+from loadcurve.lab.study_file.sections import Sections
+from loadcurve.study import Study, place_of, settled
 from loadcurve.yaml_file import Document, read_yaml
 
-# 255 bytes is what Linux' file systems take; the number of the repeat and the level of a search need some of them.
-_LONGEST_NAME = 200
+# File systems of Linux take names of 255 bytes; the number of the repeat and the level of a search need some of them.
+_MAX_NAME = 200
 
 
-@strict
 @dataclass(frozen=True)
-class StudyFile(Study):
-    """A study, or one point of it, with its sections checked; see `Study` for what they mean."""
+class StudyFile(Sections):
+    """A study, or one point of it, with its sections checked, also against each other."""
 
-    topology: TopologySection = field(default_factory=TopologySection)
-    hosts: dict[str, HostSection] = field(default_factory=dict)
-    links: dict[str, LinkConditions] = field(default_factory=dict)
-    server: ServerSection = field(default_factory=lambda: ServerSection(nginx=NginxSection()))
-    balancer: BalancerSection = field(default_factory=BalancerSection)
-    load: LoadSection = field(default_factory=LoadSection)
-    monitors: MonitorsSection = field(default_factory=lambda: MonitorsSection(**MONITORS))
-    fault: FaultSection = field(default_factory=FaultSection)
-    objective: ObjectiveSection = field(default_factory=ObjectiveSection)
-    search: SearchSection | None = None
-    stop: StopSection | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_together(self)
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        own = list(super()._broken_rules())
+        yield from own or broken_together(self)
 
 
 def read_checked(path: Path) -> Study:
@@ -149,8 +130,8 @@ def _long_names(study: Study, document: Document) -> Iterator[ParseError]:
     parts = [max(map(len, study.variants))]
     for name, levels in study.factors.items():
         parts.append(max(len(named_level(place_of(name), level, at)) for at, level in enumerate(levels)))
-    if (longest := sum(parts) + len(parts)) > _LONGEST_NAME:
-        rule = f"factors whose runs have names of at most {_LONGEST_NAME} characters"
+    if (longest := sum(parts) + len(parts)) > _MAX_NAME:
+        rule = f"factors whose runs have names of at most {_MAX_NAME} characters"
         yield ParseError(document.line(("factors",)), rule, f"{longest} characters")
 
 

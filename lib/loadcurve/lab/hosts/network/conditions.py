@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Annotated
+
+from pydantic import Field
 
 from loadcurve.errors import LabError, ValueRuleError, raise_all
 from loadcurve.lab.hosts.network.commands import run
+from loadcurve.section import Range, Section
 
-# The smallest datagram that IPv4 must carry whole (RFC 791) … what a TAP device takes (drivers/net/tun.c, MAX_MTU).
-_MTU = (68, 65521)
 OFFLOADS = frozenset({"tso", "gso", "gro", "lro", "sg", "rx", "tx"})
 # tc-tbf(8), PARAMETERS, latency: how long a packet may wait for its tokens.
 _TBF_LATENCY_MS = 50
@@ -70,41 +72,34 @@ _NUMBERS = re.compile(r"[0-9]{1,10}(?:[ ,-][0-9]{1,10}){0,7}")
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,14}")  # TCP_CA_NAME_MAX of linux/tcp.h is 16
 
 
+DELAY_S = Range(0, 10, unit="s")
+"""Range of a delay in each direction."""
+
+
 @dataclass(frozen=True)
-class LinkConditions:
-    """Conditions of a link.
+class LinkConditions(Section):
+    """Conditions of a link."""
 
-    Attributes
-    ----------
-    mtu : int
-        Largest packet in bytes, 68–65521.
-    rate_bps : float
-        Bits per second in each direction, frames with their Ethernet header, >= 8000; no limit by default.
-    delay_s : float
-        Delay in each direction, 0–10 s.
-    loss_ratio : float
-        Share of IPv4 packets lost at random in each direction, 0–1; it has a resolution of a millionth.
-    offloads : mapping of str to bool
-        ``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's
-        defaults otherwise.
-    """
+    # The smallest datagram that IPv4 must carry whole (RFC 791) … what a TAP device takes (drivers/net/tun.c, MAX_MTU).
+    mtu: Annotated[int, Range(68, 65_521)] = 1500
+    """Largest packet in bytes."""
 
-    mtu: int = 1500
-    rate_bps: float = math.inf
-    delay_s: float = 0.0
-    loss_ratio: float = 0.0
-    offloads: Mapping[str, bool] = field(default_factory=dict)
+    rate_bps: Annotated[float, Range(ge=8000, unit="bit/s", finite=False)] = math.inf
+    """Bits per second in each direction, frames with their Ethernet header; no limit by default."""
 
-    def __post_init__(self):
-        raise_all(self._broken_rules())
+    delay_s: Annotated[float, DELAY_S] = 0.0
+    """Delay in each direction."""
+
+    loss_ratio: Annotated[float, Range(0, 1)] = 0.0
+    """Share of IPv4 packets lost at random in each direction; it has a resolution of a millionth."""
+
+    offloads: Annotated[Mapping[str, bool], Field(json_schema_extra={"propertyNames": {"enum": sorted(OFFLOADS)}})] = (
+        field(default_factory=dict)
+    )
+    """``tso``, ``gso``, ``gro`` and others of ethtool(8) ``-K``, true or false for both ends; the kernel's
+    defaults otherwise."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
-        if not (_is_whole(self.mtu) and _MTU[0] <= self.mtu <= _MTU[1]):
-            yield ValueRuleError("mtu", f"a whole number of {_MTU[0]} to {_MTU[1]}", self.mtu)
-        for name, low, high in (("rate_bps", 8000, math.inf), ("delay_s", 0, 10), ("loss_ratio", 0, 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                yield ValueRuleError(name, f"a number of {low} to {high}", value)
         for name, on in self.offloads.items():
             if name not in OFFLOADS or not isinstance(on, bool):
                 yield ValueRuleError("offloads", f"true or false for {' '.join(sorted(OFFLOADS))}", f"{name}: {on}")
@@ -207,7 +202,3 @@ def has_netem() -> bool:
     except LabError:
         return False
     return True
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -27,74 +27,57 @@ that is contradicted gives way, and the search goes on from there, without short
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-import numpy as np
-
-from loadcurve.errors import ValueRuleError, raise_all
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.trials import Trial
 from loadcurve.lab.schedule.search.verdict import Tally, tally, trials_to_decide
+from loadcurve.section import Range, Section
 
 # Each step of the first ascent doubles the load, as levels of a sweep do.
 _OCTAVE = math.log(2)
 
+# Whole seconds, as wrk takes them.
+Seconds = Annotated[float, Range(ge=1, unit="s", multiple_of=1)]
+
 
 @dataclass(frozen=True, kw_only=True)
-class Bracket:
-    """Loads to search, and how well the answer must be known.
+class Bracket(Section):
+    """Loads to search, and how well the answer must be known."""
 
-    Attributes
-    ----------
-    lowest : float
-        No load below is tried; > 0.
-    highest : float
-        No load above is tried.
-    width_ratio : float
-        Wanted (upper − lower) / upper, 0 < width < 1; neighbouring loads will do.
-    resolution : float
-        Least difference of two loads, > 0: 1 for connections.
-    initial_s : float
-        Duration of the shortest trials, in whole s, >= 1.
-    final_s : float
-        Duration of the trials that decide, in whole s, >= 1 and no shorter.
-    level : float
-        Confidence of each end by itself, 0 < level < 1: at a load where half of the trials or more would say
-        otherwise, it is decided wrongly with a probability of at most 1 − level.
-    most_trials : int
-        After so many the search ends with what it has, >= 1.
-    """
+    lowest: Annotated[float, Range(gt=0)]
+    """Lowest load that is tried."""
 
-    lowest: float
     highest: float
-    final_s: float
-    width_ratio: float = 0.05
-    resolution: float = 1.0
-    initial_s: float = 1.0
-    level: float = 0.95
-    most_trials: int = 100
-    ascending: ClassVar[bool] = True  # whether it is low loads that keep; high ones where a goal says so
+    """Highest load that is tried."""
+
+    final_s: Seconds
+    """Duration of the trials that decide; at least `initial_s`."""
+
+    width_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.05
+    """Wanted (upper − lower) / upper; neighbouring loads are always narrow enough."""
+
+    resolution: Annotated[float, Range(gt=0)] = 1.0
+    """Smallest difference of two loads: 1 for connections."""
+
+    initial_s: Seconds = 1.0
+    """Duration of the shortest trials."""
+
+    level: Annotated[float, Range(gt=0, lt=1)] = 0.95
+    """Confidence of each end by itself: a load at which at least half of the trials would say otherwise is decided
+    wrongly with a probability of at most 1 − level."""
+
+    most_trials: Annotated[int, Range(ge=1)] = 100
+    """Largest number of trials; the search then ends with the interval that it has."""
+
+    ascending: ClassVar[bool] = True  # whether low loads keep the objective; in some goals high loads do
     verb: ClassVar[str] = "keep it"  # of a trial, in warnings
 
-    def __post_init__(self):
-        raise_all(self._broken_rules())
-
     def _broken_rules(self) -> Iterator[ValueRuleError]:
-        if not 0 < self.lowest < np.inf:
-            yield ValueRuleError("lowest", "> 0 and finite", self.lowest)
-        if not self.lowest < self.highest < np.inf:
+        if not self.lowest < self.highest < math.inf:
             yield ValueRuleError("highest", f"above the lowest load, {self.lowest:g}, and finite", self.highest)
-        for name in ("width_ratio", "level"):
-            if not 0 < getattr(self, name) < 1:
-                yield ValueRuleError(name, f"0 < {name} < 1", getattr(self, name))
-        if not 0 < self.resolution < np.inf:
-            yield ValueRuleError("resolution", "> 0 and finite", self.resolution)
-        if not 1 <= self.initial_s <= self.final_s < np.inf:
-            yield ValueRuleError("initial_s", f"1 <= initial_s <= final_s = {self.final_s:g}", self.initial_s)
-        elif self.initial_s % 1 or self.final_s % 1:
-            name = "initial_s" if self.initial_s % 1 else "final_s"
-            yield ValueRuleError(name, "whole seconds, as wrk takes them", getattr(self, name))
-        if not self.most_trials >= 1:
-            yield ValueRuleError("most_trials", ">= 1", self.most_trials)
+        if self.initial_s > self.final_s >= 1:
+            yield ValueRuleError("initial_s", f"at most final_s = {self.final_s:g}", self.initial_s)
 
     @property
     def needed(self) -> int:

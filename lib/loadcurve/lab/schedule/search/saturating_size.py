@@ -5,16 +5,19 @@ request rate are both highest.  Here the same size is found by halving: down fro
 limit.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.answer import answer
 from loadcurve.lab.schedule.search.bracket import Bracket, find_ends, next_trial
 from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
+from loadcurve.section import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +33,6 @@ class SaturatingSize(Bracket):
 
     The other attributes are those of `Bracket`.
 
-    Attributes
-    ----------
-    limit : float
-        What is to be filled, in the unit of the observations (bytes/s in a study), > 0.  NaN where it is not known:
-        then it is the mean of trials at the largest size, as many as decide a load.
-    tolerance_ratio : float
-        A trial fills the limit from (1 − tolerance) times it on, 0 < tolerance < 1; above the scatter of trials.
-
     Examples
     --------
     >>> from loadcurve.lab.schedule.search import Observation, Trial, begin, step
@@ -50,17 +45,20 @@ class SaturatingSize(Bracket):
     (2000.0, 3000.0)
     """
 
-    limit: float = np.nan
-    tolerance_ratio: float = 0.02
+    limit: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = math.nan
+    """The limit, in the unit of the observations (bytes/s in a study). NaN where it is unknown: then it is the mean of
+    as many trials at the largest size as decide a load."""
+
+    tolerance_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.02
+    """A trial fills the limit from (1 − tolerance) × limit on; choose a tolerance above the scatter of trials."""
+
     ascending: ClassVar[bool] = False
     verb: ClassVar[str] = "fill it"
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         yield from super()._broken_rules()
-        if not (np.isnan(self.limit) or 0 < self.limit < np.inf):
+        if not (math.isnan(self.limit) or 0 < self.limit < math.inf):
             yield ValueRuleError("limit", "> 0 and finite, or NaN", self.limit)
-        if not 0 < self.tolerance_ratio < 1:
-            yield ValueRuleError("tolerance_ratio", "0 < tolerance_ratio < 1", self.tolerance_ratio)
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
