@@ -24,7 +24,7 @@ def answer_of_checks(checks: Sequence[bool]) -> str:
 
 
 def summarise_checklist(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """Put the answers of all reports side by side.
+    """Return the answers of all reports side by side.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
         The table ``runs``; rows without throughput, response time (missing, or 0 where the
         tool recorded none) or connections are left out.
     latency_min_s : float
-        Response time of a request that meets nobody, in seconds, > 0.
+        Response time of a request that never waits, in seconds, > 0.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
     X = requests / duration        transfer rate = bytes / duration        N = X R   (no think time)
 
-They hold by definition, or by Little's law.  What breaks one was not printed of one run, or not of what its name says.
+They hold by definition, or by Little's law.  Numbers that break one are not from one run, or are mislabelled.
 """
 
 import pandas as pd
@@ -11,7 +11,7 @@ from loadcurve.models.laws import little_connections
 
 
 def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
-    """Each identity for each run: what was stated, what the other numbers of the run imply, and how far it is off.
+    """Each identity for each run: the stated number, what the other numbers of the run imply, and their difference.
 
     Parameters
     ----------

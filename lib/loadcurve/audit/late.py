@@ -34,7 +34,7 @@ def least_mean_latency_s(
     Returns
     -------
     numpy.ndarray
-        Seconds.  Nothing says how late they were, so there is no upper bound.
+        Seconds.  wrk does not report how late they were, so there is no upper bound.
 
     Raises
     ------

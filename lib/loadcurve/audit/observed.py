@@ -12,8 +12,8 @@ _SAMPLE_S = 1.0
 def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Mean busy share of each processor over the samples that lie wholly within a run's load.
 
-    Busy is all that is not idle: 1 − idle − waiting for disks.  A run needs three seconds to be sure of such a sample;
-    a run without one has no row.
+    Busy is all that is not idle: 1 − idle − waiting for disks.  A run of three seconds always has such a sample; a run
+    without one has no row.
 
     Parameters
     ----------

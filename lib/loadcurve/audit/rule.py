@@ -55,7 +55,7 @@ class Rule:
         In lower case with hyphens.  ``handbook/rules/<name>.md`` is its page; without that file, the page is made of
         the module's docstring.
     question : str
-        What the rule asks of each run.
+        The question that the rule answers for each run.
     find : callable
         Declared tables by name, ``runs`` among them -> findings, one for each row examined, the good ones too.
     severities : mapping of str to str

@@ -1,11 +1,11 @@
 """Asymptotic bounds of a closed system: the highest throughput in the long run, and the saturation point N*.
 
-With few connections nobody waits: X = N / (R_min + Z).  With many, the busiest resource works all the time:
+With few connections no request waits: X = N / (R_min + Z).  With many, the busiest resource is always busy:
 X = 1 / D.  The throughput lies under both lines, as far as D and R_min are known: a single run scatters around them.
 They cross at N* = (R_min + Z) / D, the point from which on another connection must queue.
 
 D is the service demand of the busiest resource: the time for which one request occupies it.  R_min is the response
-time of a request that meets nobody, so it is the sum of all demands and of all fixed delays; D <= R_min where the
+time of a request that never waits, so it is the sum of all demands and of all fixed delays; D <= R_min where the
 busiest resource serves one request at a time.
 
 E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Performance", 1984, section 5.2
@@ -117,7 +117,7 @@ def find_saturation(demand: Estimate, latency_min: Estimate, think_time_s: float
     -------
     Estimate
         N* in connections.  The interval takes the worst corners, (R_lo + Z) / D_hi and (R_hi + Z) / D_lo.  For D and
-        R_min from different runs it is wider than its level (the lower of both) asks for, because errors seldom add up.
+        R_min from different runs it is wider than its level (the lower of both) requires, because errors seldom add up.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 Both take means over the repeats of each level of connections, and of these the largest: of X, and of X / N.  Neither
 takes a response time from the generator.
 
-The largest of several means leans upwards.  So its lower end is that of the largest of the k means that cannot be told
-from it, by Šidák's level for k intervals at once.
+The largest of several means is biased upwards.  So its lower end is that of the largest of the k means that cannot be
+distinguished from it, by Šidák's level for k intervals at once.
 
 E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Performance", 1984, chapter 3
 (utilisation law, Little's law).  Z. Šidák, "Rectangular Confidence Regions for the Means of Multivariate Normal

@@ -91,7 +91,7 @@ class Fit:
 
     @cached_property
     def leave_one_out(self) -> Array:
-        """Relative error X̂/X − 1 at each level, told by the law fitted to the others; NaN where too few are left."""
+        """Relative error X̂/X − 1 at each level, by the law fitted to the other levels; NaN with too few of them."""
         errors = np.full(self.points, np.nan)
         if self.points <= len(self.parameters):
             return errors

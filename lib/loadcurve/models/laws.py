@@ -2,8 +2,8 @@
 
     N = X · (R + Z)
 
-It holds for every system in steady state, whatever happens inside, and so it is both a model and a check: numbers
-that break it were not measured on the system one thinks they were.
+The law holds for every system in steady state, so it is both a model and a check: numbers that break it were not
+measured on one system over one time.
 
 J. D. C. Little, "A Proof for the Queuing Formula L = λW", Operations Research 9(3), 1961, pp. 383–387.
 E. D. Lazowska, J. Zahorjan, G. S. Graham, K. C. Sevcik, "Quantitative System Performance", 1984, chapter 3 (p. 42 for
@@ -46,7 +46,7 @@ def little_connections(throughput_rps: ArrayLike, latency_s: ArrayLike, think_ti
 
     Examples
     --------
-    >>> print(little_connections(20260.60, 0.04994).round(1))  # 8000 were asked for
+    >>> print(little_connections(20260.60, 0.04994).round(1))  # 8000 were requested
     1011.8
     """
     throughput = at_least_0("throughput_rps", throughput_rps)

@@ -50,7 +50,7 @@ def asymptotic_bounds(
     Returns
     -------
     pandas.DataFrame
-        One row for each N, as the module says.
+        One row for each N, as described for the module.
 
     References
     ----------
@@ -65,7 +65,7 @@ def asymptotic_bounds(
     demand, think = demands(demand_s), think_time(think_time_s)
     many = server_numbers(servers, demand.size)
     queued = demand[np.isfinite(many)].sum()
-    lo = demand.sum() + (number - 1) * queued  # nobody waits at a delay centre
+    lo = demand.sum() + (number - 1) * queued  # no request waits at a delay centre
     return _table(number, np.maximum(demand.sum(), number * np.max(demand / many) - think), lo, think)
 
 
@@ -83,7 +83,7 @@ def balanced_job_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     Returns
     -------
     pandas.DataFrame
-        One row for each N, as the module says.
+        One row for each N, as described for the module.
 
     References
     ----------
@@ -118,7 +118,7 @@ def proportional_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     Returns
     -------
     pandas.DataFrame
-        One row for each N, as the module says.
+        One row for each N, as described for the module.
 
     Notes
     -----
@@ -170,7 +170,7 @@ def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: 
     Returns
     -------
     pandas.DataFrame
-        One row for each N, as the module says.
+        One row for each N, as described for the module.
 
     Notes
     -----

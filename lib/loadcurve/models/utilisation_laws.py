@@ -2,7 +2,7 @@
 
     U = X D / m        utilisation law: D seconds of work a request, m servers (cores, disks, workers)
     X_k = V_k X        forced flow law: V_k visits to the resource for each request
-    X <= m U / D       bottleneck law: the least of it over all resources, at U = 1, is what the system can make
+    X <= m U / D       bottleneck law: the least over all resources, at U = 1, is the highest throughput
 
 They are identities of counts and times over an interval, without any assumption about distributions.
 
@@ -29,7 +29,7 @@ def utilisation_ratio(throughput_rps: ArrayLike, demand_s: ArrayLike, servers: A
     demand_s : array_like
         Service demand D: seconds of work that one request needs of the resource, over all its visits, >= 0.
     servers : array_like
-        Servers m of the resource, such as cores, >= 1; infinite for a mere delay.
+        Servers m of the resource, such as cores, >= 1; infinite for a delay.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def service_demand_s(throughput_rps: ArrayLike, utilisation_ratio: ArrayLike, se
     Returns
     -------
     numpy.ndarray
-        Service demand D.  Whatever else kept the resource busy is in it.
+        Service demand D.  It includes all other work that kept the resource busy.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def threads_to_fill(
     """Threads that keep the cores busy while others wait: N = (C + W) / C × cores × U.
 
     It is N* of a closed system whose only queue is the processor, and so the least number that can do it: threads that
-    meet each other at the processor keep it busy for less.  `queueing.solve_network` says for how much.
+    wait for each other at the processor keep it less busy.  `queueing.solve_network` computes by how much.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 # Clients send at rates that differ by some per cent, so servers that serve one client each do too; a scheduler that
-# draws lots scatters by the binomial distribution, of which three standard errors hold 99.7 %.
+# picks at random scatters by the binomial distribution, of which three standard errors hold 99.7 %.
 TOLERANCE_RATIO, ERRORS = 0.1, 3.0
 
 

@@ -1,7 +1,7 @@
 """Ratio of A to B by the hierarchical bootstrap: runs are drawn with replacement, and samples within each run.
 
-It asks for no distribution and takes percentiles as well as means.  It does not create information: with few runs it
-is too narrow, it says so, and `find_ratio` is the better tool.
+The bootstrap assumes no distribution and takes percentiles as well as means.  With few runs its interval is too
+narrow, and a warning says so: use `find_ratio` then.
 """
 
 from collections.abc import Callable, Sequence

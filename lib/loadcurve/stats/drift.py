@@ -17,7 +17,7 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 
 TEST = "Mann-Kendall on merged samples"
-LEAST = 20  # four groups of 5; with fewer, no trend could be told from its own autocorrelation
+LEAST = 20  # four groups of 5; with fewer, no trend can be distinguished from autocorrelation
 MOST_MERGED = 500  # Sen's slope takes all pairs: 500 samples are enough, and more are merged
 
 
@@ -48,7 +48,7 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     (Ferrari's rule, see `find_mean_of_series`); autocorrelated samples would show drifts that are not there.  When no
     merging achieves that, nothing is tested.  What remains of r widens the interval by sqrt((1 + r)/(1 − r)), and
     lowers the test's normal quantile by the same factor.  With fewer than 30 merged samples a strongly autocorrelated
-    series shows a drift that is not there more often than `level` says; a warning tells it.
+    series shows a drift that is not there more often than `level` says; a warning reports it.
 
     Examples
     --------

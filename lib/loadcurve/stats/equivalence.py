@@ -1,7 +1,7 @@
 r"""Equivalence of A and B within a margin by two one-sided t tests, and the number of runs that this needs.
 
-"Not significantly different" is no answer to that: it is what every comparison says that was run too few times.
-All of this is on logarithms, so that A against B and B against A get the same verdict: a margin of 2 % is the range
+"No significant difference" does not show equivalence: any comparison with too few runs reports it.  All tests are on
+logarithms, so that A against B and B against A get the same verdict: a margin of 2 % is the range
 1/1.02 to 1.02 of the ratio.
 
 D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for assessing the

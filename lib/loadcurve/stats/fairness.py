@@ -2,7 +2,7 @@
 
 A chi-square test compares with servers drawn at random (multinomial counts).  Round robin is not random: it deals
 in turn, so its counts differ from their shares by less than one.  Therefore a chi-square near 0 is expected, a count
-that is off by more than one already tells of something else (several workers or schedulers with a turn of their own,
+that is off by more than one already indicates something else (several workers or schedulers with a turn of their own,
 retries, connections that end early), and a chi-square that is large even for random counts is the finding.
 """
 

@@ -1,7 +1,7 @@
 """Mean over repeats with its t interval.
 
-A repeat is a whole run of the same point.  Its own mean is one value; the scatter between repeats is the only
-scatter that the interval knows, because samples within one run depend on each other.
+A repeat is a whole run of the same point.  Its own mean is one value; the interval uses only the scatter
+between repeats, because samples within one run depend on each other.
 """
 
 import re

@@ -5,8 +5,8 @@ throughput while all of them did:
 
 .. math:: \frac{\sum_i n_i}{T} \le r \le \sum_i \frac{n_i}{T_i}
 
-The lower end holds if some of them make no more than all of them; the upper end if none is faster beside the others
-than without them, and it is r itself if each was steady.  Both meet when all began and ended at one instant.
+The lower end holds if some of them make no more requests than all of them; the upper end if none is faster beside
+the others than without them, and it is r itself if each was steady.  Both meet when all began and ended at one instant.
 Throughput is the count of completions over the time in which they were counted: P. J. Denning, J. P. Buzen, "The
 Operational Analysis of Queueing Network Models", ACM Computing Surveys 10(3), 1978.
 """
@@ -31,7 +31,7 @@ def summarise_merged(
     by: str | Sequence[str] = ("study", "run_id"),
     rounding_s: float = 0.0,
 ) -> pd.DataFrame:
-    """What all generators of each run made together; percentiles are those of all responses, never averaged.
+    """Return each run's generators as one; percentiles are those of all responses, never averaged.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def summarise_merged(
     -------
     pandas.DataFrame
         One row for each run: the columns `by`; ``generators``, their number; the sums of the counts, missing where
-        one of the generators does not tell its own; ``any_s, all_s``, the time in s in which any and in which all of
+        one of the generators does not report its own; ``any_s, all_s``, the time in s in which any and in which all of
         them ran, and ``start_skew_s`` from the first start to the last; ``throughput_lower_rps``,
         ``throughput_upper_rps``, the bounds above, missing where they never ran all at once or a start is not known;
         and for each quantile ``latency_p99_lower_s, latency_p99_upper_s``, between which the response time lies that
@@ -97,7 +97,7 @@ def summarise_merged(
 
 
 def _throughput(group: pd.DataFrame) -> dict[str, float]:
-    """Times in which any and in which all generators of a run ran, and the bounds of what they made together."""
+    """Times in which any and in which all generators of a run ran, and the bounds of their common throughput."""
     seconds = group["duration_s"].to_numpy(dtype=float)
     start = (group["started_at"] - group["started_at"].min()).dt.total_seconds().to_numpy(dtype=float)
     made = group["requests"].to_numpy(dtype=float, na_value=np.nan)
@@ -123,10 +123,10 @@ def _quantiles(
     for name in (*keys, "generator"):
         if name not in histogram.columns:
             raise ValueRuleError("column", f"one of {', '.join(map(str, histogram.columns))}", name)
-    told = histogram[[*keys, "generator"]].drop_duplicates().assign(told=True)
-    known = runs[[*keys, "generator"]].merge(told, how="left", on=[*keys, "generator"])
+    reported = histogram[[*keys, "generator"]].drop_duplicates().assign(reported=True)
+    known = runs[[*keys, "generator"]].merge(reported, how="left", on=[*keys, "generator"])
     complete = (
-        known.groupby(keys, dropna=False, observed=True)["told"].count()
+        known.groupby(keys, dropna=False, observed=True)["reported"].count()
         == known.groupby(keys, dropna=False, observed=True).size()
     )
     whole = complete[complete].reset_index()[keys]

@@ -28,7 +28,7 @@ SURE_MERGED = 30
 # Below SURE_MERGED, how many of its standard errors 1/√k are added to the autocorrelation that remains.  Without it,
 # intervals of AR(1) series of 60 and 120 samples covered 82 to 95 % in simulation, with it 90 to 97 %.
 CAUTION = 0.75
-# A component that is slow against the whole series hardly shows in it, and yet moves its mean.  With a tenth of the
+# A component with a period near the length of the series is hardly visible, yet moves its mean.  With a tenth of the
 # variance in a component of correlation time 20, intervals of shorter series covered 60 to 85 % at level 95 %, those of
 # 1200 samples 90 % and more (validation.coverage.series).
 SURE_SAMPLES = 1000
@@ -172,7 +172,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
 
     Notes
     -----
-    The size follows Ferrari (1978), who asks for abs(r) <= 0.1; a negative r is let pass here, because it makes the
+    The size follows Ferrari (1978), who requires abs(r) <= 0.1; a negative r is let pass here, because it makes the
     interval too wide, never too narrow.  Ferrari's interval is that without the factor (`summarise_merging` shows it).
     It ignores up to 0.1 that remains, and so covers a little less than its level.  The factor is the variance
     inflation of an AR(1) series (Box and Jenkins, chapter 2).  The bias of r is −(1 + 4r)/k (F. H. C. Marriott, J. A.
@@ -236,7 +236,7 @@ def _slow_p_value(merged: Array) -> float:
 def remaining_inflation(merged: Array, fitted: int) -> float:
     """Factor (1 + r)/(1 − r) on the variance for the autocorrelation r that merging left, freed of its bias.
 
-    `fitted` parameters were taken off the series: 1 for a mean, 2 for a line.  Of few merged samples r is hardly known,
+    `fitted` parameters were taken off the series: 1 for a mean, 2 for a line.  Few merged samples determine r poorly,
     and a part of its standard error is added.
     """
     left = _correlation(merged, 1)

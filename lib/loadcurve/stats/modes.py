@@ -17,10 +17,10 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_size
 
 TEST = "Hartigan's dip"
-LEAST = 8  # below, even two clean heaps hardly reach p = 0.05
+LEAST = 8  # below, even two separate modes hardly reach p = 0.05
 MOST_SIMULATED = 100  # sqrt(n) · dip hardly changes its distribution beyond (Hartigan and Hartigan 1985, table 1)
 SAMPLES = 999  # uniform samples: p to a thousandth
-MOST_TIES = 0.5  # share of values that equal another one from which on rounding makes heaps of its own
+MOST_TIES = 0.5  # share of values that equal another one from which on rounding creates modes
 
 
 def dip(values: ArrayLike) -> float:
@@ -65,7 +65,7 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     -------
     pandas.DataFrame
         One row: ``question, test, statistic`` (the dip), ``p_value, value, lo, hi`` (all NaN: the test knows no place
-        of the heaps), ``verdict, warnings``.
+        of the modes), ``verdict, warnings``.
 
     Raises
     ------
@@ -75,15 +75,15 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     Notes
     -----
     Samples that resemble their neighbours count too often: only every m-th is tested, with Ferrari's m (see
-    `find_mean_of_series`).  Averages are of no use, they hide heaps.  Beyond 100 values the square root of n times the
-    dip is compared with that of 100 uniform ones.  A small p says "not one heap", neither how many nor where; for one
-    that is not flat the test seldom errs, and misses heaps that overlap.
+    `find_mean_of_series`).  Do not pass averages: they hide modes.  Beyond 100 values the square root of n times the
+    dip is compared with that of 100 uniform ones.  A small p says "more than one mode", neither how many nor where.
+    For one mode that is not flat the test seldom errs, and it misses modes that overlap.
 
     Examples
     --------
     >>> fast, slow = np.random.default_rng(1).normal([[10], [20]], 1, (2, 20))
     >>> summarise_modes(np.ravel([fast, slow], order="F"))["verdict"].item()
-    'more than one heap: dip 0.148 of 40 values, p = 0.001'
+    'more than one mode: dip 0.148 of 40 values, p = 0.001'
     """
     known, level = series("values", values, LEAST), between_0_and_1("level", level)
     thinned, warnings = _thin(known)
@@ -93,13 +93,13 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
         return result_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
     tied = 1 - np.unique(thinned).size / thinned.size
     if tied > MOST_TIES:
-        warnings.append(f"{100 * tied:.0f} % of the values repeat another one: rounding makes heaps of its own")
+        warnings.append(f"{100 * tied:.0f} % of the values repeat another one: rounding creates modes")
     statistic = dip(thinned)
     null = _dips_of_uniform(min(thinned.size, MOST_SIMULATED), seed)
     scaled = statistic * np.sqrt(max(thinned.size / MOST_SIMULATED, 1.0))
     p_value = (1 + np.sum(null >= scaled - 1e-12)) / (1 + null.size)
     verdict = (
-        f"{'more than one heap' if p_value < 1 - level else 'one heap is enough'}: dip {statistic:.3g} of "
+        f"{'more than one mode' if p_value < 1 - level else 'one mode is enough'}: dip {statistic:.3g} of "
         f"{thinned.size} values, p = {p_value:.2g}"
     )
     return result_row(

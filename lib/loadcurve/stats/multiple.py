@@ -71,9 +71,9 @@ def summarise_comparisons(
     by : str
         Column that names the server (or the variant, or the load).
     column : str
-        The quantity to compare, > 0.  A percentile asks for `ranks`: it has no mean over runs.
+        The quantity to compare, > 0.  Use `ranks` for a percentile, which has no mean over runs.
     baseline : object
-        The value of `by` that stands below the fraction line.
+        The value of `by` in the denominator.
     level : float
         Confidence of the whole family, 0 < level < 1.
     ranks : bool
@@ -85,7 +85,7 @@ def summarise_comparisons(
         A row for each other server, in order of appearance: `by`, ``runs``, ``ratio``; ``lo``, ``hi`` by Bonferroni
         (with the chance `level`, all intervals hold their ratio at once); ``p_value``, ``p_holm``; ``verdict``
         (``different`` where ``p_holm`` <= 1 − level, else ``undecided``: never "the same"); ``warnings``.  Holm's
-        test is a little sharper than Bonferroni's intervals, so a verdict ``different`` can stand beside an interval
+        test is a little sharper than Bonferroni's intervals, so a verdict ``different`` can come with an interval
         that just holds 1.
 
     Raises

@@ -21,7 +21,7 @@ CERTAIN = 20.0  # expected number of ordinates as high as the peak: beyond it p 
 
 
 def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: float = 0.95) -> pd.DataFrame:
-    """One period that stands out of a series: Fisher's test of the highest peak of the periodogram.
+    """Test for one dominant period of a series: Fisher's test of the highest peak of the periodogram.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     -------
     pandas.DataFrame
         One row: ``question, test, statistic`` (g, the peak's share of the whole), ``p_value, value`` (period in
-        seconds), ``lo, hi`` (the periods half a frequency step aside: how finely the run can tell; no confidence
+        seconds), ``lo, hi`` (the periods half a frequency step aside: the resolution of the run; no confidence
         interval), ``verdict, warnings``.
 
     Raises

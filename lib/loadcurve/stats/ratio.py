@@ -47,7 +47,7 @@ def find_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     E. C. Fieller, "Some problems in interval estimation", J. Royal Statistical Society B 16 (1954).  Its form for
     unequal variances: A. C. Tamhane, B. R. Logan, "Finding the maximum safe dose level for heteroscedastic data",
     J. Biopharmaceutical Statistics 14 (2004).  T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time",
-    ISMM 2013, recommend the ratio of means with an interval as the answer of a comparison.
+    ISMM 2013, recommend the ratio of means with an interval as the result of a comparison.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Warm-up and cool-down of a series: where it becomes steady, and where it ceases to be.
 
-MSER-5 cuts where the mean of the rest is known best: cutting a transient lowers the variance of the rest, cutting
-good samples makes the rest fewer.
+MSER-5 cuts where the mean of the rest has the smallest standard error: cutting a transient lowers the variance of the
+rest, cutting good samples leaves fewer of them.
 
 K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997,
 pp. 323–334 (MSER); K. P. White, M. J. Cobb, S. C. Spratt, "A Comparison of Five Steady-State Truncation Heuristics
@@ -55,7 +55,7 @@ def find_warm_up(values: ArrayLike) -> Estimate:
 
     Notes
     -----
-    It finds a transient whose size stands out from the noise.  A series without a transient may lose a few samples.
+    It finds a transient that is large against the noise.  A series without a transient may lose a few samples.
 
     Where d* lies in the second half, a cut is sought in the first half, with batches beyond Tukey's far fences of the
     second half set to these fences.  The rest shows a change if the batches before and after d* differ (Mann–Whitney),
@@ -92,7 +92,7 @@ def find_cool_down(values: ArrayLike) -> Estimate:
 
     Notes
     -----
-    Reading backwards is this library's use of the method; White's papers know no cool-down.
+    Reading backwards is this library's use of the method; White's papers describe no cool-down.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """How many repeats: a rule when to stop, and a plan made beforehand.
 
-A rule that looks at the interval after every repeat stops rather when the scatter happens to look small.  So the final
-interval covers less than its level.  The cure is a minimum of repeats, or a plan in two stages.
+A rule that checks the interval after every repeat tends to stop when the scatter happens to look small.  So the final
+interval covers less than its level.  A minimum of repeats or a plan in two stages avoids this.
 
 F. J. Anscombe, "Sequential Estimation", Journal of the Royal Statistical Society B 15, 1953; Y. S. Chow, H. Robbins,
 "On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mean", Annals of Mathematical
@@ -53,7 +53,7 @@ def summarise_stopping(
     Notes
     -----
     Stop at the first n >= minimum with t s/√n <= ratio · mean (Chow and Robbins 1965, with t for the normal quantile).
-    It is right only for ever narrower intervals.  For a finite one it stops too early a little too often, so that
+    The rule is exact only in the limit of narrow intervals.  For others it stops too early a little too often, so that
     its interval covers less than `level`; never stop on the result of a comparison.  Repeats must be independent.
 
     Examples
@@ -98,7 +98,7 @@ def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95)
     -------
     Estimate
         All repeats, those of the pilot included.  The interval is what the same formula gives at both ends of the
-        chi-square interval of the variance: how little a small pilot knows.
+        chi-square interval of the variance: how little a small pilot determines.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95)
     Notes
     -----
     Stein (1945) proves the level for a width that is fixed beforehand, and for mean ± t_{n0−1} s0/√n with the pilot's
-    own s0.  Here the width depends on the pilot's mean, which matters only when the pilot does not know its mean.
+    own s0.  Here the width depends on the pilot's mean, which matters only when the pilot determines its mean poorly.
 
     Examples
     --------

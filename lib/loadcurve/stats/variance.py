@@ -37,7 +37,7 @@ def summarise_levels(values: ArrayLike) -> pd.DataFrame:
     pandas.DataFrame
         One row for each level, the lowest first: ``level, repetitions, variance`` (S², biased: the lower levels are in
         it), ``component`` (T², unbiased) and ``verdict``.  A component may come out negative: then the level adds
-        nothing that could be told from the scatter below it.
+        nothing that can be distinguished from the scatter below it.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def summarise_plan(values: ArrayLike, cost_s: Sequence[float]) -> pd.DataFrame:
 
     Notes
     -----
-    A level that adds nothing, or so little that the formula asks for less than one repetition, is made once in each
+    A level that adds nothing, or so little that the formula gives less than one repetition, is repeated once in each
     of the level above: both are then one level, with the sum of their components (a negative one counts as 0) and of
     their costs.  This is the least of ΣT_i²/n_i with Σ c_i n_i given and no n_i below that of the level above, n_i
     the repetitions of level i in the whole experiment.  A pilot with few repetitions of a level knows its component

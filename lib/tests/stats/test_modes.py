@@ -16,7 +16,7 @@ def test_hartigans_faculty():
     row = summarise_modes(shuffled).iloc[0]
     assert row["statistic"] == pytest.approx(0.05952381, abs=1e-8)
     assert row["p_value"] == pytest.approx(0.08672, abs=0.04)
-    assert row["verdict"].startswith("one heap is enough")
+    assert row["verdict"].startswith("one mode is enough")
 
 
 def dip_by_definition(values):
@@ -73,7 +73,7 @@ def test_range_and_symmetry(values):
     assert dip([3 * value + 7 for value in values]) == pytest.approx(found)
 
 
-def test_two_heaps_are_found_and_one_is_not():
+def test_two_modes_are_found_and_one_is_not():
     rng = np.random.default_rng(5)
     two = rng.permutation(np.r_[rng.normal(10, 1, 30), rng.normal(16, 1, 30)])
     assert summarise_modes(two)["p_value"].item() < 0.01
@@ -82,7 +82,7 @@ def test_two_heaps_are_found_and_one_is_not():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [20, 300])
-def test_uniform_values_seldom_show_two_heaps(size):
+def test_uniform_values_seldom_show_two_modes(size):
     rng = np.random.default_rng(6)
     found = [summarise_modes(rng.random(size))["p_value"].item() < 0.05 for _ in range(200)]
     assert np.mean(found) <= 0.09
@@ -103,7 +103,7 @@ def test_neighbours_that_resemble_each_other_are_thinned():
 
 def test_rounding_is_warned_of():
     values = np.round(np.random.default_rng(9).normal(3, 1, 60))
-    assert "rounding makes heaps of its own" in summarise_modes(values)["warnings"].item()
+    assert "rounding creates modes" in summarise_modes(values)["warnings"].item()
 
 
 def test_a_short_series_is_refused():

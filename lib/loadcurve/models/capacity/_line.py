@@ -16,7 +16,7 @@ from loadcurve.arrays import Array
 Interval = tuple[float, float, float]
 UNKNOWN: Interval = (np.nan, np.nan, np.nan)
 
-# An intercept below a thousandth says nothing about a system, and on runs without scatter it is rounding.
+# An intercept below a thousandth is negligible, and on runs without scatter it is rounding.
 _LEAST = 1e-3
 
 

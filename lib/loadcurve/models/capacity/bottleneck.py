@@ -207,7 +207,7 @@ def _weak_line(
     worst = int(np.argmax(np.abs(u - fitted)))
     if abs(u[worst] - fitted[worst]) > _MISS:
         found.append(
-            f"the run at {x[worst]:.4g} requests/s is {u[worst]:.0%} busy, the line says {fitted[worst]:.0%}: the "
+            f"the run at {x[worst]:.4g} requests/s is {u[worst]:.0%} busy, the line gives {fitted[worst]:.0%}: the "
             "demand is not the same at every load"
         )
     if line.saturation[0] == 0:

@@ -9,9 +9,9 @@ maximum power           throughput over response time, X / R, is highest; in a c
 Kneedle                 the measured means are farthest above their chord
 ======================  ================================================================================
 
-N* asks what the system cannot exceed, power what one unit of waiting buys.  The other two are pictures: they move when
-the axes do, for example when one more level is measured.  L. Kleinrock, "Power and Deterministic Rules of Thumb for
-Probabilistic Problems in Computer Communications", ICC 1979.
+N* is where the system reaches its limit, maximum power where waiting costs as much as it gains.  The other two depend
+on the scale of the axes: they move, for example, when one more level is measured.  L. Kleinrock, "Power and
+Deterministic Rules of Thumb for Probabilistic Problems in Computer Communications", ICC 1979.
 """
 
 from collections.abc import Callable

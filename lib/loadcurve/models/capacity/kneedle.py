@@ -42,7 +42,7 @@ def kneedle(
     y : array_like, shape (n,)
         What the load brings, in any unit.
     sensitivity : float
-        S, >= 0: how flat the rest of the curve must be before the knee is believed.  The paper takes 1.
+        S, >= 0: how flat the rest of the curve must be before the knee counts.  The paper takes 1.
     curve : str
         ``concave`` (it bends downwards) or ``convex``.
     direction : str
@@ -83,8 +83,9 @@ def kneedle_all(
 ) -> Array:
     r"""All knees of a curve, in the order in which they are found.
 
-    Both axes are scaled to 0…1 and mirrored as the module says.  The difference :math:`d_i = \hat y_i - \hat x_i` has a
-    local maximum at each candidate; one is a knee where the difference falls below
+    Both axes are scaled to 0…1 and mirrored as described for the module.  The difference
+    :math:`d_i = \hat y_i - \hat x_i` has a local maximum at each candidate; a candidate is a knee where the difference
+    falls below
 
     .. math:: T = d_\max - S\,\frac{1}{n-1}\sum_i (\hat x_{i+1} - \hat x_i)
 

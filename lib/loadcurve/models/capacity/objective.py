@@ -1,7 +1,7 @@
 """Capacity under an objective: the highest load at which every run meets it.
 
-The answer is an interval of measured loads, for between two levels nothing was measured.  Each run is judged by its
-own numbers: a 99th percentile over the runs' 99th percentiles, or their mean, is no percentile of anything.
+The result is an interval of measured loads, because nothing was measured between two levels.  Each run is judged by
+its own numbers: the mean of several 99th percentiles is not a percentile.
 """
 
 from collections.abc import Sequence
@@ -178,7 +178,7 @@ def _weak(table: pd.DataFrame, load: str, lo: float, hi: float, fewest: int) -> 
     if len(again):
         found.append(
             f"kept again at {load} = {', '.join(f'{at:g}' for at in again)}, above a load that is not kept: "
-            "the answer counts the lower loads only; find what disturbed them"
+            "the result counts the lower loads only; find what disturbed those runs"
         )
     if fewest == 1:
         found.append("1 run at an end of the interval: another run may decide otherwise")

@@ -179,7 +179,7 @@ def _by_bounds(runs: Runs, more: Array, baseline_is_lower_bound: bool, level: fl
         "none does harm",
     ]
     if np.isnan(last.lo) or np.isnan(step["marginal_hi"]):
-        warnings.append("1 repeat of a size: the bounds do not know the scatter between runs")
+        warnings.append("1 repeat of a size: the bounds leave out the scatter between runs")
     if step["marginal_rps"] > runs.means[0] / runs.levels[0] and not baseline_is_lower_bound:
         warnings.append("the added unit brought more than the first: the upper bound's assumption is already broken")
     if step["marginal_rps"] < 0:

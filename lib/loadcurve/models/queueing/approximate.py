@@ -6,7 +6,7 @@ of N themselves, and iterate until both agree:
 .. math:: Q_{ck}(\mathbf N - \mathbf 1_j) \approx
           (\mathbf N - \mathbf 1_j)_c \left(\frac{Q_{ck}(\mathbf N)}{N_c} + F_{ckj}\right)
 
-Schweitzer takes F = 0: one request less changes nobody's share.  Linearizer (Chandy and Neuse) solves the populations
+Schweitzer takes F = 0: one request less changes no share.  Linearizer (Chandy and Neuse) solves the populations
 N − 1_j too, and takes F from how the shares differ.  Near saturation its shares may give a centre slightly more work
 than it can do, such as U = 1.001.  Then the residence times there are stretched by the factor that makes U = 1.
 
@@ -74,7 +74,7 @@ def solve_schweitzer(
 def solve_linearizer(
     connections: ArrayLike, demand_s: ArrayLike, think_time_s: ArrayLike = 0, servers: ArrayLike = 1
 ) -> ClosedNetwork:
-    """Throughput and response time of every class, by Linearizer: dearer than Schweitzer, and closer as a rule.
+    """Throughput and response time of every class, by Linearizer: more work than Schweitzer, and usually closer.
 
     Parameters
     ----------

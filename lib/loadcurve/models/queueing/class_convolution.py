@@ -77,7 +77,7 @@ class Lattice:
         self.levels = np.split(order, np.flatnonzero(np.diff(size[order])) + 1)
 
     def delay(self, outside: Array) -> Array:
-        """Return log ∏ Z_c^n_c / n_c!, the constant of a mere delay."""
+        """Return log ∏ Z_c^n_c / n_c!, the constant of a delay alone."""
         log_g = np.zeros(self.populations.shape[1])
         for c, pause in enumerate(outside):
             n = self.populations[c]

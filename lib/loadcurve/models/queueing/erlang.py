@@ -66,5 +66,5 @@ def erlang_c(servers: int, load: ArrayLike) -> Array:
     blocked = erlang_b(servers, load)
     rho = at_least_0("load", load) / servers
     if np.any(rho >= 1):
-        raise ValueRuleError("load", f"< {servers}, the servers (the queue would grow for ever)", np.nanmax(load))
+        raise ValueRuleError("load", f"< {servers}, the servers (the queue would grow without limit)", np.nanmax(load))
     return blocked / (1 - rho * (1 - blocked))

@@ -97,7 +97,7 @@ def solve_centres(number: int, demand: Array, think: float, speeds: list[Array],
 
 
 def _delay(outside: float, number: int) -> Array:
-    # log G of a mere delay: Z^n / n!; without one, only the empty network.
+    # log G of a delay alone: Z^n / n!; without one, only the empty network.
     if outside == 0:
         return np.concatenate([[0.0], np.full(number, -np.inf)])
     n = np.arange(number + 1)

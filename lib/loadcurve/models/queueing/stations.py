@@ -85,7 +85,7 @@ def solve_mm1(arrival_rps: ArrayLike, service_s: ArrayLike) -> Station:
     Raises
     ------
     ValueRuleError
-        When an argument breaks its rule, or the queue would grow for ever.
+        When an argument breaks its rule, or the queue would grow without limit.
 
     References
     ----------
@@ -119,7 +119,7 @@ def solve_mg1(arrival_rps: ArrayLike, service_s: ArrayLike, service_cv: ArrayLik
     Raises
     ------
     ValueRuleError
-        When an argument breaks its rule, or the queue would grow for ever.
+        When an argument breaks its rule, or the queue would grow without limit.
 
     References
     ----------
@@ -156,7 +156,7 @@ def solve_mmm(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int) -> Sta
     Raises
     ------
     ValueRuleError
-        When an argument breaks its rule, or the queue would grow for ever.
+        When an argument breaks its rule, or the queue would grow without limit.
 
     References
     ----------
@@ -227,7 +227,7 @@ def _load(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int) -> tuple[A
     load = rate * service
     full = load >= servers
     if full.any():
-        rule = f"< servers / service_s = {servers / service[full].flat[0]:g} (the queue would grow for ever)"
+        rule = f"< servers / service_s = {servers / service[full].flat[0]:g} (the queue would grow without limit)"
         raise ValueRuleError("arrival_rps", rule, rate[full].flat[0])
     return rate, service, load
 

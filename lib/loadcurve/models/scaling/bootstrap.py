@@ -1,6 +1,6 @@
 r"""Bootstrap intervals of a law: it is fitted to many samples of the runs, drawn with replacement.
 
-The unit that is drawn is a run.  Repeats of a level share whatever makes the law miss there, so they are drawn within
+The unit that is drawn is a run.  Repeats of a level share what makes the law miss there, so they are drawn within
 their level; drawn from r runs, a mean varies by (r − 1) / r of what it should, so each draw's distance from the level's
 mean is stretched by :math:`\sqrt{r/(r-1)}`.  Where no level has repeats, residuals are drawn instead, each stretched by
 :math:`1/\sqrt{1-h}` with its leverage h; that takes the law for true and the weights for right.

@@ -23,7 +23,7 @@ from loadcurve.models.scaling.marquardt import minimise
 _SMALL = 1e-200
 _DIGITS = 1e-16
 # A demand this many times the shortest time between two responses seen, or a delay this many times the shortest N / X
-# seen, is one that the data do not know.
+# seen, is one that the data do not bound.
 _FAR = 1e3
 # A delay of this part of D is none: already one connection then keeps the resource busy.
 _SHORTEST = 1e-9

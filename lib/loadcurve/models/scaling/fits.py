@@ -147,8 +147,8 @@ def fit_usl(
     r"""Fit the Universal Scalability Law by weighted least squares in X, with γ > 0, 0 <= α <= 1 and β >= 0.
 
     Pass one point for each level of connections: the mean over its repeats, as `summarise_points` gives it.  This
-    function averages nothing.  Repeats of a level are not independent points of the curve: they share whatever makes
-    the law miss at that level, so counting each of them would narrow the intervals by a misfit that repeats cannot
+    function averages nothing.  Repeats of a level are not independent points of the curve: they share what makes the
+    law miss at that level, so counting each of them would narrow the intervals by a misfit that repeats cannot
     average away.
 
     Parameters
@@ -173,7 +173,7 @@ def fit_usl(
         with n − 3 degrees of freedom from the Jacobian; an end below 0 says that the data do not exclude 0.  A
         parameter that the data push against its bound takes that value exactly, with the interval from there to where
         the profiled sum of squares exceeds the F limit.  Where the data do not bound γ (every level far past the
-        peak), it stands at a ceiling, a thousand times the highest throughput, and its interval has no upper end.
+        peak), it is set to a ceiling, a thousand times the highest throughput, and its interval has no upper end.
 
     Raises
     ------

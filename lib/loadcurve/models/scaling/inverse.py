@@ -4,8 +4,8 @@ With R = N / X (a closed loop, Z = 0) the law is
 
 .. math:: \beta R^2 X^2 + (\alpha - \beta) R X + (1 - \alpha) - \gamma R = 0
 
-Below its peak a throughput belongs to two numbers of connections: one on the rising branch, and one on the falling.  A
-function that is asked for one of them says for which.  Above the peak there is none: the answer is NaN.
+Below its peak a throughput belongs to two numbers of connections: one on the rising branch, and one on the falling.
+The argument `branch` selects one of them.  Above the peak there is none, and the result is NaN.
 
 Both inverses that usl4j ships (``LatencyAtThroughput``, ``ThroughputAtLatency``) disagree with its own forward model,
 and sca_tools' X(R) breaks Little's law; the tests hold these against ours.
@@ -29,7 +29,7 @@ def usl_connections_at(
     coherency: ArrayLike,
     branch: str = "rising",
 ) -> Array:
-    """Connections at which the law makes a throughput.
+    """Connections at which the law gives a throughput.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def usl_connections_at(
     Returns
     -------
     numpy.ndarray
-        N, not a whole number in general; NaN where the law makes no such throughput on this branch.
+        N, not a whole number in general; NaN where the law does not reach the throughput on this branch.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def usl_latency_at(
 def usl_throughput_at(
     latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
 ) -> Array:
-    """Throughput at which the mean response time is R; it is one, as the response time rises with every connection.
+    """Throughput at which the mean response time is R; there is one, because R rises with every connection.
 
     Parameters
     ----------

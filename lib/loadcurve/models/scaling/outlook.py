@@ -4,7 +4,7 @@ Beyond the last level N_n a prediction starts at the throughput measured there, 
 The laws say by how much throughput grows from there.  Their growth is kept between none and a continuation of the last
 two levels' slope: of the published curves that fell, as many recovered as fell further.  With each doubling of the
 load throughput loses a drift of about one per cent, as published plateaus do.  A departure, normal in log X and wider
-below than above, stands for what no law knows; its width is
+below than above, allows for what no law describes; its width is
 
 .. math:: (a\,s + b\,|g|)\,\sqrt{\log_2 (N / N_n)}
 

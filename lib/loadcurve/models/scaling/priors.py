@@ -1,7 +1,7 @@
 """Priors of a law's parameters: a wide range for each, in units of the data.
 
 Each parameter lies somewhere in its range, evenly on a logarithmic scale.  The ranges say nothing of the law; they
-only leave out what no measurement of these levels could tell from another value, or what it already excludes.
+only leave out values that these levels cannot distinguish from others, or that they exclude.
 
 In every law the unit throughput γ is a factor: X(N) = γ s(N).  The parameters of the shape s are the law's others, a
 capacity C as the number of connections C / γ that would fill it.

@@ -198,7 +198,7 @@ def find_profile(fit: Fit, quantity: str) -> Estimate:
 
 
 def profile_holds(fit: Fit, quantity: str, value: float) -> bool:
-    """Whether a value lies in the profile interval, told without its ends, in a tenth of the time.
+    """Whether a value lies in the profile interval, without searching for its ends: ten times as fast.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ from loadcurve.models.scaling.points import group_runs
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
     r"""Mean of the runs of each level with its weight, one over the variance of the mean.
 
-    Three repeats know their own variance far too badly to be weighed by it.  So all levels together say how the
-    scatter of a run goes with the throughput:
+    Three repeats are too few to estimate a variance per level.  So all levels together determine how the scatter of
+    a run depends on the throughput:
 
     .. math:: s_i = c\,\bar X_i^{\theta}, \qquad w_i \propto r_i / s_i^2, \qquad 0 \le \theta \le 1
 

@@ -26,7 +26,7 @@ def _gradient(number: Array, unit: float, capacity: float) -> Array:
 
 def _solve(number: Array, observed: Array, weights: Array) -> Array:
     # The sum of squares is smooth while the kink stays between two levels, and has a kink of its own where it crosses
-    # one.  So the least stands either at the least of one such piece, or where the kink meets a level: all are tried.
+    # one.  So the minimum is either that of one such piece, or at a level where the kink lies: all are tried.
     levels = np.unique(number)
     tried = []
     for level in levels[::-1]:  # where two fit alike, the one without a capacity

@@ -2,7 +2,7 @@ r"""A smooth transition from the slope to the capacity, with a sharpness that is
 
 .. math:: X(N) = \frac{\gamma N}{\left(1 + (\gamma N / C)^k\right)^{1/k}}
 
-With k = 1 it is the hyperbola of a law with contention alone, with k → ∞ the roofline.  It never falls, so it knows no
+With k = 1 it is the hyperbola of a law with contention alone, with k → ∞ the roofline.  It never falls, so it has no
 peak.  The form is that of S. W. Churchill, R. Usagi, "A
 general expression for the correlation of rates of transfer and other phenomena", AIChE Journal 18(6), 1972.
 """

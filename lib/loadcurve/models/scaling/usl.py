@@ -65,7 +65,7 @@ def usl_peak_connections(contention: ArrayLike, coherency: ArrayLike) -> Array:
     Returns
     -------
     numpy.ndarray
-        Infinite without coherency (it rises for ever), NaN where α > 1 (it falls from the first connection on).
+        Infinite without coherency (it rises without limit), NaN where α > 1 (it falls from the first connection on).
 
     Examples
     --------

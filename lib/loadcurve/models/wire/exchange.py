@@ -27,7 +27,7 @@ OFFLOADED_SEGMENTS = 45
 
 
 def acknowledgements(segment_count: ArrayLike, segments_per_ack: int = 2) -> Array:
-    """Frames that only acknowledge, for a message whose last lone segment is acknowledged by data: see the module.
+    """Frames that only acknowledge, for a message whose last lone segment is acknowledged by data.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def server_costs_s(
     Raises
     ------
     ValueRuleError
-        When there are not three known values each, or the sizes cannot tell the three times apart.
+        When there are not three known values each, or the sizes do not distinguish the three times.
 
     Examples
     --------
