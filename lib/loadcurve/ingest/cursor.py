@@ -31,6 +31,8 @@ class Cursor:
     ----------
     line : str
         The line at hand; after the last one, still that one.
+    raw : str
+        The same with the blanks around it.
     number : int
         Its number, from 1.
     warnings : list of str
@@ -54,7 +56,7 @@ class Cursor:
         self._tool = tool
         self._plain = plain
         self._strays = Strays(tool)
-        self.line = ""
+        self.line = self.raw = ""
         self.number = 0
         self.warnings = self._strays.warnings
         self.failure = ""
@@ -62,7 +64,7 @@ class Cursor:
     def __iter__(self) -> Iterator[str]:
         for number, raw in enumerate(self._lines, 1):
             if line := self._plain(raw):
-                self.number, self.line = number, line
+                self.number, self.line, self.raw = number, line, raw
                 yield line
 
     @property

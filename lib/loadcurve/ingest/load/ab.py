@@ -5,8 +5,8 @@ revisions of 2.3 in public repositories and in the source of each.
 
 What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 
-- A request is complete when its connection was closed or its response was read, whatever came: a server that closes
-  every connection at once gives complete requests without failures and 0 bytes.
+- A request is complete when its connection was closed or its response was read: a server that closes every connection
+  at once yields complete requests without failures and 0 bytes.
 - ``Failed requests`` are refused connections, failed reads, exceptions of the poll loop, and responses whose length is
   not that of the first one, which is normal for pages that change.  Responses that are not 2xx are not among them.
 - ``Requests per second`` and ``Transfer rate`` (kB of 1024 bytes; of 1000 in 1.3) are totals over the time taken.
@@ -18,11 +18,12 @@ What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 """
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import number_generators
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.load.ab_lines import reports
-from loadcurve.ingest.load.ab_report import rows_of
-from loadcurve.ingest.load.ab_wrapped import joined
+from loadcurve.ingest.load.ab_lines import Reader
+from loadcurve.ingest.load.ab_rows import rows_of
+from loadcurve.ingest.load.ab_wrapped import rejoin_lines
 from loadcurve.ingest.parsed import Parsed
 
 
@@ -55,40 +56,37 @@ def parse_ab(text: str) -> Parsed:
     """
     warnings: list[str] = []
     try:
-        found, strangers = reports(text)
+        reader = Reader(text)
     except ParseError as error:
-        whole, changed = joined(text)
+        whole, changed = rejoin_lines(text)
         if not changed:
             raise
         try:
-            found, strangers = reports(whole)
+            reader = Reader(whole)
         except ParseError:
             raise error from None
         warnings += [f"line {at}: broken in parts, which were joined" for at in changed]
-    if not found:
-        at, line = strangers[0] if strangers else (1, "")
+    if not reader.found:
+        at, line = reader.strangers[0] if reader.strangers else (1, "")
         raise ParseError(at, "a report of ab", line)
-    tables: dict[str, list[dict]] = {"runs": [], "phases": [], "latency": []}
-    for generator, report in enumerate(found):
-        rows = rows_of(report)
-        tables["runs"].append({"generator": generator, **rows.run})
-        tables["phases"] += [{"generator": generator, **row} for row in rows.phases]
-        tables["latency"] += [{"generator": generator, **row} for row in rows.latency]
-        warnings += rows.warnings
-    return Parsed("ab", tables, (*warnings, *_passed_over(strangers)), found[0].version)
+    runs = [rows_of(report) for report in reader.found]
+    warnings += [warning for rows in runs for warning in rows.warnings]
+    tables = [{"runs": [rows.run], "phases": rows.phases, "latency": rows.latency} for rows in runs]
+    numbered = number_generators(("runs", "phases", "latency"), tables)
+    return Parsed("ab", numbered, (*warnings, *_passed_over(reader.strangers)), reader.found[0].version)
 
 
 def _passed_over(strangers: list[tuple[int, str]]) -> list[str]:
-    """One warning for each group of lines that follow each other."""
-    said: list[str] = []
+    """Return one warning for each group of lines that follow each other."""
+    found: list[str] = []
     first = 0
     for i, (at, line) in enumerate(strangers):
         if i + 1 < len(strangers) and strangers[i + 1][0] == at + 1:
             continue
         where = f"line {at}: {line[:60]!r}" if first == i else f"lines {strangers[first][0]} to {at}"
-        said.append(f"{where} not understood, passed over")
+        found.append(f"{where} not understood, passed over")
         first = i + 1
-    return said
+    return found
 
 
 AB = Form(

@@ -1,7 +1,7 @@
-"""ab: the lines of its output sorted by run; `ab_report` makes numbers of them.
+"""ab: the lines of its output sorted by run; `ab_rows` makes numbers of them.
 
-Every line of the text and of the HTML table (``-w``) that ab's C code can print is known here; so are the messages of
-its standard error, of the shell and of OpenSSL that stand between them.
+It lists every line of the text and of the HTML table (``-w``) that ab's C code can print, and the messages of its
+standard error, of the shell and of OpenSSL that are printed between them.
 """
 
 import html
@@ -9,14 +9,88 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from loadcurve.errors import ParseError
-from loadcurve.ingest.load import ab_words as words
+from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.noise import is_noise
+
+_WHOLE = r"(-?[0-9]{1,18})"  # negative where a 32-bit counter of ab overflowed
+_REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
+_BYTES = rf"{_WHOLE}(?: bytes)?"
+_TEXT = re.compile(r"(.*)")
+# ab copies a server's name up to its first blank, and no other of these words holds one; what follows is a comment.
+_WORD = re.compile(r"([^\s（【←，。；]*)")
+
+# Label → its value, blanks collapsed; the order is that of the report.
+LABELS: dict[str, re.Pattern[str]] = {
+    **dict.fromkeys(("Server Software", "Server Hostname"), _WORD),
+    "Server Port": re.compile(_WHOLE),
+    **dict.fromkeys(("SSL/TLS Protocol", "TLS Server Name", "Document Path"), _WORD),
+    "Server Temp Key": _TEXT,
+    "Document Length": re.compile(rf"(?:{_BYTES}|Variable)"),
+    "Number of workers": re.compile(_WHOLE),
+    "Concurrency Level": re.compile(_WHOLE),
+    "Concurrency achieved": re.compile(_WHOLE),
+    "Rampup delay": re.compile(rf"{_WHOLE}(?: \[ms\])?"),
+    "Time taken for tests": re.compile(r"([0-9]{1,9}\.[0-9]{1,9})(?: seconds)?"),
+    "Number of requests": re.compile(rf"{_WHOLE}( \(window\))?"),
+    "Complete requests": re.compile(_WHOLE),
+    "Failed requests": re.compile(_WHOLE),
+    **dict.fromkeys(("Broken pipe errors", "Write errors", "Non-2xx responses"), re.compile(_WHOLE)),
+    **dict.fromkeys(("Keep-Alive requests", "Keep-Alive aborts"), re.compile(_WHOLE)),
+    "Total transferred": re.compile(_BYTES),
+    **dict.fromkeys(("Total body sent", "Total POSTed", "Total PUT"), re.compile(_BYTES)),
+    "HTML transferred": re.compile(_BYTES),
+    "Requests per second": re.compile(rf"{_REAL}(?: \[#/sec\](?: \(mean\))?)?"),
+    "Time per request": re.compile(rf"{_REAL}(?: \[ms\])?(?: \(mean(, ?across[^)]{{0,40}})?\)?)?"),
+    "Transfer rate": re.compile(rf"{_REAL}(?: (?:\[Kbytes/sec\]|kb/s)(?: received)?)?"),
+}
+PHASES = ("Connect", "Processing", "Waiting", "Total")
+_TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent when no request was completed
+# How a last line without line end must close for its number to be whole.
+_CLOSED = (" seconds", " bytes", "(mean)", "requests)", "request)", " received", "kb/s sent", "kb/s total")
+
+_BANNER = re.compile(r"This is ApacheBench, Version (\S+)")
+_PROGRESS = re.compile(r"(Completed|Finished) ([0-9]{1,18}) requests")
+_TOTAL_OF = re.compile(r"Total of ([0-9]{1,18}) requests completed")
+_BREAKDOWN = re.compile(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
+_RATES = re.compile(rf"{_REAL} kb/s (sent|total)")
+_SERVED = re.compile(r"Percentage of (?:the )?requests served[^%0-9]{0,80}(?=[0-9]|$)")
+_PERCENTILE = re.compile(
+    r"([0-9]{1,3})% +(?:(-?[0-9]{1,18}(?:\.[0-9]{1,6})?)(?: \((?:longest|last) request\))?|<0> \(never\))"
+)
+_PERCENTILES = re.compile(rf"{_PERCENTILE.pattern}(?: {_PERCENTILE.pattern})+")  # several in one line
+_TIMES = re.compile(r"Conn+ection Times \(ms\):?")  # misspelled Connnection in 1.3 and in the HTML of 2.0
+_COLUMNS = {"min mean[+/-sd] median max": 5, "min avg max": 3}
+_DOUBT = re.compile(r"(?:WARN?ING|ERROR): The median and mean for .{1,40} are .{1,40}")
+_DOUBT_GOES_ON = re.compile(r"These results are pro[bp]ably not that reliable\.|deviation apart\. These results are .*")
+_WRAPPED = re.compile(r"\(mean(?:\)|, across all con\w{1,9} requests\))|requests\)|\.*(?:done)?")
+
+# One line that ends ab (err, apr_err and usage in support/ab.c; a shell).
+_FATAL = re.compile(
+    r"(?:apr_\w{1,40}(?:\(\))?(?: (?:for|failed)[^:]{0,300})?|socket(?: nonblock| send buffer| receive buffer)?|bind"
+    r"|Port): .{0,400}\(-?[0-9]{1,9}\)"
+    r"|Test aborted after 10 failures|Response header too long|Request too long|Could not allocate memory"
+    r"|error creating request buffer: .*|SSL not compiled in.*|SSL_new failed|BIO_new_socket failed"
+    r"|Cannot open (?:CSV|gnuplot) output file.*|only simple translation is supported.*"
+    r"|Killed(?: by signal.*)?|Segmentation fault.*|Aborted.*|Bus error.*"
+)
+_USAGE_ERROR = re.compile(
+    r"\S{0,200}\babs?2?(?:\.exe)?: .{1,300}|.{0,200}command not found: abs?|(?:.{0,200}: )?abs?: (?:command )?not found"
+    r"|'abs?' is not recognized .*|Usage: \S{0,200}abs?2?(?:\.exe)? \[options\].*"
+)
+_WHOLE_ERROR = re.compile(r".*(?:URL|number of requests|arguments|not found|found: abs?|/path|\))")
+_REFUSALS = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!|\S{0,80}:error:.*")
+_VERBOSE = re.compile(r"(?:LOG|INFO): .*|WARNING: Response code not 2xx.*|SSL/TLS (?:State|Alert|Handshake) .*")
+UNANSWERED = re.compile(r"SSL (?:handshake|read|write) failed.*|Send request (?:timed out|failed)!")
+"""What ab says of a request that it then counts as complete: it closes the connection, as after a response."""
+_COMMENT = ("#", "//", "--", "<!--")
+_CELL = re.compile(r"<t[hd][^<>]*>([^<]*)</t[hd]>")
+_MARKUP = re.compile(r"(?:</?(?:p|table|html|body|pre|br)\b[^<>]*>|\s)*")
+_COMMAND = re.compile(r".{0,80}\babs?(?:\.exe)? -\w.*")
 
 
 @dataclass
 class Report:
-    """What ab said of one run: texts and the line of each."""
+    """The lines of one run of ab, each with its number."""
 
     line: int
     version: str = ""
@@ -34,7 +108,7 @@ class Report:
     total_of: int | None = None
     interrupted: bool = False
     notes: list[tuple[int, str]] = field(default_factory=list)
-    # Where the reading stands.
+    # State of the reader.
     stage: int = 0  # 0 before the banner, 1 after it, 2 after "Benchmarking", 3 in the report, 4 after a refused start
     region: str = ""  # head, tail, times, percentages: what the next line must be
     columns: int = 0
@@ -43,43 +117,44 @@ class Report:
     usage: bool = False
 
 
-def reports(text: str) -> tuple[list[Report], list[tuple[int, str]]]:
-    """Sort the lines of a text by run of ab; also return the lines, by number, that belong to none.
+def _split(line: str) -> Iterator[str]:
+    """Yield the statements of a line: an error may follow the dots after ``(be patient)``."""
+    if line.startswith("Benchmarking ") and (end := line.find("(be patient)")) > 0:
+        end += len("(be patient)")
+        yield line[:end]
+        line = line[end:].lstrip(".").strip()
+    if line:
+        yield line
+
+
+class Reader:
+    """Sorts the lines of a text by run of ab.
+
+    Attributes
+    ----------
+    found : list of Report
+        One for each run.
+    strangers : list of tuple of int and str
+        Lines, with their numbers, that belong to no run.
 
     Raises
     ------
     ParseError
         Where a line inside a report is not one that ab prints and holds a number.
     """
-    lines = text.split("\n")
-    last = len(lines) if lines[-1].strip() else 0
-    found: list[Report] = []
-    strangers: list[tuple[int, str]] = []
-    for at, raw in enumerate(lines, 1):
-        for line in _split(raw.strip()):
-            reader = _Reader(found, at, cut=at == last and not line.endswith(words.CLOSED))
-            if line and not reader.take(line, raw):
-                strangers.append((at, line))
-    return found, strangers
 
+    def __init__(self, text: str) -> None:
+        self.found: list[Report] = []
+        self.strangers: list[tuple[int, str]] = []
+        self._cursor = Cursor(text, "ab")
+        for line in self._cursor:
+            for part in _split(line):
+                self._cut = self._cursor.at_end and not part.endswith(_CLOSED)
+                if not self._take(part):
+                    self.strangers.append((self._cursor.number, part))
 
-def _split(line: str) -> Iterator[str]:
-    """The statements of a line: an error may stand on the line of the dots, after ``(be patient)``."""
-    if line.startswith("Benchmarking ") and (end := line.find("(be patient)")) > 0:
-        end += len("(be patient)")
-        yield line[:end]
-        line = line[end:].lstrip(".").strip()
-    yield line
-
-
-class _Reader:
-    """Takes one line into the last of the reports found so far, or begins a new one."""
-
-    def __init__(self, found: list[Report], at: int, cut: bool) -> None:
-        self.found, self.at, self.cut = found, at, cut
-
-    def take(self, line: str, raw: str) -> bool:
-        """Whether the line is ab's, or known to stand beside it."""
+    def _take(self, line: str) -> bool:
+        """Whether a line is printed by ab, or known beside it."""
         report = self.found[-1] if self.found else None
         if line.startswith("^C") or line.endswith("^C"):
             line = line.removeprefix("^C").removesuffix("^C").strip()
@@ -88,38 +163,38 @@ class _Reader:
         if len(line) > 20000 and ":" not in line[:40]:
             return self._unknown(line, report)
         if report and report.usage:
-            if raw[:1] in (" ", "\t") or line == "Options are:":
+            if self._cursor.raw[:1] in (" ", "\t") or line == "Options are:":
                 return True
             report.usage = False
         if line.startswith("<"):
-            if words.MARKUP.fullmatch(line):
+            if _MARKUP.fullmatch(line):
                 return True
-            if cells := [html.unescape(cell).strip() for cell in words.CELL.findall(line)]:
+            if cells := [html.unescape(cell).strip() for cell in _CELL.findall(line)]:
                 return self._take_cells(cells, line)
         label, colon, value = line.partition(":")
-        if colon and (known := label.strip()) in words.LABELS:
+        if colon and (known := label.strip()) in LABELS:
             return self._take_label(known, value)
         line = " ".join(line.split())
-        return self._take_start(line) or self._take_report(line, report, raw) or self._take_error(line, report) or (
+        return self._take_start(line) or self._take_report(line, report) or self._take_error(line, report) or (
             self._unknown(line, report)
         )  # fmt: skip
 
     def _current(self, stage: int = 0) -> Report:
         """The report that a line of this stage belongs to: a line of an earlier stage begins the next one."""
         if not self.found or self.found[-1].stage == 4 or (stage and self.found[-1].stage >= stage):
-            self.found.append(Report(self.at))
+            self.found.append(Report(self._cursor.number))
         if stage:
             self.found[-1].stage = stage
         return self.found[-1]
 
     def _take_start(self, line: str) -> bool:
-        if match := words.BANNER.match(line):
+        if match := _BANNER.match(line):
             if len(line) > 500:
-                raise ParseError(self.at, "the banner of ab alone in its line; the line ends are lost", line)
+                self._cursor.fail("the banner of ab alone in its line; the line ends are lost", line)
             report = self._current(stage=1)
-            report.version = "" if self.cut else match[1]
-            if self.cut:
-                report.notes.append((self.at, "the text ends here; this line is left out"))
+            report.version = "" if self._cut else match[1]
+            if self._cut:
+                report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
             report.is_html = line.endswith("<br>")
         elif line.startswith("Benchmarking ") and line.endswith("(be patient)"):
             self._current(stage=2)
@@ -135,7 +210,7 @@ class _Reader:
         report.stage = 3
         report.pending = ""
         if report.region in ("", "head", "tail"):
-            report.region = "tail" if label == "HTML transferred" or label in words.TAIL else "head"
+            report.region = "tail" if label == "HTML transferred" or label in _TAIL else "head"
         if not value.strip():
             report.pending = label
         else:
@@ -143,130 +218,129 @@ class _Reader:
         return True
 
     def _set(self, report: Report, label: str, value: str) -> None:
-        pattern = words.LABELS[label]
-        words_only = pattern in (words.TEXT, words.WORD)
+        pattern = LABELS[label]
+        words_only = pattern in (_TEXT, _WORD)
         value = value.strip() if words_only else " ".join(value.split())
         match = pattern.match(value)
         rest = value[match.end() :] if match else ""
-        if words_only and any(f"{other}:" in value for other in words.LABELS):
-            raise ParseError(self.at, f"the value of {label!r} alone; line ends are lost", value)
+        if words_only and any(f"{other}:" in value for other in LABELS):
+            self._cursor.fail(f"the value of {label!r} alone; line ends are lost", value)
         if match is None or (
             not words_only and rest and ((rest[0].isascii() and rest[0] != " ") or rest.strip()[0] in "0123456789.-+")
         ):
-            raise ParseError(self.at, f"the value of {label!r}", value)
+            self._cursor.fail(f"the value of {label!r}", value)
         if rest:
-            report.notes.append((self.at, f"{rest.strip()[:60]!r} after the value is passed over"))
-        if self.cut:
-            report.notes.append((self.at, "the text ends here; this line is left out"))
+            report.notes.append((self._cursor.number, f"{rest.strip()[:60]!r} after the value is passed over"))
+        if self._cut:
+            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
             return
         if label == "Time per request" and (label in report.labels or match[2]):
             return  # the second one is 1 / Requests per second
-        report.labels[label] = (match, self.at)
+        report.labels[label] = (match, self._cursor.number)
 
     def _take_cells(self, cells: list[str], line: str) -> bool:
         """A row of the HTML table, which says the same in other words."""
         label = cells[0].removesuffix(":")
         report = self._current()
         report.is_html = True
-        if label in words.LABELS and len(cells) == 2:
+        if label in LABELS and len(cells) == 2:
             return self._take_label(label, cells[1])
-        if label in words.PHASES and len(cells) == 4:
+        if label in PHASES and len(cells) == 4:
             report.columns = 3
             return self._take_row(report, label, cells[1:])
         joined = " ".join(" ".join(cells).split())
-        if words.TIMES.fullmatch(joined) or joined in words.COLUMNS or not joined:
+        if _TIMES.fullmatch(joined) or joined in _COLUMNS or not joined:
             report.region = "tail"
             return True
         return self._take_report(joined, report) or self._unknown(line, report)
 
     def _take_row(self, report: Report, label: str, numbers: list[str]) -> bool:
-        if label in report.phases or any(not re.fullmatch(words.REAL, token) for token in numbers):
-            raise ParseError(self.at, f"{report.columns} numbers in ms in the one line of {label!r}", " ".join(numbers))
-        if self.cut:
-            report.notes.append((self.at, "the text ends here; this line is left out"))
+        if label in report.phases or any(not re.fullmatch(_REAL, token) for token in numbers):
+            self._cursor.fail(f"{report.columns} numbers in ms in the one line of {label!r}", " ".join(numbers))
+        if self._cut:
+            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
         else:
-            report.phases[label] = (numbers, self.at)
+            report.phases[label] = (numbers, self._cursor.number)
         if label == "Total":
             report.region = "tail"
         return True
 
-    def _take_report(self, line: str, report: Report | None, raw: str = "") -> bool:
+    def _take_report(self, line: str, report: Report | None) -> bool:
         """A line of the report that has no label; blanks are collapsed."""
-        if words.TIMES.fullmatch(line) or (served := words.SERVED.match(line)):
-            again = report and (report.phases if line[0] == "C" else report.percentiles)
+        times, served = _TIMES.fullmatch(line), _SERVED.match(line)
+        if times or served:
+            again = report and (report.phases if times else report.percentiles)
             report = self._current(stage=3) if again else self._current()
-            report.stage, report.region = 3, "times" if line[0] == "C" else "percentages"
-            rest = "" if line[0] == "C" else line[served.end() :]
+            report.stage, report.region = 3, "times" if times else "percentages"
+            rest = line[served.end() :] if served else ""
             return not rest or self._take_report(rest, report) or self._unknown(rest, report)
         if report is None:
             return False
-        if report.region == "times" and line in words.COLUMNS:
-            report.columns = words.COLUMNS[line]
-        elif report.region == "times" and (parts := line.partition(":"))[0] in words.PHASES:
-            self._take_row(report, parts[0], self._numbers(report, parts[2], raw))
-        elif report.region == "percentages" and (match := words.PERCENTILE.fullmatch(line)):
+        if report.region == "times" and line in _COLUMNS:
+            report.columns = _COLUMNS[line]
+        elif report.region == "times" and (parts := line.partition(":"))[0] in PHASES:
+            self._take_row(report, parts[0], self._numbers(report, parts[2]))
+        elif report.region == "percentages" and (match := _PERCENTILE.fullmatch(line)):
             self._take_percentile(report, match)
-        elif report.region == "percentages" and words.PERCENTILES.fullmatch(line):
-            for match in words.PERCENTILE.finditer(line):
+        elif report.region == "percentages" and _PERCENTILES.fullmatch(line):
+            for match in _PERCENTILE.finditer(line):
                 self._take_percentile(report, match)
-        elif match := words.BREAKDOWN.fullmatch(line):
+        elif match := _BREAKDOWN.fullmatch(line):
             for part in re.findall(r"(\w+): ([0-9]+)", match[1]) if not report.failures else ():
                 report.failures[part[0]] = int(part[1])
-        elif (match := words.RATES.fullmatch(line)) and "Transfer rate" in report.labels:
+        elif (match := _RATES.fullmatch(line)) and "Transfer rate" in report.labels:
             report.sent_rate = match[1] if match[2] == "sent" else report.sent_rate
-        elif words.DOUBT.match(line):
-            if not self.cut:
-                report.notes.append((self.at, f"ab warns: {line}"))
-        elif report.pending and words.LABELS[report.pending].fullmatch(line) and report.region in ("head", "tail"):
+        elif _DOUBT.match(line):
+            if not self._cut:
+                report.notes.append((self._cursor.number, f"ab warns: {line}"))
+        elif report.pending and LABELS[report.pending].fullmatch(line) and report.region in ("head", "tail"):
             label, report.pending = report.pending, ""
             self._set(report, label, line)
         else:
-            return bool(words.DOUBT_GOES_ON.match(line) or words.WRAPPED.fullmatch(line) or line.startswith("<br>"))
+            return bool(_DOUBT_GOES_ON.match(line) or _WRAPPED.fullmatch(line) or line.startswith("<br>"))
         return True
 
-    def _numbers(self, report: Report, values: str, raw: str) -> list[str]:
+    def _numbers(self, report: Report, values: str) -> list[str]:
         """The numbers of a row; ``-S`` prints ``%5d %5d%5d``, so that a maximum of 5 digits touches the mean."""
         numbers = values.split()
         if len(numbers) == report.columns or (not report.columns and len(numbers) in (3, 5)):
             return numbers
-        row = raw.strip()
+        row = self._cursor.raw.strip()
         columns = [row[12:17].strip(), row[18:23].strip(), row[23:].strip()]
-        if report.columns == 3 and row[17:18] == " " and all(re.fullmatch(words.WHOLE, column) for column in columns):
-            return columns
-        raise ParseError(
-            self.at, f"{report.columns or '3 or 5'} numbers in ms, with blanks between them", values.strip()
-        )
+        if report.columns != 3 or row[17:18] != " " or not all(re.fullmatch(_WHOLE, column) for column in columns):
+            self._cursor.fail(f"{report.columns or '3 or 5'} numbers in ms, with blanks between them", values.strip())
+        return columns
 
     def _take_percentile(self, report: Report, match: re.Match[str]) -> None:
         rank = int(match[1])
         before = report.percentiles[-1][0] if report.percentiles else -1
         if not before < rank <= 100:
-            raise ParseError(self.at, f"a percentage over {max(before, 0)}, up to 100", match[0])
-        if self.cut:
-            report.notes.append((self.at, "the text ends here; this line is left out"))
+            self._cursor.fail(f"a percentage over {max(before, 0)}, up to 100", match[0])
+        if self._cut:
+            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
         elif match[2]:
-            report.percentiles.append((rank, match[2], self.at))
+            report.percentiles.append((rank, match[2], self._cursor.number))
         if rank == 100:
             report.region = "end"
 
     def _take_error(self, line: str, report: Report | None) -> bool:
-        if words.USAGE_ERROR.fullmatch(line):
+        if _USAGE_ERROR.fullmatch(line):
             if not (line.startswith("Usage:") and report and report.stage == 4):
-                self.found.append(Report(self.at, stage=4, fatal=[(line, self.at)]))
-                self.found[-1].reason_cut = self.cut and not words.WHOLE_ERROR.fullmatch(line)
+                self.found.append(Report(self._cursor.number, stage=4, fatal=[(line, self._cursor.number)]))
+                self.found[-1].reason_cut = self._cut and not _WHOLE_ERROR.fullmatch(line)
             self.found[-1].usage = line.startswith("Usage:")
-        elif words.FATAL.fullmatch(line):
-            self._current().fatal.append((line, self.at))
-        elif words.REFUSALS.fullmatch(line):
-            self._current().refusals.append((line, self.at))
-        elif match := words.TOTAL_OF.fullmatch(line):
+        elif _FATAL.fullmatch(line):
+            self._current().fatal.append((line, self._cursor.number))
+        elif _REFUSALS.fullmatch(line):
+            self._current().refusals.append((line, self._cursor.number))
+        elif match := _TOTAL_OF.fullmatch(line):
             self._current().total_of = int(match[1])
-        elif match := words.PROGRESS.fullmatch(line):
+        elif match := _PROGRESS.fullmatch(line):
             if report and report.stage == 0 and report.finished:
-                self.found.append(Report(self.at))  # the standard error of several runs
-            self._current().progress = (int(match[2]), self.at)
+                self.found.append(Report(self._cursor.number))  # the standard error of several runs
+            self._current().progress = (int(match[2]), self._cursor.number)
             self.found[-1].finished = match[1] == "Finished"
-        elif words.VERBOSE.fullmatch(line):
+        elif _VERBOSE.fullmatch(line):
             self._current().verbose = True
         else:
             return False
@@ -274,11 +348,11 @@ class _Reader:
 
     def _unknown(self, line: str, report: Report | None) -> bool:
         """Whether a line that ab does not print may be passed over without a word; a number never is."""
-        known = is_noise(line[:2000]) or line.startswith(words.COMMENT) or words.COMMAND.fullmatch(line)
+        known = is_noise(line[:2000]) or line.startswith(_COMMENT) or _COMMAND.fullmatch(line)
         if report and report.region in ("head", "times", "percentages"):
             # A garbled percentage looks like the prompt of csh.
             if re.search(r"[0-9]", line) and (not known or re.match(r"\w{1,3}%", line)):
-                raise ParseError(self.at, f"a line of ab's report ({report.region})", line)
+                self._cursor.fail(f"a line of ab's report ({report.region})", line)
             return bool(known)
         if known:
             return True

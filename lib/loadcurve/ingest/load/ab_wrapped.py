@@ -2,19 +2,19 @@
 
 import re
 
-from loadcurve.ingest.load.ab_words import LABELS, PHASES
+from loadcurve.ingest.load.ab_lines import LABELS, PHASES
 
 _NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
 
-def joined(text: str) -> tuple[str, list[int]]:
-    r"""Text whose broken lines are whole again, as many lines as before, and the numbers of those lines.
+def rejoin_lines(text: str) -> tuple[str, list[int]]:
+    r"""Return the text with its broken lines joined, as many lines as before, and the numbers of those lines.
 
     A line goes on where it ends inside a label, after a label, inside a row of five times, or before ``(mean)``.
 
     Examples
     --------
-    >>> joined("Server  \nPort:\n80\nConnect:   0\n29 106.1 0 553\n")
+    >>> rejoin_lines("Server  \nPort:\n80\nConnect:   0\n29 106.1 0 553\n")
     ('Server Port: 80\n\n\nConnect: 0 29 106.1 0 553\n\n', [1, 4])
     """
     lines = [" ".join(line[:4000].split()) for line in text.split("\n")]

@@ -1,11 +1,10 @@
-"""ab: what one run said, as the rows of `runs`, `phases` and `latency`, checked against itself."""
+"""ab: one run as rows of `runs`, `phases` and `latency`, checked against itself."""
 
 import math
 import re
 from dataclasses import dataclass, field
 
-from loadcurve.ingest.load.ab_lines import Report
-from loadcurve.ingest.load.ab_words import LABELS, PHASES, UNANSWERED
+from loadcurve.ingest.load.ab_lines import LABELS, PHASES, UNANSWERED, Report
 
 ESTIMATOR = "order statistic floor(n p), rounded to 1 ms"  # stats[count * p / 100] in output_results, support/ab.c
 _RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the truth
@@ -14,7 +13,7 @@ _FLOAT = 1e-6  # 1.3 and 2.0 calculate in 32-bit floats
 
 @dataclass
 class Rows:
-    """Rows of one run, and what weakens them."""
+    """Rows of one run, and warnings."""
 
     run: dict = field(default_factory=dict)
     phases: list[dict] = field(default_factory=list)
@@ -156,7 +155,7 @@ def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: R
             rows.warnings.append(
                 f"line {at}: more Non-2xx responses and requests without a response than Complete requests, {requests}"
             )
-        elif not lost:  # which of the requests counted as complete got an answer is not known otherwise
+        elif not lost:  # which of the requests counted as complete got a response is not known otherwise
             run["goodput_rps"] = rate * (1 - wrong / requests)
         _check_period(report, numbers, rate, rows)
     received, transfer = run.get("received_bytes"), numbers.get("Transfer rate")
