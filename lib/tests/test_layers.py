@@ -72,3 +72,8 @@ def test_models_and_stats_know_no_tool_and_no_file():
         if unit_of(path) in {"models", "stats"}:
             assert not units_imported(path) & {"ingest", "lab", "study", "records", "paths"}, path
             assert "pathlib" not in IMPORTED[path], path
+
+
+def test_the_package_does_not_import_the_studies_that_check_it():
+    importing = [path for path in MODULES if any(name.partition(".")[0] == "validation" for name in IMPORTED[path])]
+    assert not importing
