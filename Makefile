@@ -45,8 +45,9 @@ quoted = '$(subst ','\'',$(1))'
 ALONE     := +@sh lib/alone.sh $(MAKE)
 TABLES    := build/tidy.stamp
 SITE      := build/site/index.html
-# All tests of a file run in one process and share its fixtures; slow files start first, as tests/conftest.py orders them.
-PYTEST    := cd lib && ../$(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder
+# Tests of a file run in one process and share its fixtures; the longest files start first, as tests/conftest.py orders
+# them.  One process more than processors, because tests with real programs mostly wait.
+PYTEST    := cd lib && ../$(BIN)/python -m pytest --numprocesses=$(shell expr $(JOBS) + 1) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: site
 site: ## Set everything up and build the handbook into build/site (the default)
@@ -64,7 +65,7 @@ check: lint ## Check in a minute: style, types, and the unit tests that need nei
 .PHONY: lab-test
 lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
 	$(ALONE) .venv/ready build/lab-test.stamp
-	cd lib && ../$(BIN)/python -m pytest -m lab tests/lab
+	$(PYTEST) -m lab tests/lab
 
 .PHONY: lint
 lint: ## Check style of code and notebooks

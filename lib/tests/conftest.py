@@ -24,7 +24,7 @@ settings.load_profile("loadcurve")
 
 
 # A function with one of these markers takes seconds, others milliseconds.
-LONG = {"real", "slow", "site"}
+LONG = {"lab", "real", "site", "slow"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

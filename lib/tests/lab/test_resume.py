@@ -3,19 +3,19 @@
 import pytest
 
 from loadcurve.errors import LabError
-from loadcurve.lab.run.resume import adopt, lock_folder
+from loadcurve.lab.run.resume import check_folder, lock_folder
 from loadcurve.study import Study
 
 
 def test_a_study_with_tuples_within_its_sections_is_the_one_that_is_written(tmp_path):
     made = Study("s", "?", hosts={"C1": {"cpus": (0,)}}, factors={"connections": (1, 2)}, load={"duration_s": 1})
-    adopt(made, tmp_path / "s")
-    adopt(made, tmp_path / "s")
-    adopt(Study("s", "?", hosts={"C1": {"cpus": [0]}}, factors={"connections": (1, 2)}, load={"duration_s": 1.0}),
-          tmp_path / "s")  # fmt: skip
+    check_folder(made, tmp_path / "s")
+    check_folder(made, tmp_path / "s")
+    read = Study("s", "?", hosts={"C1": {"cpus": [0]}}, factors={"connections": (1, 2)}, load={"duration_s": 1.0})
+    check_folder(read, tmp_path / "s")
+    other = Study("s", "?", hosts={"C1": {"cpus": (1,)}}, factors=made.factors, load=made.load, repeats=4)
     with pytest.raises(LabError, match="holds this study with other hosts, repeats: "):
-        adopt(Study("s", "?", hosts={"C1": {"cpus": (1,)}}, factors=made.factors, load=made.load, repeats=4),
-              tmp_path / "s")  # fmt: skip
+        check_folder(other, tmp_path / "s")
 
 
 def test_two_launches_never_write_into_one_folder(tmp_path):

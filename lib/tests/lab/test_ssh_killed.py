@@ -78,11 +78,11 @@ from loadcurve.study import Command
 url, options, prefix, folder, deaf, runtime = json.loads(sys.argv[1])
 connection.runtime_folder = lambda: Path(runtime)
 with ssh.connected(url, options=tuple(options), prefix=tuple(prefix)) as connection:
-    place = ssh.open_place(connection, Host("S1", "10.0.0.1"), Path(folder))
-    place.put({"x": "1"}, ["logs"])
+    executor = ssh.open_executor(connection, Host("S1", "10.0.0.1"), Path(folder))
+    executor.put({"x": "1"}, ["logs"])
     for tool, argv in {"sh": ("sh", "-c", deaf), "sar": ("sar", "1", "40"), "cat": ("cat", "/dev/zero")}.items():
-        place.start(Command("server", tool, place.argv(argv, 40), f"{tool}.out", f"{tool}.err", 40))
-    while not (place.folder / "sh.out").read_bytes():
+        executor.start(Command("server", tool, executor.argv(argv, 40), f"{tool}.out", f"{tool}.err", 40))
+    while not (executor.folder / "sh.out").read_bytes():
         time.sleep(0.02)
     print("ready", flush=True)
     time.sleep(40)
