@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import inspect
 import re
 import statistics
 
@@ -119,6 +120,36 @@ def test_code_contains_no_sentences(path):
             text = "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in parts)
             if isinstance(node, ast.JoinedStr | ast.Constant):
                 assert not re.search(r"(\w+\W+){3}\w+[.?]$", text), text
+
+
+def test_every_call_of_the_library_fits_its_function(path):
+    """An unknown name of the library, or an unknown argument of a function, is found without executing the notebook."""
+    known, wrong = {}, []
+    tree = ast.parse("\n".join(c.source for c in cells(path)))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    exec(compile(ast.Module(imports, []), path.name, "exec"), known)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (function := resolved(node.func, known, wrong)):
+            names = [keyword.arg for keyword in node.keywords if keyword.arg]
+            takes = inspect.signature(function).parameters.values()
+            if not any(one.kind is one.VAR_KEYWORD for one in takes):
+                wrong += [
+                    f"{ast.unparse(node.func)}({name}=…)" for name in names if name not in {o.name for o in takes}
+                ]
+    assert not wrong
+
+
+def resolved(node, known, wrong):
+    """Return the library's function that an expression names; None for anything else."""
+    if isinstance(node, ast.Name):
+        found = known.get(node.id)
+    elif isinstance(node, ast.Attribute) and inspect.ismodule(module := resolved(node.value, known, wrong)):
+        found = getattr(module, node.attr, None)
+        wrong += [ast.unparse(node)] if found is None else []
+    else:
+        return None
+    ours = getattr(found, "__module__", getattr(found, "__name__", "")) or ""
+    return found if ours.startswith("loadcurve") else None
 
 
 def test_outputs_are_stripped(path):
