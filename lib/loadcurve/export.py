@@ -1,4 +1,4 @@
-"""What was read, for other programs: a JSON object for each file, or a file for each table."""
+"""Export of tables to other programs: a JSON object for each file, or a file for each table."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-_SLICE = 20_000  # rows that are turned into Python objects at a time: some ten megabytes
+_SLICE = 20_000  # rows converted to Python objects at a time: about ten megabytes
 
 
 def json_lines(reading: Reading) -> Iterator[str]:
@@ -44,7 +44,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     readings : iterable of Reading
         As `loadcurve.reading.read_each` gives them; those that were refused left out.
     folder : pathlib.Path
-        Made where it is not there; tables of these names in it are replaced when all is read, each by a whole one.
+        Created if needed; tables of these names in it are replaced, each by a whole one, when everything is read.
     form : str
         ``parquet``, or ``csv`` as `loadcurve.spreadsheet` makes it safe to open.
 
@@ -103,7 +103,7 @@ def _arrow(frame: "pd.DataFrame") -> "pa.Table":
 
 
 def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":
-    """Slices of a table: text is checked as Python strings, of which a million take a gigabyte."""
+    """Slices of a table, because text is checked as Python strings, and a million of them take a gigabyte."""
     import pandas as pd
 
     frame = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table
@@ -121,7 +121,7 @@ def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict]]:
         for name in part:
             values = part[name]
             if hasattr(values, "dt") and values.dtype.kind == "M":
-                # Microseconds always, as the tables hold them: a text is compared with a text.
+                # Always microseconds, as in the tables, so that texts compare.
                 values = values.dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
             columns[name] = [_plain(value) for value in values.astype(object).where(values.notna(), None)]
         yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,7 +1,7 @@
-"""Files and folders into tables: whatever was dropped there, of whatever tool, packed or not.
+"""Files and folders into tables: output of any tool, packed or not.
 
-The one place where text that ingestion reads and tools that the laboratory starts meet: a binary `sa` file is put into
-words by the machine's own sadf.
+Ingestion starts no process and the laboratory parses no text; they meet here, because only the machine's own sadf can
+convert a binary `sa` file to text.
 """
 
 import os
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What a study's own folder holds beside its runs.
+# Files in a study's folder beside its runs.
 _OF_A_STUDY = ("study.yml", "answers.json", manifest.NAME)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What one raw file gave, or one run that the laboratory recorded.
+    """Tables of one raw file, or of one run that the laboratory recorded.
 
     Attributes
     ----------
     source : str
-        The file, as it was named or found; ``-`` for standard input; the folder of a recorded run.  A name need not be
-        text: characters that a table or a terminal cannot take are written as Python escapes them.
+        Path of the file; ``-`` for standard input; the folder of a recorded run.  Characters that a table or a terminal
+        cannot hold are escaped as in Python.
     run_id : str or None
         Folder that holds the file, below the folder that was named; None where a file was named.
     parsed : Parsed
         Its tables; none where it was refused.
     refused : str
-        The one line that says why; empty where it was read.
+        The reason, in one line; empty where it was read.
     recorded : bool
-        Whether it is a run with its `run.json`: then its rows say themselves of which run and file they are.
+        Whether it is a run with its `run.json`: then its rows already name their run and file.
     """
 
     source: str
@@ -71,15 +71,15 @@ def read(
 ) -> Parsed:
     """Read a file, or every file of a folder, into declared tables.
 
-    A folder is a set of runs: each folder in it that holds files is one run, named by where it stands; facts that no
-    `run.json` tells are missing.  A study (a folder with `study.yml`) is read with all that its records know.
+    A folder is a set of runs: each folder in it that holds files is one run, named by its path; facts that only a
+    `run.json` holds are missing.  A study (a folder with `study.yml`) is read with all facts of its records.
 
     Parameters
     ----------
     path : str or pathlib.Path
         File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder.
     tool : str, optional
-        ``TOOL`` or ``TOOL:VARIANT``; found from each text when it is not named.
+        ``TOOL`` or ``TOOL:VARIANT``; recognised by each text when it is not given.
     timezone : str
         IANA name of the zone of local times in the texts.
     log_format : str
@@ -178,7 +178,7 @@ def read_published_raw(source: str, name: str) -> Parsed:
 def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     """Read a file, or the files of a folder one after the other, so that only one is in memory at a time.
 
-    A run that the laboratory recorded is read as one, with the factors that its `run.json` knows.
+    A run that the laboratory recorded is read as one, with the factors of its `run.json`.
     """
     path = Path(path)
     in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
@@ -206,7 +206,7 @@ def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
-    """Say which runs of a study are missing, where the whole study was named."""
+    """Report which runs of a study are missing, where the whole study was named."""
     from loadcurve.ingest.folder import read_gaps
 
     for folder in dict.fromkeys(run.parent for run in runs):
@@ -233,8 +233,8 @@ def _read_recorded(folder: Path) -> Reading:
 
 
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:
-    """Read what the command line names: a file, a folder, or ``-`` for standard input."""
-    if not name:  # what an unset variable of a shell leaves, and not the folder one stands in
+    """Read a file, a folder, or ``-`` for standard input, as the command line names them."""
+    if not name:  # an unset shell variable, which must not mean the current folder
         yield _refused("", "the name of a file or folder must not be empty")
         return
     if name != "-":
@@ -262,6 +262,6 @@ def _recording_text(raw: bytes) -> str:
     from loadcurve.lab.monitors.sadf import text_of
 
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
-        recording = Path(folder) / "recording"  # sadf wants a file, and the one that was named may be packed
+        recording = Path(folder) / "recording"  # sadf requires a file, and the one that was named may be packed
         recording.write_bytes(raw)
         return text_of(recording)

@@ -334,7 +334,7 @@ def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr("loadcurve.ingest.streams.parse_bytes", first_fails)
     refused, read = read_each(tmp_path, Hints())
-    assert refused.refused == f"{tmp_path}/a.txt:0: expected memory enough for its text and tables, got 'too little'"
+    assert refused.refused == f"{tmp_path}/a.txt:0: expected enough memory for its text and tables, got 'too little'"
     assert read.parsed.tool == "wrk"
 
 

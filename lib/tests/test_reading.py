@@ -75,7 +75,7 @@ def test_a_packed_file_that_is_cut_is_never_whole(tmp_path, pack):
     except ParseError as error:
         assert str(error).startswith(f"{file}:")
     else:
-        assert found.warnings[0] == f"the {pack} file ends too early; what it holds up to there was read"
+        assert found.warnings[0] == f"the {pack} file ends too early; its content up to there was read"
         assert found.tables["runs"]["status"].tolist() != ["finished"]
         assert found.tables["runs"]["throughput_rps"].isna().all()
 

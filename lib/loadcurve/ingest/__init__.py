@@ -1,4 +1,9 @@
-"""Raw output of tools into tables: text in, DataFrames out, a module for each subject; nothing here starts a tool."""
+"""Raw output of tools into tables: text in, DataFrames out; nothing here starts a process.
+
+`registry` collects the `Form` constants of the parsers in `load`, `sysstat`, `sockets`, `balancers`, `servers` and
+`kernel`; `sniff` recognises a text and parses it; `files` and `folder` read files and recorded runs; `store` keeps the
+tidy tables of a study.
+"""
 
 from importlib import import_module
 
@@ -19,7 +24,7 @@ __all__ = list(_FROM)
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for when it is asked for: pyarrow and pandera take longer than most files."""
+    """Import on first use: pyarrow and pandera take longer to import than most files to parse."""
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_FROM[name]}"), name)

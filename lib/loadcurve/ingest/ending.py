@@ -1,7 +1,7 @@
-r"""Whether a text may have been cut: by its last line, and by the section with which a whole report ends.
+r"""Whether a text may have been cut: judged by its last line, and by the section that ends a whole report.
 
-A collector that was killed, a full disk or a copied terminal leave the first part of a text.  What a parser reads of
-that part is right; what is missing must not look as if the tool had not printed it.
+A killed collector, a full disk or a copied terminal leave only the first part of a text.  The parser reads that part
+correctly, but the missing part must not look as if the tool had printed nothing there.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 _TAIL = 1 << 18  # characters; no report is as long
 _LONGEST = 4000  # characters of a last line that are looked at
-# What may follow the output without a newline, and is no part of it: the end of a Markdown block, the next prompt.
+# May follow the output without a newline: the end of a Markdown block, the next prompt.
 AFTERWARDS = re.compile(r"[ \t]*(?:```|~~~|\[?[\w.-]+@[\w.-]+[^\n#$%>]{0,200}[#$%>][ \t]*(?:exit|logout)?)[ \t]*")
 
 
@@ -20,16 +20,15 @@ class Ending:
     Attributes
     ----------
     line : str
-        Pattern of the last line of a whole text, without the blanks before it and after it: when it stands there
-        without a newline, nothing of it is missing.  Empty where a last line may always go on, as one that ends in a
-        whole number.
+        Pattern of the last line of a whole text, without blanks at its ends: a last line that matches is whole even
+        without a newline.  Empty where any last line may continue, such as one that ends in a whole number.
     section : str
         Pattern of a line that every whole report has as, or after, its last line with numbers; empty where the form
         has none.
     after : str
         Pattern of a line before it from which on the report is known to be one that has this section.
     name : str
-        What the section is called in a warning.
+        Name of the section in a warning.
     """
 
     line: str = ""
@@ -38,16 +37,16 @@ class Ending:
     name: str = ""
 
 
-# All that is known of most forms: each line of a whole text ends with one.
+# Most forms: every line of a whole text ends with a newline, and nothing else is known.
 NEWLINE = Ending()
-# A document that is cut inside a bracket is refused by its parser.
+# The parser refuses a document that is cut inside a bracket.
 JSON = Ending(r".*[}\]]")
 # The tools of sysstat print two decimals; a parser finds a row with too few columns by itself.
 TWO_DECIMALS = Ending(r".*[0-9][.,][0-9]{2}")
 
 
 def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
-    r"""Return the sentence that a text may be cut; empty where it is known whole, or one of `warnings` says so.
+    r"""Return a warning that a text may be cut; empty where it is known to be whole, or `warnings` already says so.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ def warning_of(text: str, ending: Ending, warnings: tuple[str, ...]) -> str:
     ending : Ending
         Of its form.
     warnings : tuple of str
-        What its parser warned of.
+        Warnings of its parser.
 
     Examples
     --------

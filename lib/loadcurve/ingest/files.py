@@ -31,8 +31,8 @@ def parse_bytes(
 ) -> Parsed:
     """Parse the bytes of one file, packed or not; an error names `source`.
 
-    `recording_text` puts a binary recording of sysstat into the words of ``sadf -j``, times in UTC: that takes a tool,
-    which nothing here may start, so a caller that may hands the function over.
+    `recording_text` converts a binary recording of sysstat to the output of ``sadf -j``, with times in UTC.  It starts
+    a tool, which nothing in this package may, so the caller passes it.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """
     try:
         _check_regular(path, path.stat().st_mode)
-        # What was a file may be a pipe by now, which is opened without waiting for its other end.
+        # It may have become a pipe, which O_NONBLOCK opens without waiting for its other end.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
             found = os.fstat(stream.fileno())
             _check_regular(path, found.st_mode)
@@ -84,7 +84,7 @@ def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
 
 
 def _check_regular(path: Path, mode: int) -> None:
-    if stat.S_ISDIR(mode):  # one that `files_of` could not look into: the system says why
+    if stat.S_ISDIR(mode):  # `files_of` could not open it: raise the system's reason
         os.scandir(path).close()
     if not stat.S_ISREG(mode):
         kind = next((kind for is_kind, kind in _KINDS.items() if is_kind(mode)), "something else")
@@ -92,7 +92,7 @@ def _check_regular(path: Path, mode: int) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path is a folder; one that may not be looked at is none."""
+    """Whether a path is a folder; False where the path may not be examined."""
     try:
         return path.is_dir()
     except OSError:
@@ -100,10 +100,10 @@ def is_folder(path: Path) -> bool:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file itself, or all that is in a folder and below it but folders, in the order of names.
+    """Return a file itself, or all files in and below a folder, in the order of names.
 
-    Hidden files and folders are not looked at, links to folders are not followed.  A folder that may not be looked
-    into is listed as if it were a file, so that whoever reads it says so.
+    Hidden files and folders are skipped, links to folders are not followed.  A folder that may not be opened is listed
+    like a file, so that reading it raises the reason.
     """
     if not is_folder(path):
         return [path]

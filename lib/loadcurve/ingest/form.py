@@ -53,7 +53,7 @@ class Form:
     def parse(self, text: str, **known: str) -> Parsed:
         """Parse a text of this form after `clean`; of the known facts, the parser gets those that it takes.
 
-        Adds a warning where the text may have been cut and the parser has not said so, and where response times
+        Adds a warning where the text may have been cut and the parser did not warn, and where response times
         contradict each other.
         """
         text, separated = (text, []) if self.commas or self.ending is JSON else without_separators(text)

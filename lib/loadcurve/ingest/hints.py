@@ -7,7 +7,7 @@ from loadcurve.ingest.size import MAX_BYTES
 
 @dataclass(frozen=True)
 class Hints:
-    """What `loadcurve ingest` was told about its files.
+    """Options of `loadcurve ingest` about its files.
 
     Attributes
     ----------

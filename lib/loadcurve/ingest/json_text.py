@@ -1,6 +1,6 @@
 """JSON of a tool into Python objects, with the line where something is wrong; the one place where JSON is decoded.
 
-A key that stands twice in an object is legal JSON, and the last value counts; no tool prints one, so each is warned of.
+A repeated key in an object is legal JSON, and the last value counts; no tool prints one, so each gets a warning.
 """
 
 import json
@@ -18,7 +18,7 @@ _MOST_BITS = 1000  # of a whole number that a float can hold
 
 
 class Decoder(json.JSONDecoder):
-    """Decodes JSON, and notes each key that stands twice in an object.
+    """Decodes JSON, and notes each repeated key of an object.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class Decoder(json.JSONDecoder):
     Attributes
     ----------
     repeated : list of str
-        Keys that stood twice and were not warned of yet, each once.
+        Repeated keys without a warning yet, each once.
 
     Examples
     --------
     >>> decoder = Decoder()
     >>> decoder.decode('{"a": 1, "b": {"a": 2}, "a": 3}'), decoder.warnings(7)
-    ({'a': 3, 'b': {'a': 2}}, ["line 7: the key 'a' stands twice in an object of this JSON; its last value is used"])
+    ({'a': 3, 'b': {'a': 2}}, ["line 7: the key 'a' occurs twice in an object of this JSON; its last value is used"])
     """
 
     def __init__(self, **options: Any) -> None:
@@ -56,7 +56,7 @@ class Decoder(json.JSONDecoder):
     def warnings(self, line: int) -> list[str]:
         """Return a warning for each key noted since the last call; `line` is where the JSON begins."""
         keys, self.repeated = self.repeated, []
-        said = "stands twice in an object of this JSON; its last value is used"
+        said = "occurs twice in an object of this JSON; its last value is used"
         return [f"line {line}: the key {key[:60]!r} {said}" for key in keys]
 
 
@@ -68,9 +68,9 @@ def load_json(text: str, expected: str, warnings: list[str]) -> object:
     text : str
         JSON, perhaps after or before lines that are not.
     expected : str
-        What an error says was expected, such as ``JSON of fortio``.
+        Expected text in an error, such as ``JSON of fortio``.
     warnings : list of str
-        Where a key that stands twice is warned of.
+        Gets a warning for each repeated key.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def whole_if_any(document: object, path: str, text: str) -> int | None:
 
 
 def instant(value: str, path: str, text: str) -> "pd.Timestamp":
-    """Return an instant in UTC, of the time that stands at a dotted path; one that names no zone is UTC.
+    """Return an instant in UTC, of the time at a dotted path; UTC where it names no zone.
 
     Raises
     ------
     ParseError
         Where it is not an instant.
     """
-    import pandas as pd  # a quarter of a second, which a reader of rows need not spend
+    import pandas as pd  # takes 0.25 s, which a reader of rows need not spend
 
     try:
         found = pd.Timestamp(value)
@@ -165,7 +165,7 @@ def instant(value: str, path: str, text: str) -> "pd.Timestamp":
 
 
 def line_of(path: str, text: str) -> int:
-    """Line of the last key of a dotted path, as far as its keys stand in that order; 1 where none does."""
+    """Line of the last key of a dotted path, as far as its keys occur in that order; 1 where none does."""
     at = 0
     for key in path.split("."):
         found = text.find(json.dumps(key), at)
@@ -176,7 +176,7 @@ def line_of(path: str, text: str) -> int:
 
 
 def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[str]]:
-    """Return every JSON document of a text with its line, and warnings; what stands between them is passed over.
+    """Return every JSON document of a text with its line, and warnings; text between them is skipped.
 
     Raises
     ------

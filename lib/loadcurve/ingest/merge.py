@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
-    """Join the parts of a text; from the second on, a warning says where it begins.
+    """Join the parts of a text, with a warning at the beginning of each but the first.
 
-    `generator` goes on counting, so that two parts never share a number.
+    `generator` continues over the parts, so that no two parts share a number.
     """
     if len(parts) == 1:
         return parts[0][1]

@@ -69,7 +69,7 @@ def _unpack(
             at, step = min(at + step, len(raw)), min(2 * step, _MOST_STEP)
         at -= len(member.unused_data)
         if not member.eof:
-            warning = f"the {name} file ends too early; what it holds up to there was read"
+            warning = f"the {name} file ends too early; its content up to there was read"
     if not warning and (rest := raw[at:].strip(b"\0")):  # tapes and downloads are padded with zeros
         warning = f"{len(rest):,} bytes after the {name} data are no {name} data and were left out"
     return b"".join(parts), warning

@@ -15,8 +15,8 @@ Rows = Sequence[dict]
 class Tables(Mapping[str, "pd.DataFrame"]):
     """Tables by name.  One given as a list of rows becomes a DataFrame when it is first asked for.
 
-    A file of wrk is parsed in a tenth of the time that a DataFrame takes to be made, so a reader of many files joins
-    their `rows` and makes one DataFrame of them.
+    Parsing a report of wrk takes a tenth of the time that making a DataFrame takes, so a reader of many files joins
+    their `rows` and makes one DataFrame.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     def __getitem__(self, name: str) -> "pd.DataFrame":
         table = self._tables[name]
         if isinstance(table, Sequence):
-            import pandas as pd  # a quarter of a second, which a reader of rows need not spend
+            import pandas as pd  # takes 0.25 s, which a reader of rows need not spend
 
             table = self._tables[name] = pd.DataFrame(list(table))
         return table
@@ -64,7 +64,7 @@ class Parsed:
     warnings : tuple of str
         What is missing or odd in the text, without being wrong: one sentence each, with the line number.
     version : str
-        Version of the tool, where its output says it; else empty.
+        Version of the tool, where its output prints it; else empty.
     """
 
     tool: str

@@ -1,4 +1,4 @@
-"""Lines of a snapshot of counters, perhaps of many in one text: where each is, when it was taken, whether it is whole.
+"""Lines of one or many snapshots of counters: line number, time of the snapshot, whether the line is whole.
 
 For tools that print a few lines and no time: a collector that calls them in a loop writes the time before each
 (`snapshots`).  A text that ends without a blank or a newline may have been cut inside its last number.
@@ -13,7 +13,7 @@ from loadcurve.ingest.report_text import Strays
 from loadcurve.ingest.snapshots import instant, utc
 
 _COUNTER = re.compile(r"-?[0-9]{1,20}")  # the kernel counts in 64 bits, so up to 20 digits
-# What a shell session prints beside the output itself: commands, and the names that head, tail and more write above it.
+# Printed by a shell session around the output: commands, and the names that head, tail and more write above it.
 _SESSION = re.compile(
     r"==> .* <==|:{3,}|/proc/\S+:?|##?#?(?:[ \t]+[^0-9\s].*)?"
     r"|(?:sudo|cat|head|tail|more|grep|watch|curl|date|ip|netstat|nstat|ethtool)[ \t].*"
@@ -24,14 +24,14 @@ _LONGEST = 400  # characters of a line that are looked at to see whether it is n
 
 
 class Lines:
-    """The lines of a text without the blanks around them, and what is odd about them.
+    """The lines of a text without blanks at their ends, and warnings about them.
 
     Parameters
     ----------
     text : str
         Cleaned text.
     tool : str
-        Whose output it should be, for the warnings.
+        Expected tool, for the warnings.
     timezone : str
         IANA name of the zone of times that name none.
     """
@@ -50,12 +50,12 @@ class Lines:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was warned of so far."""
+        """Warnings so far."""
         return (*self._said, *self._strays.warnings)
 
     @property
     def stamp(self) -> dict[str, object]:
-        """Column `time` of a row at this place; nothing where no line has told the time."""
+        """Column `time` of a row here; empty where no line above has a time."""
         return {} if self.time is pd.NaT else {"time": self.time}
 
     def warn(self, number: int, sentence: str) -> None:
@@ -63,7 +63,7 @@ class Lines:
         self._said.append(f"line {number}: {sentence}")
 
     def is_time(self, at: int) -> bool:
-        """Whether the line at an index tells a time, which is then that of what follows."""
+        """Whether the line at an index is a time, which then holds for the lines below."""
         time = instant(self.all[at], at + 1, self._timezone, self._said)
         if time is None:
             return False
@@ -71,7 +71,7 @@ class Lines:
         return True
 
     def stray(self, at: int) -> None:
-        """Note a line that belongs to nothing: a warning, unless it is certainly noise."""
+        """Warn of a line that is not part of the output, unless it is certainly noise."""
         line = self.all[at][:_LONGEST]
         if not _SESSION.fullmatch(line):
             self._strays.add(at + 1, line)
@@ -113,5 +113,5 @@ def counter_rows(
 
 
 def _in_bytes(name: str) -> bool:
-    """Whether a counter's name says that it counts bytes; packets of 65_to_127_bytes are packets."""
+    """Whether a counter's name ends in bytes or octets, but not in a size class such as 65_to_127_bytes."""
     return name.lower().endswith(("bytes", "octets")) and not _SIZE_CLASS.search(name)

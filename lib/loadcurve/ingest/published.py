@@ -1,4 +1,4 @@
-"""Tables that others published: `data/published/<source>/<table>.csv`; `source.yml` says where they are from.
+"""Tables that others published: `data/published/<source>/<table>.csv`; `source.yml` cites the source.
 
 It also says which columns are text: their meaning begins with ``text,``.  All others hold numbers, so that a garbled
 cell is found even where it is the only one of its column.

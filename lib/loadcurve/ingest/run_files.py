@@ -109,7 +109,7 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
         generator = generators.index(command) if command in generators else None
         further = _further(run, command, folder) if command in generators else {}
         read |= further
-        # ab's report has whole milliseconds, its file of percentiles has decimals.
+        # ab reports whole milliseconds, but its file of percentiles has decimals.
         finer = any("latency" in part.tables for part in further.values())
         for source, part in read.items():
             parts.warnings += [f"{shown(source)}: {warning}" for warning in part.warnings]
@@ -176,4 +176,4 @@ def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
         least = min(recorded.values()) if name == "threads" and all(map(_is_number, recorded.values())) else level
         for stated in reports.get(name, ()):
             if stated != least:
-                raise ParseError(2, f"{least} {name} as run.json says", str(stated), shown(path))
+                raise ParseError(2, f"{least} {name} as run.json records", str(stated), shown(path))

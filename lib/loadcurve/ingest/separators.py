@@ -1,7 +1,7 @@
 """Thousands separators, which no tool prints: people, spreadsheets and ``printf "%'d"`` put them in.
 
 The one rule for all tools, before any parser reads a number: ``1,234,567``, ``1'234'567`` and ``1_234_567``, perhaps
-with decimals, are that number without the separators, and a warning says so.  Left as they are: ``0,035`` and ``98,51``
+with decimals, are that number without the separators, with a warning.  Left as they are: ``0,035`` and ``98,51``
 (decimal commas), ``1.234`` (a decimal point) and digits inside a longer word, such as an address or a URL.
 """
 

@@ -1,8 +1,8 @@
-"""Where in a text the output of which tool begins.
+"""Find where in a text the output of each tool begins.
 
-A hundred patterns tried on every line of a report would take longer than parsing it.  So each alternative of each
-signature is first asked for literals, one of which every match holds: looking for those is a search for substrings.
-Only the alternatives of which one stands in the text become one pattern.
+Trying a hundred patterns on every line of a report would take longer than parsing it.  So literals are derived from
+each alternative of each signature, one of which every match contains.  Only the alternatives with a literal that
+occurs in the text become part of the search pattern.
 """
 
 import re
@@ -17,13 +17,13 @@ _SPACES = {"n": "\n", "t": "\t"}
 _QUANTIFIER = re.compile(r"(?P<least>[?*+]|\{(?P<count>[0-9]*)[0-9,]*\})?[?+]?")
 _GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|P<\w+>))?")
 _SHORTEST = 3  # characters of a literal that is worth a search
-_LARGE = 1 << 15  # characters, from which on one look for all literals takes less time than a look for each
-_PIECE = 1 << 20  # characters that are looked at at a time: each takes twelve bytes meanwhile
+_LARGE = 1 << 15  # characters from which one pass for all literals is faster than a search for each
+_PIECE = 1 << 20  # characters per pass: each needs twelve bytes of memory
 _NONE: frozenset[str] = frozenset()
 
 
 def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[Form, int]]:
-    r"""Each form whose signature stands in a text, where it does; in order, the first of `forms` where two begin.
+    r"""Yield each form whose signature matches in a text, and where, in order; of two at one place the first.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _alternatives(forms: tuple[Form, ...]) -> tuple[tuple[int, str], ...]:
 
 @cache
 def _literals(forms: tuple[Form, ...]) -> tuple[dict[str, frozenset[int]], frozenset[int]]:
-    """Which alternatives each literal may be of, and those that have none."""
+    """Alternatives by literal, and the alternatives without one."""
     by_literal: dict[str, set[int]] = {}
     always: set[int] = set()
     for i, (_, pattern) in enumerate(_alternatives(forms)):
@@ -59,11 +59,11 @@ def _literals(forms: tuple[Form, ...]) -> tuple[dict[str, frozenset[int]], froze
 
 
 def _likely(text: str, literals: Iterable[str]) -> list[str]:
-    """Those of which every three bytes stand somewhere in a text: one look at it instead of one for each literal."""
+    """Literals whose every three bytes occur in a text: one pass over it instead of one for each literal."""
     import numpy as np  # which small texts do not need
 
     there = np.zeros(1 << 24, bool)
-    for start in range(0, len(text), _PIECE):  # with the two characters that stand behind it
+    for start in range(0, len(text), _PIECE):  # with two more characters
         piece = text[start : start + _PIECE + 2].encode("utf-8", "surrogatepass")
         raw = np.frombuffer(piece, np.uint8).astype(np.uint32)
         there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
@@ -92,7 +92,7 @@ def _pattern(forms: tuple[Form, ...], present: frozenset[int]) -> re.Pattern[str
 
 
 def literals_of(pattern: str) -> frozenset[str]:
-    r"""Texts one of which stands where a pattern matches; none where that cannot be said of it.
+    r"""Return literals of which every match of a pattern contains one; none where that cannot be derived.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _branches(pattern: str, at: int) -> tuple[frozenset[str], int]:
 
 
 def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
-    """Best literals of what stands from an index up to the next ``|`` or ``)``, and where that is."""
+    """Best literals of the pattern from an index up to the next ``|`` or ``)``, and the index of that."""
     found: list[frozenset[str]] = []
     run = ""
     while pattern[at : at + 1] not in ("", "|", ")"):
@@ -139,7 +139,7 @@ def _sequence(pattern: str, at: int) -> tuple[frozenset[str], int]:
 
 
 def _atom(pattern: str, at: int) -> tuple[str, frozenset[str], int]:
-    """One atom: the character it stands for, or the literals of a group, and the index behind it."""
+    """One atom: its character, or the literals of a group, and the index behind it."""
     char, following = pattern[at], pattern[at + 1 : at + 2]
     if char == "\\":
         return (following if following in _LITERAL_ESCAPES else _SPACES.get(following, "")), _NONE, at + 2
@@ -149,7 +149,7 @@ def _atom(pattern: str, at: int) -> tuple[str, frozenset[str], int]:
         opening = _GROUP.match(pattern, at)
         assert opening is not None, "it matches any bracket"
         literals, at = _branches(pattern, opening.end())
-        # What must not follow, or stands before, is not in the match.
+        # Lookbehinds and negative lookaheads are not part of the match.
         return "", _NONE if opening[0][2:] in ("!", "<!", "<=") else literals, at + 1
     return ("" if char in ".^$" else char), _NONE, at + 1
 

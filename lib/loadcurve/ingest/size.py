@@ -1,6 +1,6 @@
-"""How large a text may be: a stated bound, so that a packed bomb or a broken logger cannot take all memory.
+"""The largest text that is read, so that a decompression bomb or a broken logger cannot exhaust the memory.
 
-A text and the tables made of it need up to some twenty times its size in memory while it is parsed.
+Parsing needs up to about twenty times the size of the text in memory.
 """
 
 from typing import BinaryIO
@@ -11,9 +11,9 @@ from loadcurve.ingest.sniff import sniff
 MAX_BYTES = 256_000_000
 """Largest text of a file by default, unpacked: a day of sar at one second has 100 MB, a report a few kilobytes."""
 LARGE = 8
-"""How many times as large a text may be whose rows become numbers by the column, in about twice its size (ab -g)."""
-_HEAD = 1 << 16  # bytes in which a form is told by its heading
-_STEP = 1 << 28  # bytes that are read at a time where nothing tells how many there are
+"""Factor on the largest size for forms parsed by column, which need only about twice their size (``ab -g``)."""
+_HEAD = 1 << 16  # bytes that hold the heading by which a form is recognised
+_STEP = 1 << 28  # bytes per read of a stream of unknown size
 
 
 def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
@@ -31,7 +31,7 @@ def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
     Raises
     ------
     ParseError
-        Where it is larger, and its rows are not of a form that may be.
+        Where it is larger than its form may be.
     """
     most = max_bytes
     if size > max_bytes:
@@ -46,7 +46,7 @@ def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
             most = LARGE * max_bytes
         if len(raw) > most:
             raise too_large(max_bytes, "more")
-        wanted = min(most - len(raw) + 1, _STEP)  # it told no size, or grows while it is read
+        wanted = min(most - len(raw) + 1, _STEP)  # its size is unknown, or it grows
     return raw
 
 

@@ -1,7 +1,7 @@
-"""A series of snapshots in one text: the lines that say when each was taken.
+"""Times between the snapshots of one text.
 
-ss prints no time, so whoever calls it in a loop writes one before each snapshot.  Read are, alone on a line or after
-``##``, between ``===`` or in brackets:
+ss prints no time, so scripts that call it in a loop write a time before each snapshot.  These formats are read, alone
+on a line, after ``##``, between ``===`` or in brackets:
 
 - ISO 8601 with a zone (``2026-11-20T23:40:00.123456789Z``, ``date -Ins``) or without one, which is a local time;
 - an epoch in seconds, ``date +%s.%N``, in milliseconds (13 digits) or nanoseconds (19 digits);
@@ -39,7 +39,7 @@ _DATE = re.compile(
     rf"{_CLOCK.replace('(', '(?P<clock2>', 1)}(?:[ \t]+(?P<half2>[AP]M))?{_ZONE.replace('zone', 'zone2')})"
     r"[ \t]*[\])>:#=*+~\-]{0,40}"
 )
-# What begins like a time must be one: a snapshot would get the time of the one before.
+# A line that begins like a time must be one; else a snapshot would get the time of the snapshot before.
 _LIKE_A_TIME = re.compile(
     rf"(?:#+[ \t]*)?[0-9]{{4}}-[0-9]{{2}}|##[ \t]*[0-9]|(?:#+[ \t]*)?(?:{_DAYS})[ \t,]+(?:{_MONTHS}|[0-9])"
 )
@@ -53,7 +53,7 @@ def instant(line: str, number: int, timezone: str = "UTC", warnings: list[str] |
     line : str
         Without blanks at its ends.
     number : int
-        Where it stands, for an error or a warning.
+        Its number, for an error or a warning.
     timezone : str
         IANA name of the zone of a time that names none.
     warnings : list of str, optional
@@ -91,7 +91,7 @@ def instant(line: str, number: int, timezone: str = "UTC", warnings: list[str] |
 
 
 def is_instant(line: str) -> bool:
-    """Whether a line tells a time, however it is garbled.
+    """Whether a line is a time, even a garbled one.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _instant(moment: datetime, fraction: str | None) -> np.datetime64:
 
 
 def utc(times: Iterable[np.datetime64 | None]) -> pd.DatetimeIndex:
-    """Instants as a table holds them: in UTC, missing where a snapshot has no time."""
+    """Return instants in UTC for a table, missing where a snapshot has no time."""
     missing = np.datetime64("NaT", "us")
     found = [missing if time is None else time for time in times]
     return pd.DatetimeIndex(np.array(found, dtype="datetime64[us]"), tz="UTC")

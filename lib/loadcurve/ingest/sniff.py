@@ -1,4 +1,4 @@
-"""Whose output a text is: told from what it says, never from the file's name."""
+"""Recognise which tool printed a text, by the text alone, never by the file's name."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,23 +16,23 @@ from loadcurve.ingest.signatures import beginnings
 
 _MANY_LINES = 1_000_000
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
-_HEADING_LINES = 10  # prompts, times and empty lines that may stand between two parts
-_HEAD = 1 << 18  # characters; a signature stands in the first lines, what stands before it is a prompt or a banner
+_HEADING_LINES = 10  # prompts, times and empty lines between two parts
+_HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
 
 
 def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format: str = "") -> Parsed:
     """Tables of what a tool printed.
 
-    Where a text holds the output of several tools, as a copied terminal session does, each part is read by its own
-    parser; the tables are joined, `tool` is that of the first part, and a warning says where each other part begins.
+    Where a text holds the output of several tools, such as a copied terminal session, each part is parsed by its own
+    parser.  The tables are joined, `tool` is that of the first part, and a warning names the line of each other part.
 
     Parameters
     ----------
     text : str
-        Verbatim output, with whatever stood around it: prompts, colours, prefixes of each line, Markdown.
+        Verbatim output, with prompts, colours, prefixes of each line or Markdown around it.
     tool : str, optional
-        ``TOOL`` or ``TOOL:VARIANT`` as in `loadcurve.ingest.registry`; found from the text when it is not named.  When
-        it is, parts of other tools are left out, with a warning.
+        ``TOOL`` or ``TOOL:VARIANT`` as in `loadcurve.ingest.registry`; recognised by the text when it is not given.
+        When it is given, parts of other tools are left out, with a warning.
     timezone : str
         IANA name of the zone of local times in the text; most tools do not print it.
     log_format : str
@@ -60,18 +60,18 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
         raise LoadcurveError(f"tool must be one of {', '.join(sorted({f.tool for f in FORMS}))}, got {tool!r}")
     if log_format and (log := _log_of(text, tool, named, log_format)):
         return log.parse(text, log_format=log_format)
-    # Where a line could be of two tools, it is of the one that was named.
+    # A line that two tools print belongs to the tool that was named.
     forms = named + tuple(form for form in FORMS if form not in named) if tool else FORMS
     found, text = _find(text, forms)
     separated: list[str] = []
-    if not found:  # a beginning may be odd for its separators alone
+    if not found:  # thousands separators may hide a signature
         plain, separated = without_separators(text)
         found, plain = _find(plain, forms) if separated else ([], text)
         text = plain if found else text
     wanted = [part for part in _parts(text, found) if part[0] in named]
     if not wanted:
         if tool:
-            return named[0].parse(text, timezone=timezone)  # it says best what it expected
+            return named[0].parse(text, timezone=timezone)  # its error names what it expected
         line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in wanted])
@@ -92,7 +92,7 @@ def _check_lines(text: str) -> None:
 
 
 def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: str) -> Form | None:
-    """Return the form of an access log in which a text is to be read by its format; None where it is of other tools."""
+    """Return the form of the access log that a text is; None where another tool printed it."""
     from loadcurve.ingest.servers.access_layout import layout_of_format
 
     pattern = layout_of_format(log_format).pattern()
@@ -109,7 +109,7 @@ def _log_of(text: str, tool: str | None, named: tuple[Form, ...], log_format: st
 
 
 def sniff(text: str) -> Form | None:
-    """Return the form whose signature comes first in a text; None where there is none."""
+    """Return the form whose signature is found first in a text; None where there is none."""
     found, _ = _find(clean(text), FORMS)
     return found[0][0] if found else None
 
@@ -134,11 +134,11 @@ def _beginnings(text: str, forms: tuple[Form, ...]) -> Iterator[tuple[Form, int]
             parser = form.parser
             yield form, start
             if form.signature[0].startswith(r"\A"):
-                return  # a document is of one tool from end to end
+                return  # one tool prints a whole document
 
 
 def _with_heading(text: str, start: int) -> int:
-    """Where a part begins, with the prompt or the time that stands before its first own line."""
+    """Index where a part begins, including the prompt or the time before its first line."""
     for _ in range(_HEADING_LINES):
         before = text.rfind("\n", 0, max(start - 1, 0)) + 1
         line = text[before:start].strip()
@@ -158,7 +158,7 @@ def _is_instant(line: str) -> bool:
 
 
 def _parts(text: str, found: list[tuple[Form, int]]) -> Iterator[tuple[Form, str, int]]:
-    """Each form's part of the text, after as many empty lines as stand before it, and the line where it begins."""
+    """Yield each form, its part of the text after empty lines that keep line numbers, and the line it begins at."""
     if not found:
         return
     starts = [0, *(_with_heading(text, start) for _, start in found[1:]), len(text)]

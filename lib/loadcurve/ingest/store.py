@@ -1,9 +1,9 @@
-"""Tidy tables on disk: `build/tidy/<study>/<table>.parquet`, made anew when they are not those of the raw files.
+"""Tidy tables on disk: `build/tidy/<study>/<table>.parquet`, remade when they do not match the raw files.
 
 Beside the tables lies `tables.sha256`: the SHA-256 of each, and the state of the raw files that they were made from.  A
-table that was edited, cut or removed does not match it, and is made again when it is read.  A table is only replaced
-when its content changed, so a notebook that reads a table depends on the table's file; make is told so: `read_table`
-writes the file to the list named by LOADCURVE_READS, as a compiler writes its `.d` files.
+table that was edited, cut or removed does not match it, and is remade when it is read.  A table is only replaced when
+its content changed, so a notebook that reads a table depends on the table's file: `read_table` writes the file to the
+list named by LOADCURVE_READS for make, as a compiler writes its `.d` files.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from loadcurve.whole_runs import merge_generators
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
-# A changed parser makes other tables of the same raw files.
+# A changed parser may give other tables for the same raw files.
 _PARSERS = [
     *Path(__file__).parent.rglob("*.py"),
     *(Path(__file__).parents[1] / "schemas").glob("*.py"),
@@ -48,14 +48,14 @@ def ingest(study: str | Path) -> Ingested:
 
 
 def tidy(study: str | Path, report: Callable[[str], object] = lambda line: None) -> dict[str, int]:
-    """Make the tidy tables of a study those of its raw files; return how many rows each has.
+    """Update the tidy tables of a study from its raw files; return the rows of each.
 
     Parameters
     ----------
     study : str or pathlib.Path
         Name or folder.
     report : callable
-        Gets a line where another process is at work on the same tables.
+        Gets a line while another process writes the same tables.
     """
     folder = paths.study_folder(study)
     if not _is_whole(folder, RAW):
@@ -71,7 +71,7 @@ def recorded_studies() -> list[Path]:
 
 
 def _ingest(folder: Path) -> Ingested:
-    state = _state(folder)  # before the files are read: a change meanwhile is found by the next reader
+    state = _state(folder)  # before the files are read, so the next reader finds a change meanwhile
     ingested = read_runs(folder)
     for name, frame in ingested.tables.items():
         target = _file(name, folder)
@@ -110,8 +110,8 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
         raise LoadcurveError(f"table must be one of {', '.join(RAW)}, got {name!r}")
     file = _file(name, _fresh(study, name))
     sources = json.loads(pq.read_metadata(file).metadata[_SOURCES])
-    # The raw files too, so that `make -n -W FILE` says what a changed one would cost.  What make cannot name is left
-    # out: the table stands for it.
+    # The raw files too, so that `make -n -W FILE` shows what a changed file would rebuild; without files that make
+    # cannot name, which the table represents.
     record_reads([file, *(paths.root() / source for source in sources if paths.is_plain(source))])
     return tables.check(name, pd.read_parquet(file))
 
@@ -138,7 +138,7 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
 
 
 def read_warnings(study: str | Path) -> list[str]:
-    """Read what the parsers and `run.json` said weakens a study: ``PATH: sentence`` each.
+    """Read the warnings of the parsers and of `run.json` about a study: ``PATH: sentence`` each.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def describe_study(study: str | Path) -> Study:
 
 
 def _fresh(study: str | Path, table: str) -> Path:
-    """Folder of a study whose tidy table is that of its raw files, made now if it was not."""
+    """Folder of a study whose tidy table matches its raw files; makes the table if needed."""
     folder = paths.study_folder(study)
     studies_read.add(folder.name)
     if not _is_whole(folder, [table]):
@@ -196,7 +196,7 @@ def _fresh(study: str | Path, table: str) -> Path:
 
 
 def _is_whole(folder: Path, names: Iterable[str]) -> bool:
-    """Whether tables are there as they were written, and made from the raw files as they are."""
+    """Whether tables exist unchanged, made from the raw files as they are now."""
     made_from, sums = read_sums(_sums(folder))
     if made_from != f"made from {_state(folder)}":
         return False
@@ -225,14 +225,14 @@ def _sums(folder: Path) -> Path:
 
 
 def _tables_folder(folder: Path) -> Path:
-    """Where the tables of a study are: a study from elsewhere never takes the place of one of `data/studies`."""
+    """Folder of a study's tables; a study outside `data/studies` never shares a folder with one inside."""
     elsewhere = folder.resolve().parent != paths.studies().resolve()
     where = "+" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16] if elsewhere else ""
     return paths.build() / "tidy" / f"{folder.name}{where}"
 
 
 def record_reads(sources: list[Path]) -> None:
-    """Write down that a notebook depends on files, where make asked for it."""
+    """Record that a notebook depends on files, if LOADCURVE_READS is set."""
     if ledger := os.environ.get("LOADCURVE_READS"):
         with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
             out.writelines(f"{paths.shown(p)}\0" for p in sources)

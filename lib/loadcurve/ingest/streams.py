@@ -17,10 +17,9 @@ def parse_each(
     recording_text: Callable[[bytes], str] | None = None,
     name: Callable[[Path], str] = str,
 ) -> Iterator[tuple[Path, Parsed | None, str]]:
-    """Parse files one after the other: each with its tables, or with the one line that says why there are none.
+    """Parse files one after the other; yield the tables of each, or the line that explains why it was refused.
 
-    Two files of one command are one result, named by the file of its standard output; where it wrote nothing on one
-    of the two, that is no fault.
+    Two files of one command give one result, named by the file of its standard output; either of them may be empty.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def parse_each(
     hints, recording_text
         As in `loadcurve.ingest.files.parse_bytes`.
     name : callable
-        How a path is named in errors.
+        Name of a path in errors.
     """
     max_bytes = (hints or Hints()).max_bytes
 
@@ -39,7 +38,7 @@ def parse_each(
         except LoadcurveError as error:
             return file, None, str(error)
         except MemoryError:
-            return file, None, str(ParseError(0, "memory enough for its text and tables", "too little", name(file)))
+            return file, None, str(ParseError(0, "enough memory for its text and tables", "too little", name(file)))
 
     for file, error_file in paired(files):
         streams = [read(each) for each in (file, error_file) if each]
@@ -51,7 +50,7 @@ def parse_each(
 
 
 def paired(files: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
-    """Yield each file with the one beside it that holds its command's standard error; that is not yielded alone.
+    """Yield each file with the file of its command's standard error, which is not yielded again.
 
     Examples
     --------
@@ -72,10 +71,9 @@ def paired(files: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
 
 
 def joined(output: Parsed, error: Parsed) -> Parsed | None:
-    """One result of both streams of a command; None where they are not of one tool, run for run.
+    """Join both streams of a command; None where they do not report the same runs of one tool.
 
-    What the output says of a run stands; that it failed, and why, is known from what the command said on its error
-    output.
+    Facts come from the standard output; failures and their reasons come from the standard error.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class WarningCollector:
         self._count: dict[str, int] = {}
 
     def add(self, kind: str, line: int, sentence: str, count: int = 1) -> None:
-        """Take a doubt about `count` lines, of which `line` is the first; only the first of its kind is said."""
+        """Add a warning about `count` lines from `line` on; only the first sentence of a kind is kept."""
         self._first.setdefault(kind, (line, sentence))
         self._count[kind] = self._count.get(kind, 0) + count
 

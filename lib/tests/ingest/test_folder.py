@@ -232,8 +232,8 @@ def test_a_silent_collector_is_a_warning(study):
 @pytest.mark.parametrize(
     ("factors", "says"),
     [
-        ({"connections": 1, "threads": 1}, "expected 1 connections as run.json says, got '64'"),
-        ({"threads": 4}, "expected 4 threads as run.json says, got '2'"),
+        ({"connections": 1, "threads": 1}, "expected 1 connections as run.json records, got '64'"),
+        ({"threads": 4}, "expected 4 threads as run.json records, got '2'"),
     ],
 )
 def test_the_generator_tells_of_the_load_that_is_recorded(study, factors, says):

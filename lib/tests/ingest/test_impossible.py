@@ -98,4 +98,4 @@ def test_a_key_that_stands_twice_is_warned_of(case):
         warnings = parse(twice).warnings
     except ParseError:
         return
-    assert any("stands twice in an object of this JSON" in warning for warning in warnings), warnings
+    assert any("occurs twice in an object of this JSON" in warning for warning in warnings), warnings
