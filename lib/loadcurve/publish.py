@@ -35,12 +35,12 @@ from loadcurve.plots import style
 from loadcurve.spreadsheet import csv_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
-from loadcurve.wording import fill_text
+from loadcurve.wording import fill_text, parse_form
 
 __all__ = ["begin", "commit", "figure", "table", "values"]
 
-Quantity = Estimate | float | str
-"""A number in SI units with its interval or without, or a short text."""
+Quantity = Estimate | float | str | tuple[Estimate | float, str]
+"""A number in SI units with its interval or without, a truth value or a short text; a number may bring its format."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _notebook = ""
@@ -167,9 +167,10 @@ def values(
     Parameters
     ----------
     quantities : mapping, pandas.Series or pandas.DataFrame, optional
-        Numbers, texts or Estimates by name; an Estimate brings its interval along.  Numbers are in SI units.  A name
-        may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.  The cells of a table are named by row
-        and column, such as ``cpu.latency_s``.
+        Numbers, texts or Estimates by name; an Estimate brings its interval along.  Numbers are in SI units.  A number
+        may be a pair with its own format: unit, digits, or both (``"rps"``, ``"4"``, ``"ratio 2"``).  A truth value is
+        shown as yes or no.  A name may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.  The cells
+        of a table are named by row and column, such as ``cpu.latency_s``.
     prefix : str
         Text that comes before each name: ``usl.`` for ``usl.peak``.
     unit : str, optional
@@ -192,9 +193,10 @@ def values(
 
     Examples
     --------
-    >>> publish.values(prefix="usl.", peak=96.5, peak_rps=41_418.0)  # doctest: +SKIP
+    >>> publish.values(prefix="usl.", peak=96.5, peak_rps=41_418.0, error=(0.0213, "ratio 2"))  # doctest: +SKIP
     usl.peak            96.5
     usl.peak_rps    41.4 k/s
+    usl.error          2.1 %
     """
     if isinstance(quantities, pd.DataFrame):
         quantities = {f"{row}.{name}": cell for row, cells in quantities.iterrows() for name, cell in cells.items()}
@@ -203,7 +205,7 @@ def values(
     for name in found:
         if not name or not name.isprintable():
             raise LoadcurveError(f"name must be printable text, got {name!r}")
-    shown = {name: _shown(q, unit_of_column(name) if unit is None else unit, digits) for name, q in found.items()}
+    shown = {name: _formatted(name, quantity, unit, digits) for name, quantity in found.items()}
     target = _folder() / "values.json"
     with alone(str(target)):  # by hand, two kernels may have the same notebook open
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
@@ -213,7 +215,16 @@ def values(
     return pd.Series(texts, name="value", dtype="object")
 
 
-def _shown(quantity: Quantity, unit: str, digits: int) -> dict[str, Any]:
+def _formatted(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
+    if isinstance(quantity, tuple):
+        quantity, form = quantity
+        unit, digits = parse_form(form)
+    return _shown(quantity, unit_of_column(name) if unit is None else unit, digits)
+
+
+def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
+    if isinstance(quantity, bool | np.bool_):
+        return {"text": "yes" if quantity else "no"}
     if isinstance(quantity, str):
         return {"text": quantity}
     if isinstance(quantity, Estimate):

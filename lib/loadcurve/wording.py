@@ -39,10 +39,29 @@ def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
         raise LoadcurveError(f"placeholders of {text!r} must be {{name}} or {{name:format}}, got: {error}") from None
 
 
+def parse_form(form: str) -> tuple[str | None, int]:
+    """Split the format of a quantity into its unit, which may be missing, and its significant digits.
+
+    Raises
+    ------
+    LoadcurveError
+        When the text is not a unit, a number of digits, or both.
+
+    Examples
+    --------
+    >>> parse_form("rps 2"), parse_form("ratio"), parse_form("4")
+    (('rps', 2), ('ratio', 3), (None, 4))
+    """
+    unit, digits = ("", form) if form.isdecimal() else (form.partition(" ")[0], form.partition(" ")[2] or "3")
+    if (unit and unit not in UNITS) or not digits.isdecimal():
+        raise LoadcurveError(f"format must be a unit and a number of digits, such as 'ratio 2', got {form!r}")
+    return unit or None, int(digits)
+
+
 def _shown(name: str, quantity: Any, form: str) -> str:
     if isinstance(quantity, str):
         return quantity
-    unit, _, digits = form.partition(" ")
-    if not form or unit in UNITS:
-        return format_quantity(float(quantity), unit or unit_of_column(f"_{name}"), int(digits or 3))
+    if not form or form.partition(" ")[0] in UNITS:
+        unit, digits = parse_form(form or "3")
+        return format_quantity(float(quantity), unit or unit_of_column(f"_{name}"), digits)
     return format(quantity, form).replace("%", " %").replace("-", "−")
