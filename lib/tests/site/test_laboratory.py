@@ -9,25 +9,28 @@ import pytest
 
 from loadcurve import paths
 from loadcurve.lab.generators import GENERATORS
-from loadcurve.lab.study_file import adaptive, balancers, hosts, servers
-from loadcurve.site.laboratory import RECIPES, designs_markdown, recipes_markdown
+from loadcurve.lab.schedule.goals import SearchSection
+from loadcurve.lab.servers.responses import ResponseSection
+from loadcurve.lab.study_file import hosts, servers
+from loadcurve.lab.study_file.balancers import BalancerSection
+from loadcurve.lab.study_file.faults import FaultSection
+from loadcurve.site.laboratory import OFFERS, designs_markdown, recipes_markdown
 
-PROGRAMS = {one.name for one in fields(servers.ServerSection)} - {"port"}
 NAMES = {
     "topologies": set(get_args(hosts.Recipe)),
-    "servers": PROGRAMS,
-    "responses": {one.name for one in fields(servers.ResponseSection)},
-    "balancers": {one.name for one in fields(balancers.BalancerSection)},
+    "servers": set(servers.ServerSection.alternatives()),
+    "responses": set(ResponseSection.alternatives()),
+    "balancers": set(BalancerSection.alternatives()),
     "generators": set(GENERATORS),
     "monitors": {one.name for one in fields(servers.MonitorsSection)},
-    "faults": set(adaptive.FAULTS),
-    "searches": {one.name for one in fields(adaptive.SearchSection)} - {"factor"} | {"stop"},
+    "faults": set(FaultSection.alternatives()),
+    "searches": {*SearchSection.alternatives(), "stop"},
 }
 
 
 def test_each_kind_has_its_table_on_the_page(root):
     page = (root / "handbook" / "reference" / "laboratory.md").read_text("utf-8")
-    assert re.findall(r'recipes\("(\w+)"\)', page) == list(RECIPES) == list(NAMES)
+    assert re.findall(r'recipes\("(\w+)"\)', page) == list(OFFERS) == list(NAMES)
 
 
 @pytest.mark.parametrize("kind", NAMES)

@@ -64,7 +64,7 @@ def test_defaults_and_types_are_those_of_the_sections():
         ("load", "timeout_s", "number, a multiple of 1 s, 1 to 86400 s; default `4`"),
         ("load", "duration_s", "number, <= 86400 s"),
         ("balancer", "forward", "`nat`, `dr`; default `nat`"),
-        ("server", "files", "[server.nginx.response.files](#servernginxresponsefiles); default `{sizes_bytes: [616]}`"),
+        ("server", "files", "[server.apache.files](#serverapachefiles); default `{sizes_bytes: [616]}`"),
         ("fault", "drop_syn", "`true`"),
     ):
         lines = [line for line in keys_markdown(name).splitlines() if line.startswith(f"| `{key}` | ")]

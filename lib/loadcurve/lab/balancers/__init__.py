@@ -1,5 +1,12 @@
-"""Balancers as data: proxies as a `Service`, rules of the kernel as `Rules`; nothing here starts or loads anything."""
+"""Balancers as data: proxies, which are services, and rules of the kernel.
 
+A balancer that a study can name is registered by a constant of class `Balancer`; `BALANCERS` holds all of them by name.
+"""
+
+import sys
+
+from loadcurve.discovery import registered_by_name
+from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
 from loadcurve.lab.balancers.haproxy import HaproxyProxy, haproxy_counters_argv, haproxy_proxy_service
 from loadcurve.lab.balancers.ipvs import IpvsBalancer, direct_routing_argvs, has_ipvs, ipvs_rules
 from loadcurve.lab.balancers.nft import NftBalancer, nft_rules
@@ -8,7 +15,15 @@ from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.balancers.shares import expected_shares, find_seed, nft_server, nginx_server
 
+BALANCERS = registered_by_name(sys.modules[__name__], Balancer)
+"""Balancers by the name that a study uses."""
+
 __all__ = [
+    "BALANCERS",
+    "NAME",
+    "Balanced",
+    "Balancer",
+    "BalancerHost",
     "Domains",
     "HaproxyProxy",
     "IpvsBalancer",

@@ -1,12 +1,16 @@
 """haproxy as a balancer, of requests (mode http) and of connections (mode tcp)."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.balancers.proxies import Proxy
+from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
+from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.servers.haproxy import HaproxyProcess, section
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_choice, check_endpoint
+from loadcurve.section import Section
 
 _SCHEDULERS = {"rr": "roundrobin", "lc": "leastconn", "random": "random(1)", "hash": "source"}
 _STATISTICS = "/haproxy?stats"
@@ -83,3 +87,45 @@ def _reuse(haproxy: HaproxyProxy) -> list[str]:
     if haproxy.mode == "tcp":
         return []
     return ["http-reuse always"] if haproxy.proxy.keepalive else ["http-reuse never", "option http-server-close"]
+
+
+@dataclass(frozen=True)
+class HaproxyProxySection(Section):
+    """A haproxy that balances requests or connections."""
+
+    mode: Literal["http", "tcp"] = "http"
+    """``http``: requests; ``tcp``: connections."""
+
+    scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address."""
+
+    keepalive: bool = True
+    """Whether connections to servers are used again; for ``http`` only."""
+
+    domains: Domains | None = None
+    """Names it serves, by ``http`` only; left out for one pool of servers, whatever the name."""
+
+    process: HaproxyProcess = field(default_factory=HaproxyProcess)
+    """How it runs."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if self.mode == "tcp" and self.domains is not None:
+            yield ValueRuleError("domains", "left out for tcp: a TCP proxy does not read names", "domains")
+
+
+def _start(section: HaproxyProxySection, host: BalancerHost, seed: int) -> Balanced:
+    listen = host.free_endpoint()
+    process = replace(section.process, connections=max(section.process.connections, 2 * host.connections))
+    proxy = Proxy(NAME, listen, host.servers, section.scheduler, section.keepalive, section.domains)
+    haproxy = HaproxyProxy(proxy, section.mode, process, host.free_endpoint())
+    return Balanced(listen, haproxy_proxy_service(haproxy), counting=("haproxy", haproxy_counters_argv(haproxy)))
+
+
+HAPROXY = Balancer(
+    "haproxy",
+    "A haproxy that passes on requests, or the bytes of connections.",
+    HaproxyProxySection,
+    _start,
+    counts=True,
+)

@@ -1,10 +1,13 @@
 """IPVS as a balancer of connections, in the kernel: by address translation (NAT) or by direct routing (DR)."""
 
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost, Services
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import Tool, which
@@ -16,6 +19,7 @@ from loadcurve.lab.servers.settings import (
     check_endpoints,
     check_name,
 )
+from loadcurve.section import Range, Section
 
 TOOL = Tool("ipvsadm", "balancer", "--version", "ipvsadm")
 
@@ -131,9 +135,54 @@ def direct_routing_argvs(address: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def has_ipvs() -> bool:
-    """Whether this kernel balances by IPVS: asked in a namespace that is gone with the question."""
-    if which("ipvsadm") is None or which("unshare") is None:
+    """Whether this kernel has IPVS, tried in a temporary namespace."""
+    program = which("ipvsadm")
+    if program is None or which("unshare") is None:
         return False
-    argv = guarded(("unshare", "--net", which("ipvsadm"), "-L", "-n"), _PATIENCE_S)
-    asked = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False)
-    return asked.returncode == 0
+    argv = guarded(("unshare", "--net", program, "-L", "-n"), _PATIENCE_S)
+    return subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+@dataclass(frozen=True)
+class IpvsSection(Section):
+    """IPVS, where the kernel has it."""
+
+    scheduler: Literal["rr", "wrr", "wlc", "sh", "mh"] = "rr"
+    """How it chooses a server. ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
+    ``sh``, ``mh``: by the client's address."""
+
+    forward: Literal["nat", "dr"] = "nat"
+    """``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers send their
+    responses directly."""
+
+    weights: Annotated[tuple[int, ...], Range(0, 65_535)] = ()
+    """Weight of each server, 0 for no new connections; empty for 1 each."""
+
+    services: Services = 1
+    """How many services are loaded; the load goes to the last one."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if self.forward == "dr" and self.services > 1:
+            yield ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
+
+
+def _start(section: IpvsSection, host: BalancerHost, seed: int) -> Balanced:
+    direct = section.forward == "dr"
+    # Direct routing cannot change the port: the only service has that of the servers.
+    listens = host.service_endpoints(section.services, *((host.servers[0].port,) if direct else ()))
+    balancer = IpvsBalancer(NAME, listens, host.servers, section.scheduler, section.forward, section.weights)
+    rules = ipvs_rules(balancer)
+    before = direct_routing_argvs(host.address) if direct else ()
+    return Balanced(listens[-1], rules=rules, counting=(TOOL.name, rules.counters), before=before)
+
+
+_NO_IPVS = ("this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs")
+IPVS = Balancer(
+    "ipvs",
+    "IPVS, where the kernel has it.",
+    IpvsSection,
+    _start,
+    counts=True,
+    in_kernel=True,
+    missing_in_kernel=lambda: None if has_ipvs() else _NO_IPVS,
+)

@@ -1,10 +1,14 @@
 """nftables as a balancer of connections: the first packet of each chooses a server, conntrack keeps it there (DNAT)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
+from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost, Services
 from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.balancers.shares import nft_server
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
+from loadcurve.section import Section
 
 TOOL = Tool("nft", "balancer", "--version", "nftables")
 
@@ -129,3 +133,35 @@ def nft_rules(balancer: NftBalancer) -> Rules:
         counters=("nft", "--numeric", "list", *table),
         files={file: text},
     )
+
+
+@dataclass(frozen=True)
+class NftSection(Section):
+    """Rules of nftables that choose a server for each connection."""
+
+    scheduler: Literal["rr", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``random``; ``hash``: by the client's address, with a seed that spreads
+    the clients evenly."""
+
+    lookup: Literal["map", "rules"] = "map"
+    """How a packet finds its service. ``map``: one look into a table; ``rules``: one rule after the other."""
+
+    services: Services = 1
+    """How many services are loaded; the load goes to the last one."""
+
+
+def _start(section: NftSection, host: BalancerHost, seed: int) -> Balanced:
+    listens = host.service_endpoints(section.services)
+    rules = nft_rules(NftBalancer(NAME, listens, host.servers, section.scheduler, section.lookup, seed))
+    return Balanced(listens[-1], rules=rules, counting=(TOOL.name, rules.counters))
+
+
+NFT = Balancer(
+    "nft",
+    "Rules of nftables: the kernel passes on packets.",
+    NftSection,
+    _start,
+    server_of=nft_server,
+    counts=True,
+    in_kernel=True,
+)

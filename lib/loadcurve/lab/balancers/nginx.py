@@ -1,13 +1,17 @@
 """nginx as a balancer: of requests (L7, proxy_pass) and of connections (L4, its stream module)."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.balancers.proxies import Proxy
-from loadcurve.lab.balancers.shares import nginx_key
-from loadcurve.lab.servers.nginx import Process, block, http_directives
+from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
+from loadcurve.lab.balancers.proxies import Domains, Proxy
+from loadcurve.lab.balancers.shares import nginx_key, nginx_server
+from loadcurve.lab.hosts.tools import which
+from loadcurve.lab.servers.nginx import Process, block, http_directives, nginx_process
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_count
+from loadcurve.section import Section
 
 _SCHEDULERS = {"rr": [], "lc": ["least_conn;"], "random": ["random;"], "hash": ["hash {key};"]}
 # Idle connections that each worker keeps to the servers of a pool; far more than servers answer at once.
@@ -123,3 +127,73 @@ def _log(nginx: NginxProxy, kind: str, form: str) -> list[str]:
     buffer = " buffer=1024k" if nginx.access_log == "buffered" else ""
     file = f"{nginx.proxy.name}.access.log"
     return [f"log_format balancer_{kind} '{form}';", f"access_log {file} balancer_{kind}{buffer};"]
+
+
+@dataclass(frozen=True)
+class NginxL7Section(Section):
+    """An nginx that balances requests."""
+
+    scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address, with a seed that spreads the clients evenly."""
+
+    keepalive: bool = True
+    """Whether connections to servers are used again."""
+
+    domains: Domains | None = None
+    """Names it serves; left out for one pool of servers, whatever the name."""
+
+    lookup: Literal["blocks", "map"] = "blocks"
+    """How it finds a name. ``blocks``: a server block for each; ``map``: a table."""
+
+    access_log: Literal["off", "on", "buffered"] = "off"
+    """``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB."""
+
+    process: Process = field(default_factory=Process)
+    """How it runs."""
+
+
+@dataclass(frozen=True)
+class NginxStreamSection(Section):
+    """An nginx that balances connections."""
+
+    scheduler: Literal["rr", "lc", "random", "hash"] = "rr"
+    """How it chooses a server. ``rr``: in turn; ``lc``: the one with the fewest connections; ``random``; ``hash``: by
+    the client's address, with a seed that spreads the clients evenly."""
+
+    access_log: Literal["off", "on", "buffered"] = "off"
+    """``off``; ``on``, a write for each connection; ``buffered``, a write for each 1024 KiB."""
+
+    process: Process = field(default_factory=Process)
+    """How it runs."""
+
+
+def _start_l7(section: NginxL7Section, host: BalancerHost, seed: int) -> Balanced:
+    listen = host.free_endpoint()
+    proxy = Proxy(NAME, listen, host.servers, section.scheduler, section.keepalive, section.domains)
+    process = nginx_process(section.process, host.connections, host.programs)
+    return Balanced(listen, nginx_l7_service(NginxProxy(proxy, process, section.access_log, section.lookup, seed)))
+
+
+def _start_stream(section: NginxStreamSection, host: BalancerHost, seed: int) -> Balanced:
+    listen = host.free_endpoint()
+    process = nginx_process(section.process, host.connections, host.programs, host.programs.STREAM)
+    proxy = Proxy(NAME, listen, host.servers, section.scheduler)
+    return Balanced(listen, nginx_stream_service(NginxProxy(proxy, process, section.access_log, seed=seed)))
+
+
+NGINX_L7 = Balancer(
+    "nginx_l7",
+    "An nginx that ends the clients' connections and passes on requests.",
+    NginxL7Section,
+    _start_l7,
+    server_of=nginx_server,
+)
+NGINX_STREAM = Balancer(
+    "nginx_stream",
+    "An nginx that passes on the bytes of connections.",
+    NginxStreamSection,
+    _start_stream,
+    server_of=nginx_server,
+    require=lambda section, programs: which("nginx") and programs.module(programs.STREAM),
+)

@@ -1,7 +1,7 @@
-"""Which server a balancer gives a client by the hash of its address, and a seed by which clients spread evenly.
+"""Server that a balancer chooses by the hash of a client's address, and a seed that spreads the clients evenly.
 
-A hash spreads many addresses evenly.  Of the few that a laboratory has, it often gives all to one server; so a seed is
-chosen, and what each server gets follows from it.  The hashes are those of the balancers' own code.
+A hash spreads many addresses evenly, but often sends the few addresses of a laboratory to one server.  So the
+laboratory chooses a seed, and computes each server's share from it with the hash functions of the balancers.
 """
 
 import zlib
@@ -18,7 +18,7 @@ _WORD = 0xFFFFFFFF
 _INITIAL = 0xDEADBEEF  # JHASH_INITVAL
 # Rotations of __jhash_mix, for each 12 bytes before the last ones, and of __jhash_final.
 _MIX, _FINAL = (4, 6, 8, 16, 19, 4), (14, 11, 25, 16, 4, 14, 24)
-# Of so many seeds one spreads two clients with certainty, and ten over ten servers in one of 2,755 (10! / 10^10).
+# Enough to spread ten clients over ten servers, which one seed in 2,755 does (10^10 / 10!).
 _SEEDS = 20_000
 
 
@@ -55,7 +55,7 @@ def jhash(data: bytes, seed: int | np.ndarray) -> int | np.ndarray:
 
 def nft_server(address: str, servers: int, seeds: np.ndarray) -> np.ndarray:
     """Server of a client by nftables' ``jhash ip saddr mod SERVERS seed SEED`` (net/netfilter/nft_hash.c)."""
-    return jhash(IPv4Address(address).packed, seeds) * servers >> 32  # reciprocal_scale
+    return np.asarray(jhash(IPv4Address(address).packed, seeds)) * servers >> 32  # reciprocal_scale
 
 
 def nginx_server(address: str, servers: int, seeds: np.ndarray) -> np.ndarray:

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from loadcurve.lab import monitors
-from loadcurve.lab.balancers import direct_routing_argvs
-from loadcurve.lab.deployment.balancers import NAME, Balanced, balance
+from loadcurve.lab.balancers import BALANCERS, NAME, Balanced, BalancerHost
 from loadcurve.lab.deployment.faults import fault_of
 from loadcurve.lab.deployment.host_slot import HostSlot, with_role
 from loadcurve.lab.deployment.loads import Loader, connections_of, loaders
-from loadcurve.lab.deployment.servers import ServerGroup, serve
 from loadcurve.lab.faults import Fault
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.monitors import Monitor, MonitoredHost
+from loadcurve.lab.monitors.counters import STUB_STATUS
+from loadcurve.lab.servers import SERVERS, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.study_file.study_file import StudyFile
 
@@ -91,16 +91,16 @@ def deploy(
     at = {name: (remote or {}).get(settings.topology.ssh_of(name), programs) for name in slots}
     served = _served(settings, slots, at)
     endpoints = tuple(endpoint for one in served.values() for endpoint in one.endpoints)
-    balanced, balancer, before = None, "", ()
+    balanced: Balanced | None = None
+    balancer, before = "", tuple[tuple[str, tuple[str, ...]], ...]()
     if settings.balancer.kind:
         (site,) = with_role(slots, "LB")
         clients = connections_of(settings.load, with_role(slots, "C"))
-        balanced = balance(settings.balancer, site, endpoints, clients, at[site.name])
+        host = BalancerHost(site.addresses[0], site.endpoint, endpoints, clients, at[site.name])
+        balanced = BALANCERS[settings.balancer.kind].balance(settings.balancer.chosen[1], host)
         balancer = site.name
-        if settings.balancer.ipvs is not None and settings.balancer.ipvs.forward == "dr":
-            quiet = direct_routing_argvs(site.addresses[0])
-            before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in quiet)
-    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url,)
+        before = tuple((server.name, argv) for server in with_role(slots, "S") for argv in balanced.before)
+    roots = (balanced.endpoint.url,) if balanced else tuple(e.url for e in endpoints) or (settings.server.url or "",)
     sending = loaders(settings.load, with_role(slots, "C"), roots, settings.limit_s)
     fault, faulty = _fault(settings, slots, served)
     return Deployment(
@@ -122,8 +122,7 @@ def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     yield from ((host, "setup", argv) for host, argv in deployment.before)
     yield from ((host, "server", service.argv) for host, service in deployment.services)
     if (balanced := deployment.balanced) is not None:
-        argv = balanced.service.argv if balanced.service else balanced.rules.load
-        yield deployment.balancer, "balancer", argv
+        yield deployment.balancer, "balancer", balanced.argv
     for host, chosen in deployment.monitors.items():
         yield from ((host, "collector", watcher.argv) for watcher in monitors.watchers(chosen, host))
     yield from ((loader.host, "generator", loader.generator.argv) for loader in deployment.loaders)
@@ -132,17 +131,21 @@ def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _served(
     settings: StudyFile, slots: Mapping[str, HostSlot], programs: Mapping[str, Programs]
 ) -> dict[str, ServerGroup]:
-    if settings.server.url is not None:
+    kind, section = settings.server.chosen
+    if kind not in SERVERS:  # a URL
         return {}
-    status = settings.monitors.stub_status is not None
     return {
-        site.name: serve(
-            settings.server,
-            site,
-            "S1" if site.name == "local" else site.name,
-            settings.load.connections,
-            programs[site.name],
-            status,
+        site.name: SERVERS[kind].start(
+            section,
+            ServerHost(
+                "S1" if site.name == "local" else site.name,
+                site.addresses,
+                site.endpoint(settings.server.port),
+                site.endpoint,
+                settings.load.connections,
+                programs[site.name],
+                getattr(settings.monitors, STUB_STATUS.name) is not None,
+            ),
         )
         for site in with_role(slots, "S")
     }

@@ -106,8 +106,11 @@ def split(load: Load) -> tuple[Load, ...]:
     for name in ("connections", "requests", "rate_rps"):
         if 0 < getattr(load, name) < count:
             raise ValueRuleError(name, f">= processes ({count})", getattr(load, name))
-    shares = {name: _divided(getattr(load, name), count) for name in ("connections", "requests", "rate_rps")}
-    return tuple(replace(load, processes=1, **{name: parts[i] for name, parts in shares.items()}) for i in range(count))
+    shares = zip(*(_divided(whole, count) for whole in (load.connections, load.requests, load.rate_rps)), strict=True)
+    return tuple(
+        replace(load, processes=1, connections=connections, requests=requests, rate_rps=rate_rps)
+        for connections, requests, rate_rps in shares
+    )
 
 
 def _divided(whole: int, count: int) -> list[int]:

@@ -31,7 +31,7 @@ def version_at(executor: Executor, tool: Tool, program: str = "") -> str:
         return version(tool, own)
     if not tool.version_option:
         return ""
-    key = (executor.url, tool, own)
+    key = (executor.url, tool.name, own)
     if key not in _known:
         argv = ("python3", "-I", "-S", "-c", _ASK, own or tool.name, tool.version_option)
         try:

@@ -4,6 +4,7 @@ import os
 import platform
 import random
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 
 import pandas as pd
@@ -11,7 +12,7 @@ import pandas as pd
 from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.extras import MissingExtraError
 from loadcurve.lab import faults
-from loadcurve.lab.balancers import has_ipvs
+from loadcurve.lab.balancers import BALANCERS
 from loadcurve.lab.deployment import Deployment, HostSlot, argvs, deploy
 from loadcurve.lab.deployment.host_slot import host_slots, section_of, with_role
 from loadcurve.lab.hosts import capabilities, limits
@@ -22,6 +23,8 @@ from loadcurve.lab.hosts.network.named_topologies import BLOCKS
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.schedule.points import Point, block
+from loadcurve.lab.servers import SERVERS
+from loadcurve.lab.servers.nginx_server import NginxSection
 from loadcurve.lab.study_file import StudyFile
 from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.study import Study
@@ -112,8 +115,8 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
         yield "network namespaces need root", "launch as root, or choose the topology loopback"
     elif deployment.fault and which("nft") and (reason := faults.why_not(deployment.fault, _PROBE)):
         yield f"fault {deployment.fault.name}: {reason}", "choose another fault, such as cap_connections"
-    if settings.balancer.ipvs is not None and not has_ipvs():
-        yield "this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"
+    if settings.balancer.kind and (missing := BALANCERS[settings.balancer.kind].missing_in_kernel()):
+        yield missing
     names = {*here, *(name.rstrip("0123456789") for name in here)}
     for name, host in settings.hosts.items():
         if name in names and (reason := limits.why_not(Limits(host.open_files, host.cpu_quota))):
@@ -126,8 +129,9 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
     """CPUs that the study names and this machine lacks."""
     online = set(range(os.cpu_count() or 1)) | os.sched_getaffinity(0)
     named = {f"hosts.{name}.cpus": section_of(settings, name).cpus for name in hosts}
-    if settings.server.nginx is not None and with_role(hosts, "S"):
-        named["server.nginx.process.cpus"] = settings.server.nginx.process.cpus
+    server = settings.server.chosen[1]
+    if isinstance(server, NginxSection) and with_role(hosts, "S"):
+        named["server.nginx.process.cpus"] = server.process.cpus
     for place, cpus in named.items():
         if lacking := sorted(set(cpus) - online):
             listed = ", ".join(map(str, lacking))
@@ -136,18 +140,15 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
 
 def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
     """What programs need beside themselves, asked of this machine for its own hosts."""
-    here, asked = capabilities.here(), []
-    serves, balances = with_role(hosts, "S"), with_role(hosts, "LB")
-    nginx = settings.server.nginx
-    if serves and nginx is not None and nginx.response.delay is not None and which("nginx"):
-        asked.append(lambda: here.module(here.ECHO))
-    if balances and settings.balancer.nginx_stream is not None and which("nginx"):
-        asked.append(lambda: here.module(here.STREAM))
-    if serves and (settings.server.php is not None or settings.server.wordpress is not None):
-        asked.append(here.php)
-    for ask in asked:
+    server, balancer = settings.server.program, settings.balancer.kind
+    asked = []
+    if server in SERVERS and with_role(hosts, "S"):
+        asked.append(partial(SERVERS[server].require, settings.server.chosen[1]))
+    if balancer and with_role(hosts, "LB"):
+        asked.append(partial(BALANCERS[balancer].require, settings.balancer.chosen[1]))
+    for require in asked:
         try:
-            ask()
+            require(capabilities.here())
         except LabError as error:
             obstacle, _, remedy = str(error).rpartition(": ")
             yield obstacle, remedy

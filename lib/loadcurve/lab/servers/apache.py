@@ -1,9 +1,10 @@
 """A private Apache httpd that sends files."""
 
 from loadcurve.lab.hosts.tools import Tool
+from loadcurve.lab.servers.server import Server
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import check_choice, check_flag, check_path
-from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.servers.web import WebSection, WebServer, web_server
 
 TOOL = Tool("apache2", "server", "-v", "apache2-bin")
 
@@ -117,3 +118,11 @@ def _model(model: str, server: WebServer) -> list[str]:
     # and connections beyond would wait unheard for as long as the others are kept alive.
     kept = [f"AsyncRequestWorkerFactor {max(2, server.connections)}"] if model == "event" else []
     return [*limits, f"MaxSpareThreads {workers + threads}", *kept]
+
+
+APACHE = Server(
+    "apache",
+    "Apache's httpd, which sends files.",
+    WebSection,
+    lambda section, host: host.group(apache_service(web_server(section, host), launcher_is_root=host.programs.is_root)),
+)

@@ -3,8 +3,9 @@
 import json
 
 from loadcurve.lab.hosts.tools import Tool
+from loadcurve.lab.servers.server import Server
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.servers.web import WebSection, WebServer, web_server
 
 TOOL = Tool("caddy", "server", "version", "caddy")
 
@@ -48,3 +49,11 @@ def caddy_service(server: WebServer) -> Service:
         env={"GOMAXPROCS": str(server.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
         url=server.listen.url,
     )
+
+
+CADDY = Server(
+    "caddy",
+    "A caddy, which sends files.",
+    WebSection,
+    lambda section, host: host.group(caddy_service(web_server(section, host))),
+)

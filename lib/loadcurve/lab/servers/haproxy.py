@@ -1,12 +1,13 @@
 """A private haproxy: what all of its configurations begin with, and haproxy as a server that answers by itself."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.responses import Text
+from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_program
 from loadcurve.section import Check, Range, Section
@@ -109,3 +110,22 @@ def haproxy_service(haproxy: Haproxy) -> Service:
 def section(head: str, lines: Iterable[str]) -> str:
     """Text of a section of the configuration."""
     return "\n".join((head, *(f"    {line}" for line in lines), ""))
+
+
+@dataclass(frozen=True)
+class HaproxySection(Section):
+    """A haproxy that serves responses from memory."""
+
+    response: Text = field(default_factory=Text)
+    """What it responds with."""
+
+    process: HaproxyProcess = field(default_factory=HaproxyProcess)
+    """How it runs."""
+
+
+def _start(section: HaproxySection, host: ServerHost) -> ServerGroup:
+    process = replace(section.process, connections=max(section.process.connections, host.connections))
+    return host.group(haproxy_service(Haproxy(host.name, host.listen, section.response, process)))
+
+
+HAPROXY = Server("haproxy", "A haproxy that serves responses from memory.", HaproxySection, _start)

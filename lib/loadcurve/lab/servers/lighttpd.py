@@ -1,8 +1,9 @@
 """A private lighttpd that sends files."""
 
 from loadcurve.lab.hosts.tools import PackageFile, Tool
+from loadcurve.lab.servers.server import Server
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.servers.web import WebSection, WebServer, web_server
 
 TOOL = Tool("lighttpd", "server", "-v", "lighttpd")
 DEFLATE = PackageFile("lighttpd-mod-deflate", "/usr/lib/lighttpd/mod_deflate.so", "compresses responses")
@@ -63,3 +64,11 @@ def lighttpd_service(server: WebServer) -> Service:
         folders=server.folders,
         url=server.listen.url,
     )
+
+
+LIGHTTPD = Server(
+    "lighttpd",
+    "A lighttpd, which sends files.",
+    WebSection,
+    lambda section, host: host.group(lighttpd_service(web_server(section, host))),
+)

@@ -5,10 +5,11 @@ for all that goes with it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import (
@@ -217,3 +218,27 @@ def _locations(name: str, response: Response) -> list[str]:
         # Each of the two stars can end anywhere and nothing follows them, so all ways of dividing the text are tried.
         body = [f'set $text "{"a" * response.steps}";', 'if ($text ~ "^[ab]*[ab]*[^ab]") { return 500; }', *body]
     return block("location /", body)
+
+
+def nginx_process(process: Process, connections: int, programs: Programs, *modules: str) -> Process:
+    """Return how an nginx runs on a host: with room for the connections, and with the modules that it has to load.
+
+    Parameters
+    ----------
+    process : Process
+        Settings of the study.
+    connections : int
+        Largest number of concurrent connections to expect.
+    programs : Programs
+        Of the host.
+    *modules : str
+        File names of modules that it needs.
+    """
+    missing = [name for name in modules if not any(path.endswith(name) for path in process.modules)]
+    early = process.early_errors and programs.nginx_takes_early_errors(process.program)
+    return replace(
+        process,
+        modules=(*process.modules, *map(programs.module, missing)),
+        connections=max(process.connections, connections),
+        early_errors=early,
+    )

@@ -4,19 +4,24 @@ Its workers are what the formula of the best number of threads is about: N = (pr
 time, for each processor.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import PackageFile, Tool
-from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
-from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives
+from loadcurve.lab.servers.mariadb import DATABASE, MariaDb, mariadb_service
+from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives, nginx_process
+from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
 from loadcurve.section import Range, Section
 
 TOOL = Tool("php-fpm", "server of pages", "-v", "php-fpm")
 MYSQLI = PackageFile("php-mysql", "/usr/lib/php/*/mysqli.so", "connects PHP to a database")
+
+# As many connections to the database as PHP has processes, and some spare ones.
+_SPARE_CONNECTIONS = 16
 
 _FPM = """\
 ; A private PHP-FPM of the laboratory; started in the run's folder by the command in run.json.
@@ -208,3 +213,61 @@ def php_front_service(
 def _passed(php: PhpFpm) -> list[str]:
     # A page may take its time: what is measured is the server, not a limit of the proxy.
     return [f"fastcgi_pass unix:{php.socket};", "fastcgi_read_timeout 300;"]
+
+
+Children = Annotated[int, Range(1, 1000)]
+
+
+@dataclass(frozen=True)
+class PhpSection(Section):
+    """PHP-FPM behind an nginx, before a MariaDB, all on one host."""
+
+    children: Children = 8
+    """``pm.max_children``: how many requests it works on at once."""
+
+    page: Page = field(default_factory=Page)
+    """What each request does."""
+
+    rows: Annotated[int, Range(1, 1_000_000)] = 1000
+    """Rows of the database's table, at least one for each query of the page."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if 1 <= self.rows < self.page.queries:  # where a query finds no row the database does not sleep
+            rule = f"at most {self.rows}, the number of rows, because each query is for another row"
+            yield ValueRuleError("page.queries", rule, self.page.queries)
+
+
+def start_php(children: int, rows: int, page: Callable[[MariaDb], str], host: ServerHost) -> ServerGroup:
+    """Return a MariaDB, a PHP-FPM that serves one page, and the nginx in front of it.
+
+    Parameters
+    ----------
+    children : int
+        Requests that PHP handles at once.
+    rows : int
+        Rows of the database's table.
+    page : callable
+        Database → text of the page.
+    host : ServerHost
+        Where they start.
+    """
+    database = MariaDb(f"{host.name}-db", rows, connections=children + _SPARE_CONNECTIONS)
+    php = PhpFpm(f"{host.name}-php", children, *host.programs.php())
+    process = nginx_process(Process(), host.connections, host.programs)
+    front = php_front_service(host.name, host.listen, php, process, Serving(), ["page"])
+    return host.group(mariadb_service(database), php_service(php, {"page": page(database)}), front)
+
+
+def _work_s(section: PhpSection) -> float:
+    """Waits of the database, and 1 µs for each round of SHA-1."""
+    return section.page.queries * section.page.wait_ms / 1000 + section.page.steps / 1e6
+
+
+PHP = Server(
+    "php",
+    "PHP-FPM behind an nginx, before a MariaDB.",
+    PhpSection,
+    lambda section, host: start_php(section.children, section.rows, section.page.text, host),
+    require=lambda section, programs: programs.php(),
+    work_s=_work_s,
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.section import Range, Section
+from loadcurve.section import Choice, Range, Section
 
 # A directive of nginx.conf must fit its 4096-byte buffer (nginx src/core/ngx_conf_file.c, NGX_CONF_BUFFER).
 BodyBytes = Annotated[int, Range(1, 3000)]
@@ -67,3 +67,28 @@ class Status(Section):
 
 
 Response = Text | Files | Delay | Burn | Status
+
+
+@dataclass(frozen=True)
+class ResponseSection(Choice):
+    """What a server responds with: one of these; a text of 616 bytes where none is given."""
+
+    text: Text | None = None
+    """A body from memory, at once."""
+
+    files: Files | None = None
+    """Files of given sizes."""
+
+    delay: Delay | None = None
+    """A body after a wait on a timer."""
+
+    burn: Burn | None = None
+    """A body after work of the processor."""
+
+    status: Status | None = None
+    """Counters of nginx itself."""
+
+    @property
+    def value(self) -> Response:
+        """The response itself."""
+        return self.chosen[1] or Text()

@@ -1,9 +1,14 @@
 """What web servers other than nginx have in common: files that they send, and how."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers.responses import Files
+from loadcurve.lab.servers.server import ServerHost
 from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_flag, check_name, check_program
+from loadcurve.section import Range, Section, broken_by
 
 
 @dataclass(frozen=True)
@@ -60,3 +65,34 @@ class WebServer:
     def index(self) -> str:
         """Name of the file that is its root."""
         return f"{self.files.sizes_bytes[0]}.bin"
+
+
+@dataclass(frozen=True)
+class WebSection(Section):
+    """A server of files: apache, lighttpd or caddy."""
+
+    files: Files = field(default_factory=lambda: Files((616,)))
+    """What it sends; the first one is its root."""
+
+    workers: Annotated[int, Range(0, 1024)] = 0
+    """Threads of apache, processes of lighttpd, CPUs of caddy; 0 for the usual number. That is twice the connections
+    for apache, 400–2048, as one whose threads are all busy closes connections that it keeps alive; 1 for lighttpd and
+    caddy."""
+
+    access_log: bool = False
+    """Whether it writes a line for each request."""
+
+    gzip: bool = False
+    """Whether it compresses for clients that ask for it."""
+
+    program: str = ""
+    """Its absolute path; empty for the usual name."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        yield from broken_by(lambda: self.program and check_program("program", self.program))
+
+
+def web_server(section: WebSection, host: ServerHost) -> WebServer:
+    """Return the settings of a server of files on a host."""
+    own = (section.files, section.workers, host.connections, section.access_log, section.gzip, section.program)
+    return WebServer(host.name, host.listen, *own)

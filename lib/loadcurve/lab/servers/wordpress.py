@@ -4,9 +4,14 @@ Debian's own configuration, which wants files in /etc, is passed by: one page of
 then does what WordPress's own ``index.php`` does.  The first request writes the tables and answers 503.
 """
 
+from dataclasses import dataclass
+
 from loadcurve.lab.hosts.tools import PackageFile
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
+from loadcurve.lab.servers.php import Children, start_php
+from loadcurve.lab.servers.server import Server
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_path
+from loadcurve.section import Section
 
 PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
 THEME = PackageFile(
@@ -86,3 +91,20 @@ def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/
         else f"null, 'root', '', '{DATABASE}', null, '{socket}'",
         home=check_endpoint("home", home).url.rstrip("/"),
     )
+
+
+@dataclass(frozen=True)
+class WordpressSection(Section):
+    """WordPress' front page, by PHP-FPM and MariaDB on one host."""
+
+    children: Children = 8
+    """``pm.max_children``: how many requests it works on at once."""
+
+
+WORDPRESS = Server(
+    "wordpress",
+    "WordPress behind an nginx, before a MariaDB.",
+    WordpressSection,
+    lambda section, host: start_php(section.children, 1, lambda database: wordpress_page(database, host.listen), host),
+    require=lambda section, programs: programs.php(),
+)

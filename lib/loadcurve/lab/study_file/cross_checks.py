@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loadcurve.errors import LabError, ValueRuleError
+from loadcurve.lab.balancers import BALANCERS
+from loadcurve.lab.balancers.ipvs import IpvsSection
 from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.wiring import resolve
+from loadcurve.lab.monitors.counters import COUNTERS, STUB_STATUS
+from loadcurve.lab.servers.nginx_server import NginxSection
 from loadcurve.lab.study_file.sections import Sections
 from loadcurve.study import place_of
-
-_KERNEL = ("nft", "ipvs")
 
 
 def broken_together(settings: Sections) -> Iterator[ValueRuleError]:
@@ -64,8 +66,13 @@ def _links(settings: Sections) -> list[ValueRuleError]:
 def _endpoints(settings: Sections) -> int:
     """How many places the servers answer at."""
     servers = sum(name.startswith("S") for name in settings.topology.names) or 1
-    nginx = settings.server.nginx
+    nginx = _nginx(settings)
     return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
+
+
+def _nginx(settings: Sections) -> NginxSection | None:
+    section = settings.server.chosen[1]
+    return section if isinstance(section, NginxSection) else None
 
 
 def _clients(settings: Sections) -> int:
@@ -74,7 +81,7 @@ def _clients(settings: Sections) -> int:
 
 
 def _layout(settings: Sections) -> list[ValueRuleError]:
-    nginx, topology, port = settings.server.nginx, settings.topology, settings.server.port
+    nginx, topology, port = _nginx(settings), settings.topology, settings.server.port
     if nginx is None or not nginx.layout:
         return []
     workers, found = nginx.process.workers, []
@@ -117,17 +124,19 @@ def _balancer(settings: Sections) -> list[ValueRuleError]:
     kind, there = settings.balancer.kind, "LB" in settings.topology.names
     if not kind:
         return []
-    if kind in _KERNEL and settings.topology.recipe != "client_l4_servers":
+    if BALANCERS[kind].in_kernel and settings.topology.recipe != "client_l4_servers":
         return [ValueRuleError("balancer", f"a program: {kind} needs the topology client_l4_servers", kind)]
     if not there and settings.topology.names != ("local",):
         return [ValueRuleError("balancer", "left out: this topology has no LB", kind)]
     if settings.server.url is not None:
         return [ValueRuleError("balancer", "left out before a server that runs already", kind)]
-    ipvs, servers = settings.balancer.ipvs, _endpoints(settings)
-    if ipvs is not None and ipvs.weights and len(ipvs.weights) != servers:
+    ipvs, servers = settings.balancer.chosen[1], _endpoints(settings)
+    if not isinstance(ipvs, IpvsSection):
+        return []
+    if ipvs.weights and len(ipvs.weights) != servers:
         return [ValueRuleError("balancer.ipvs.weights", f"one for each of {servers} servers, or none", ipvs.weights)]
-    nginx = settings.server.nginx
-    if ipvs is not None and ipvs.forward == "dr" and nginx is not None and nginx.layout == "E":
+    nginx = _nginx(settings)
+    if ipvs.forward == "dr" and nginx is not None and nginx.layout == "E":
         return [
             ValueRuleError("balancer.ipvs.forward", "nat: direct routing cannot change the port, E has several", "dr")
         ]
@@ -135,14 +144,16 @@ def _balancer(settings: Sections) -> list[ValueRuleError]:
 
 
 def _monitors(settings: Sections) -> list[ValueRuleError]:
-    if settings.monitors.stub_status is not None and settings.server.nginx is None:
-        return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
-    if settings.monitors.stub_status is not None and settings.server.nginx.layout:
+    nginx, balancer = _nginx(settings), settings.balancer.kind
+    if getattr(settings.monitors, STUB_STATUS.name) is not None and (nginx is None or nginx.layout):
+        if nginx is None:
+            return [ValueRuleError("monitors.stub_status", "left out: the server is no nginx", settings.server.program)]
         rule = "left out: a server with a layout has no page of its own"
-        return [ValueRuleError("monitors.stub_status", rule, settings.server.nginx.layout)]
-    if settings.monitors.counters is not None and settings.balancer.kind not in (*_KERNEL, "haproxy"):
-        rule = "left out: only nft, ipvs and haproxy count for each server"
-        return [ValueRuleError("monitors.counters", rule, settings.balancer.kind or "no balancer")]
+        return [ValueRuleError("monitors.stub_status", rule, nginx.layout)]
+    if getattr(settings.monitors, COUNTERS.name) is not None and not (balancer and BALANCERS[balancer].counts):
+        *first, last = (name for name, one in BALANCERS.items() if one.counts)
+        rule = f"left out: only {', '.join(first)} and {last} count for each server"
+        return [ValueRuleError("monitors.counters", rule, balancer or "no balancer")]
     return []
 
 

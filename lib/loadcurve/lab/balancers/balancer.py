@@ -1,0 +1,144 @@
+"""A balancer as it is registered, the host on which it starts, and what it comes to there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from loadcurve.lab.balancers.rules import Rules
+from loadcurve.lab.balancers.shares import ServerOf, expected_shares, find_seed
+from loadcurve.lab.hosts.capabilities import Programs
+from loadcurve.lab.servers.service import Service
+from loadcurve.lab.servers.settings import Endpoint
+from loadcurve.section import Range
+
+NAME = "LB"
+# Kernel rules use adjacent ports for their services, below the ephemeral ports of Linux (from 32768).
+_FIRST_SERVICE = 20_000
+Services = Annotated[int, Range(1, 10_000)]
+"""Number of services that kernel rules have."""
+
+
+@dataclass(frozen=True)
+class BalancerHost:
+    """What a balancer has to know of its host and study.
+
+    Attributes
+    ----------
+    address : str
+        Main address of the host.
+    free_endpoint : callable
+        Returns another endpoint of the host at each call.
+    servers : tuple of Endpoint
+        The servers among which it chooses.
+    clients : mapping of str to int
+        Address of each client → its connections.
+    programs : Programs
+        Where programs and modules are that each distribution names in its own way.
+    """
+
+    address: str
+    free_endpoint: Callable[[], Endpoint]
+    servers: tuple[Endpoint, ...]
+    clients: Mapping[str, int]
+    programs: Programs
+
+    @property
+    def connections(self) -> int:
+        """Connections of all clients."""
+        return sum(self.clients.values())
+
+    def service_endpoints(self, count: int, first: int = _FIRST_SERVICE) -> tuple[Endpoint, ...]:
+        """Return endpoints at adjacent ports, for the services of kernel rules; the load goes to the last one."""
+        return tuple(Endpoint(self.address, first + i) for i in range(count))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """What balances.
+
+    Attributes
+    ----------
+    endpoint : Endpoint
+        Where requests go.
+    service : Service or None
+        A program.
+    rules : Rules or None
+        Rules of the kernel, instead.
+    counting : tuple of str and tuple of str
+        Tool and command that print its counters for each server; empty where it has none.
+    expected : mapping of str to float
+        Endpoint of each server → its expected part of all connections (for an L7 proxy: of all requests); empty where
+        the part depends on the servers.
+    before : tuple of tuple of str
+        Commands that prepare each server's host.
+    """
+
+    endpoint: Endpoint
+    service: Service | None = None
+    rules: Rules | None = None
+    counting: tuple[str, tuple[str, ...]] = ("", ())
+    expected: Mapping[str, float] = field(default_factory=dict)
+    before: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Command that starts the program, or that loads the rules."""
+        return self.service.argv if self.service else self.rules.load if self.rules else ()
+
+
+@dataclass(frozen=True)
+class Balancer:
+    """A balancer that a study can name.
+
+    Attributes
+    ----------
+    name : str
+        Its key in the section `balancer`.
+    description : str
+        A sentence for the schema and the reference page.
+    section : type
+        The dataclass that is the key's value; it has a `scheduler`.
+    start : callable
+        Section, `BalancerHost` and seed of its hash → `Balanced`.
+    server_of : ServerOf or None
+        The hash by which its scheduler ``hash`` chooses, where the laboratory can compute it.
+    counts : bool
+        Whether it counts connections or requests for each server.
+    in_kernel : bool
+        Whether it is rules of the kernel, which need the topology ``client_l4_servers``.
+    require : callable
+        Section and `Programs`: raises `LabError` for a module or a program that is missing.
+    missing_in_kernel : callable
+        Returns what the kernel lacks and what to do instead; None where the kernel lacks nothing.
+    """
+
+    name: str
+    description: str
+    section: type
+    start: Callable[[Any, BalancerHost, int], Balanced]
+    server_of: ServerOf | None = None
+    counts: bool = False
+    in_kernel: bool = False
+    require: Callable[[Any, Programs], object] = lambda section, programs: None
+    missing_in_kernel: Callable[[], tuple[str, str] | None] = lambda: None
+
+    def balance(self, section: Any, host: BalancerHost) -> Balanced:
+        """Return what balances on a host, with the expected share of each server."""
+        hashed = self.server_of if section.scheduler == "hash" else None
+        seed = find_seed(host.clients, len(host.servers), hashed) if hashed else 1
+        if hashed:
+            shares = expected_shares(host.clients, len(host.servers), hashed, seed)
+        else:
+            shares = _shares(section, len(host.servers))
+        return replace(
+            self.start(section, host, seed), expected=dict(zip(map(str, host.servers), shares, strict=False))
+        )
+
+
+def _shares(section: Any, servers: int) -> tuple[float, ...]:
+    """Part of each server by weight, or equal parts, which schedulers with an unknown hash promise, too."""
+    weights = getattr(section, "weights", ()) if section.scheduler != "rr" else ()
+    if section.scheduler in ("lc", "wlc") or (weights and not sum(weights)):
+        return ()  # the servers' current connections decide
+    weights = weights or (1,) * servers
+    return tuple(weight / sum(weights) for weight in weights)
