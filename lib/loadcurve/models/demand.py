@@ -14,12 +14,11 @@ Distributions", JASA 62, 1967.
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from loadcurve.arrays import measured
-from loadcurve.errors import ValueRuleError
+from loadcurve.arrays import Array
+from loadcurve.models._runs import group_runs, known_runs
 from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 
@@ -47,8 +46,8 @@ def find_demand(connections: ArrayLike, throughput_rps: ArrayLike, level: float 
     -------
     Estimate
         D in seconds.  Its interval is 1 / that of X_max, a t interval over the repeats at that level, widened for the
-        choice of the highest of several levels.  X_max itself leans upwards, and D downwards, by about a plateau's
-        scatter.
+        choice of the highest of several levels.  X_max itself is biased upwards, and D downwards, by about the
+        scatter of a plateau.
 
     Raises
     ------
@@ -60,32 +59,29 @@ def find_demand(connections: ArrayLike, throughput_rps: ArrayLike, level: float 
     >>> print(find_demand([1, 1, 8, 8, 8, 32, 32, 32], [99, 101, 398, 400, 402, 389, 390, 391]))
     0.0025 [0.002469, 0.002531]
     """
-    runs, warnings = _known_runs(connections, throughput_rps)
-    levels = runs.groupby("connections")["throughput_rps"].mean()
-    x_max, best, near = _highest(runs["connections"], runs["throughput_rps"], level)
-    if len(levels) == 1:
+    number, throughput, warnings = known_runs(connections, throughput_rps)
+    levels = group_runs(number, throughput)
+    x_max, best, near = _highest(number, throughput, level)
+    if levels.loads.size == 1:
         warnings.append("1 level: nothing shows that throughput is at its plateau")
-    elif best == levels.index[-1]:
-        warnings.append(_still_rising(levels))
+    elif best == levels.loads[-1]:
+        (before, last), rise = levels.loads[-2:], levels.means[-1] / levels.means[-2] - 1
+        warnings.append(
+            f"throughput still rises at the last level (N = {last:g}, {rise:+.2%} from N = {before:g}): "
+            "D is an upper bound"
+        )
     if x_max.lo <= 0:
         warnings.append("the interval of the highest throughput reaches 0: the demand has no upper end")
-    return Estimate(
-        1 / x_max.value,  # D = U / X at U = 1
-        1 / x_max.hi,
-        np.inf if x_max.lo <= 0 else 1 / x_max.lo,
-        level,
-        f"1 / mean throughput at N = {best:g}, {near}",
-        (*warnings, *x_max.warnings),
-    )
+    return _reciprocal(x_max, f"1 / mean throughput at N = {best:g}, {near}", warnings)  # D = U / X at U = 1
 
 
 def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: float = 0.95) -> Estimate:
     """Least response time, from throughput by Little's law: R_min = min over N of N / X, for a closed loop (Z = 0).
 
     N / X is the time from one request of a connection to its next.  It takes no response time from the generator, so
-    neither a correction for coordinated omission nor a wait inside the generator is in the way; and because it is the
-    least one, no level's mean throughput lies above the bound N / R_min.  Chosen as the least, it leans downwards by
-    about its scatter.
+    neither a correction for coordinated omission nor a wait inside the generator affects it.  Because it is the least
+    one, no level's mean throughput lies above the bound N / R_min.  As the least of several, it is biased downwards
+    by about its scatter.
 
     Parameters
     ----------
@@ -108,31 +104,31 @@ def find_latency_min(connections: ArrayLike, throughput_rps: ArrayLike, level: f
     >>> print(find_latency_min([1, 1, 8, 8, 8, 32, 32, 32], [99, 101, 398, 400, 402, 389, 390, 391]))
     0.01 [0.008873, 0.01146]
     """
-    runs, warnings = _known_runs(connections, throughput_rps)
+    number, throughput, warnings = known_runs(connections, throughput_rps)
     # R = N / X, Z = 0: the least R is the highest X / N.
-    rate, best, near = _highest(runs["connections"], runs["throughput_rps"] / runs["connections"], level)
-    levels = runs.groupby("connections")["throughput_rps"].mean()
-    if best != levels.index[0]:
-        gain = levels.index[0] / levels.iloc[0] * rate.value
+    rate, best, near = _highest(number, throughput / number, level)
+    levels = group_runs(number, throughput)
+    first = levels.loads[0]
+    if best != first:
+        gain = first / levels.means[0] * rate.value
         warnings.append(
-            f"the least response time is at N = {best:g}, not at N = {levels.index[0]:g}, where it is {gain:.2f} times "
+            f"the least response time is at N = {best:g}, not at N = {first:g}, where it is {gain:.2f} times "
             "as long, as on processors that sleep while one connection leaves them idle"
         )
     if rate.lo <= 0:
         warnings.append("the interval of the throughput reaches 0: the least response time has no upper end")
-    return Estimate(
-        1 / rate.value,
-        1 / rate.hi,
-        np.inf if rate.lo <= 0 else 1 / rate.lo,
-        level,
-        f"N / mean throughput at N = {best:g}, {near}",
-        (*warnings, *rate.warnings),
-    )
+    return _reciprocal(rate, f"N / mean throughput at N = {best:g}, {near}", warnings)
 
 
-def _highest(connections: pd.Series, values: pd.Series, level: float) -> tuple[Estimate, float, str]:
+def _reciprocal(found: Estimate, method: str, warnings: list[str]) -> Estimate:
+    """Return 1 / `found`, without an upper end where the interval of `found` reaches 0."""
+    hi = np.inf if found.lo <= 0 else 1 / found.lo
+    return Estimate(1 / found.value, 1 / found.hi, hi, found.level, method, (*warnings, *found.warnings))
+
+
+def _highest(connections: Array, values: Array, level: float) -> tuple[Estimate, float, str]:
     """Return the highest of the means by level, its connections, and how its interval was made."""
-    groups = {number: group.to_numpy() for number, group in values.groupby(connections.to_numpy())}
+    groups = {number: values[connections == number] for number in np.unique(connections)}
     best = max(groups, key=lambda number: groups[number].mean())
     runs = groups[best]
     found = find_mean(runs, level)
@@ -146,24 +142,3 @@ def _highest(connections: pd.Series, values: pd.Series, level: float) -> tuple[E
     lo = found.value - stdtrit(runs.size - 1, below) * scatter / np.sqrt(runs.size)
     how = f"t interval over its repeats, widened for the choice among {near} levels"
     return replace(found, lo=min(lo, found.value)), best, how
-
-
-def _known_runs(connections: ArrayLike, throughput_rps: ArrayLike) -> tuple[pd.DataFrame, list[str]]:
-    """Runs with both numbers, and a warning for those without."""
-    number = np.atleast_1d(measured("connections", connections))
-    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
-    if number.shape != throughput.shape or number.ndim != 1:
-        raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
-    known = ~(np.isnan(number) | np.isnan(throughput))
-    if not known.any():
-        raise ValueRuleError("throughput_rps", "known for at least one run", "none")
-    warnings = [] if known.all() else [f"{(~known).sum()} of {known.size} runs have no value and are left out"]
-    return pd.DataFrame({"connections": number[known], "throughput_rps": throughput[known]}), warnings
-
-
-def _still_rising(levels: pd.Series) -> str:
-    rise = levels.iloc[-1] / levels.iloc[-2] - 1
-    return (
-        f"throughput still rises at the last level (N = {levels.index[-1]:g}, {rise:+.2%} from "
-        f"N = {levels.index[-2]:g}): D is an upper bound"
-    )

@@ -71,7 +71,7 @@ def test_a_run_without_a_value_is_left_out():
     ("number", "throughput", "message"),
     [
         ([1, 2], [10], "throughput_rps must be of the shape of connections"),
-        ([1], [np.nan], "throughput_rps must be known for one run at least"),
+        ([1], [np.nan], "throughput_rps must be known for at least one run"),
         ([0], [10], "connections must be > 0"),
         ([1], [0], "throughput_rps must be"),
     ],

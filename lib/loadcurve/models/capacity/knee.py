@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
 from loadcurve.models.bounds import find_saturation
-from loadcurve.models.capacity._runs import Runs, known_runs
+from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.demand import find_demand, find_latency_min
@@ -81,7 +81,7 @@ def find_curvature_knee(
     >>> print(find_curvature_knee(LAWS["roofline"], connections, throughput))
     8.015 [7.957, 8.047]
     """
-    runs = known_runs(connections, throughput_rps, len(law.parameters))
+    runs = grouped_runs(connections, throughput_rps, len(law.parameters))
     method = f"maximum curvature of {law.name}, axes scaled to the last level and the highest throughput"
     return _of_law(law, runs, curvature, method, (level, draws, seed))
 
@@ -107,7 +107,7 @@ def find_power_knee(
     >>> print(find_power_knee(amdahl, connections, amdahl.function(np.array(connections), 100, 0.1)))  # (1 − α) / α
     9 [9, 9]
     """
-    runs = known_runs(connections, throughput_rps, len(law.parameters))
+    runs = grouped_runs(connections, throughput_rps, len(law.parameters))
     return _of_law(law, runs, power, f"maximum power X²/N of {law.name}, closed loop", (level, draws, seed))
 
 
@@ -186,7 +186,7 @@ def summarise_knees(
     3    power of levels          8.0
     4            Kneedle          8.0
     """
-    runs = known_runs(connections, throughput_rps, 3)
+    runs = grouped_runs(connections, throughput_rps, 3)
     pair = runs.connections, runs.throughput_rps
     found = {
         "saturation N*": find_saturation(find_demand(*pair, level), find_latency_min(*pair, level)),
@@ -229,7 +229,7 @@ def _of_levels(
     how: _How,
 ) -> Estimate:
     level, draws, seed = how
-    runs = known_runs(connections, throughput_rps, 3)
+    runs = grouped_runs(connections, throughput_rps, 3)
     value = knee(runs.levels, runs.means)
     if runs.repeats.max() == 1:
         alone = "1 repeat at every level: no interval"

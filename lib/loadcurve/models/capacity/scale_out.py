@@ -16,7 +16,7 @@ from scipy import stats
 
 from loadcurve.arrays import Array, above_0, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity._runs import Runs, known_runs
+from loadcurve.models.capacity._runs import Runs, grouped_runs
 from loadcurve.models.scaling.model_selection import run_tournament
 from loadcurve.stats.mean import find_mean
 from loadcurve.stats.ratio import find_ratio
@@ -68,7 +68,7 @@ def summarise_scale_out(
     the baseline is a lower bound: this efficiency is at most 1.10, and being above 1 shows nothing but that
     """
     between_0_and_1("level", level)
-    runs = known_runs(units, throughput_rps, 2, "units")
+    runs = grouped_runs(units, throughput_rps, 2, "units")
     groups = [runs.throughput_rps[runs.of_level == i] for i in range(runs.levels.size)]
     rows = [
         {
@@ -137,7 +137,7 @@ def summarise_projection(
     1    4.0             NaN  180.0  340.0
     """
     between_0_and_1("level", level)
-    runs = known_runs(units, throughput_rps, 2, "units")
+    runs = grouped_runs(units, throughput_rps, 2, "units")
     more = np.atleast_1d(above_0("at", at))
     if not (more > runs.levels[-1]).all():
         raise ValueRuleError("at", f"above the largest size measured, {runs.levels[-1]:g}", at)

@@ -16,8 +16,8 @@ from scipy.special import ndtr, stdtrit
 
 from loadcurve.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.errors import ValueRuleError
+from loadcurve.models._runs import group_runs
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.points import group_runs
 from loadcurve.models.scaling.repeats import summarise_points
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate

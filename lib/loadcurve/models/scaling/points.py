@@ -1,37 +1,10 @@
-"""Points of a curve, checked: sorted, each level once, missing values left out with a warning; and runs by level."""
-
-from typing import NamedTuple
+"""Points of a curve, checked: sorted, each level once, missing values left out with a warning."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from loadcurve.arrays import Array, Integers, above_0, measured
+from loadcurve.arrays import Array, above_0, measured
 from loadcurve.errors import ValueRuleError
-
-
-class Levels(NamedTuple):
-    """Runs grouped by load: each load once, which one each run (m,) belongs to, and facts about each load (n,)."""
-
-    loads: Array
-    of_run: Integers
-    means: Array
-    repeats: Integers
-    squares: Array
-    """Sum of squares of the runs around the mean of their load."""
-
-
-def group_runs(connections: Array, throughput_rps: Array) -> Levels:
-    """Group runs, all of them known, by their load.
-
-    Examples
-    --------
-    >>> group_runs(np.array([1.0, 8.0, 1.0]), np.array([9.0, 80.0, 11.0])).means
-    array([10., 80.])
-    """
-    loads, of_run, repeats = np.unique(connections, return_inverse=True, return_counts=True)
-    means = np.bincount(of_run, throughput_rps) / repeats
-    squares = np.bincount(of_run, (throughput_rps - means[of_run]) ** 2)
-    return Levels(loads, of_run, means, repeats, squares.astype(float))
 
 
 def known_points(

@@ -5,9 +5,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import optimize
 
-from loadcurve.arrays import Array, Integers, measured
-from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling.points import group_runs
+from loadcurve.arrays import Array, Integers
+from loadcurve.models._runs import group_runs, known_runs
 
 
 def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.DataFrame:
@@ -46,14 +45,8 @@ def summarise_points(connections: ArrayLike, throughput_rps: ArrayLike) -> pd.Da
     0          1.0           100.0        2         1.60    1.97
     1          8.0           800.0        2        12.81    0.03
     """
-    number = np.atleast_1d(measured("connections", connections))
-    throughput = np.atleast_1d(measured("throughput_rps", throughput_rps))
-    if number.shape != throughput.shape or number.ndim != 1:
-        raise ValueRuleError("throughput_rps", f"of the shape of connections, {number.shape}", throughput.shape)
-    known = np.isfinite(number) & np.isfinite(throughput)
-    if not known.any():
-        raise ValueRuleError("throughput_rps", "known for one run at least", f"{known.size} runs without a value")
-    levels, _, means, repeats, squares = group_runs(number[known], throughput[known])
+    number, throughput, _ = known_runs(connections, throughput_rps)
+    levels, _, means, repeats, squares = group_runs(number, throughput)
     scatter = _scatter(means, squares, repeats - 1)
     weight = repeats / (scatter if np.all(scatter > 0) else means) ** 2
     return pd.DataFrame(

@@ -18,9 +18,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
+from loadcurve.models._runs import group_runs
 from loadcurve.models.scaling.bootstrap import LEAST, bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.law import Law
-from loadcurve.models.scaling.points import group_runs
 
 # In simulation, intervals from the residuals of five levels hold the truth in some 83 % of studies, of eight in 95 %.
 _FEW_DEGREES = 5
