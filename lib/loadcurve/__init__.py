@@ -16,7 +16,7 @@ Page       the argument in words                                                
 
 Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tables; ``check_*`` table → the same table, or
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
-``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → Series; ``launch`` → run folders.
+``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
 Layers, bottom up: ``arrays errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
 ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``plots`` < ``publish`` < ``batch site launching`` < ``cli``.

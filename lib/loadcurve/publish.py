@@ -161,7 +161,7 @@ def values(
     unit: str | None = None,
     digits: int = 3,
     **named: Quantity,
-) -> pd.Series:
+) -> pd.DataFrame:
     """Publish numbers, or short texts, that a page quotes with ``{{ value(notebook, name) }}``.
 
     Parameters
@@ -183,8 +183,8 @@ def values(
 
     Returns
     -------
-    pandas.Series
-        The texts of all values published under `prefix` so far, by name, as a page shows them.
+    pandas.DataFrame
+        Column ``value``: the texts of all values published under `prefix` so far, by name, as a page shows them.
 
     Raises
     ------
@@ -194,9 +194,10 @@ def values(
     Examples
     --------
     >>> publish.values(prefix="usl.", peak=96.5, peak_rps=41_418.0, error=(0.0213, "ratio 2"))  # doctest: +SKIP
-    usl.peak            96.5
-    usl.peak_rps    41.4 k/s
-    usl.error          2.1 %
+                  value
+    usl.peak       96.5
+    usl.peak_rps  41.4 k/s
+    usl.error     2.1 %
     """
     if isinstance(quantities, pd.DataFrame):
         quantities = {f"{row}.{name}": cell for row, cells in quantities.iterrows() for name, cell in cells.items()}
@@ -212,7 +213,7 @@ def values(
         known |= shown
         write_text(target, json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
     texts = {name: one["text"] for name, one in known.items() if name.startswith(prefix)}
-    return pd.Series(texts, name="value", dtype="object")
+    return pd.Series(texts, name="value", dtype="object").to_frame()
 
 
 def _formatted(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:

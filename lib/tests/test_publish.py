@@ -114,18 +114,18 @@ def test_values_share_prefix_unit_and_digits(begun):
     publish.values(row, prefix="gain.", unit="rps", digits=2)
     publish.values(pd.DataFrame({"peak": [96.0]}, index=["usl"]))
     shown = publish.values(prefix="gain.", latency_s=0.0123, enough="yes")
-    assert shown.to_dict() == {
+    assert shown["value"].to_dict() == {
         "gain.few": "10/s", "gain.most": "512/s", "gain.latency_s": "12.3 ms", "gain.enough": "yes",
     }  # fmt: skip
     assert sorted(json.loads((begun / "values.json").read_text())) == [*sorted(shown.index), "usl.peak"]
     shown = publish.values(prefix="fit.", error=(0.0213, "ratio 2"), rate=(Estimate(8.0, 7.0, 9.0, 0.95, "t"), "4"))
-    assert shown.to_dict() == {"fit.error": "2.1 %", "fit.rate": "8"}
-    assert publish.values(prefix="is.", whole=True, empty=pd.Series([1]).gt(1).all()).tolist() == ["yes", "no"]
+    assert shown["value"].to_dict() == {"fit.error": "2.1 %", "fit.rate": "8"}
+    assert publish.values(prefix="is.", whole=True, empty=pd.Series([1]).gt(1).all())["value"].tolist() == ["yes", "no"]
     with pytest.raises(
         LoadcurveError, match="format must be a unit and a number of digits, such as 'ratio 2', got 'percent'"
     ):
         publish.values(error=(0.0213, "percent"))
-    assert publish.values(prefix="usl.", unit="", latency_s=0.5)["usl.latency_s"] == "0.500", (
+    assert publish.values(prefix="usl.", unit="", latency_s=0.5)["value"]["usl.latency_s"] == "0.500", (
         "a unit that is given wins"
     )
 
