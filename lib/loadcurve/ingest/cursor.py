@@ -55,6 +55,7 @@ class Cursor:
         self._lines = text.split("\n")
         self._tool = tool
         self._plain = plain
+        self._skip_to = 0
         self._strays = Strays(tool)
         self.line = self.raw = ""
         self.number = 0
@@ -63,7 +64,7 @@ class Cursor:
 
     def __iter__(self) -> Iterator[str]:
         for number, raw in enumerate(self._lines, 1):
-            if line := self._plain(raw):
+            if number > self._skip_to and (line := self._plain(raw)):
                 self.number, self.line, self.raw = number, line, raw
                 yield line
 
@@ -106,6 +107,14 @@ class Cursor:
             return False
         self.warn(f"the text ends inside this line, which is left out: {self.line[:_SHOWN]!r}")
         return True
+
+    def rest(self) -> str:
+        """Return the text from the line at hand on, for a document that begins here."""
+        return "\n".join(self._lines[self.number - 1 :])
+
+    def skip(self, lines: int) -> None:
+        """Skip lines, the line at hand counted."""
+        self._skip_to = self.number + lines - 1
 
     def pass_over(self) -> None:
         """Pass over a line that is not of the tool; the first of several in a row is warned of, unless it is noise."""

@@ -7,16 +7,16 @@ What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
 
 - ``done`` or ``retired`` counts every request that ended, also one whose connection was refused; ``req/s`` is that
   over the time, cut to a whole number, and ``kbyte/s`` are kB of 1024 bytes, cut likewise.
-- ``failed`` counts what was not read to the end with a status of 2xx or 3xx; ``errored`` is never summed over the
-  threads, so it is always 0.  Errors of sockets are told on standard error only, one line each.
+- ``failed`` counts requests without a whole response of status 2xx or 3xx; ``errored`` is never summed over the
+  threads, so it is always 0.  weighttp prints errors of sockets on standard error only, one line each.
 - 0.3 and 0.4 measure no response time: the mean here is connections / throughput.  The rewrite measures in
-  microseconds: ``total_times`` with the time to connect, where a connection was made, ``response_times`` without.  A
-  percentile is the order statistic of index n p / 100, counted from 0; the median the lower middle one.
+  microseconds: ``total_times`` includes the time to connect, where a connection was made, ``response_times`` does not.
+  A percentile is the order statistic of index n p / 100, counted from 0; the median is the lower of the middle two.
 """
 
 import re
 
-from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor, number_generators
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.weighttp_json import Run, is_silent, take_json
@@ -80,89 +80,81 @@ def parse_weighttp(text: str) -> Parsed:
     >>> parsed.tables["runs"][["duration_s", "throughput_rps", "connections"]].values.tolist()
     [[6.706434, 149110.0, 100.0]]
     """
-    runs, warnings = _read(text)
+    cursor = Cursor(text, "weighttp", lambda raw: " ".join(raw.strip()[:4000].split()))
+    runs = _read(cursor)
     if not runs:
-        lines = text.split("\n")
-        at = next((i for i, line in enumerate(lines) if line.strip()), 0)
-        raise ParseError(at + 1, "a result of weighttp", lines[at].strip())
-    tables: dict[str, list[dict]] = {"runs": [], "phases": [], "latency": []}
-    for generator, run in enumerate(runs):
-        tables["runs"].append({"generator": generator, **_row(run, warnings)})
-        tables["phases"] += [{"generator": generator, **row} for row in run.phases]
-        tables["latency"] += [{"generator": generator, **row} for row in run.latency]
-    return Parsed("weighttp", tables, tuple(warnings), runs[0].version)
+        return cursor.without_report("a result of weighttp")
+    rows = [{"runs": [_row(run, cursor.warnings)], "phases": run.phases, "latency": run.latency} for run in runs]
+    tables = number_generators(("runs", "phases", "latency"), rows)
+    return Parsed("weighttp", tables, tuple(cursor.warnings), runs[0].version)
 
 
-def _read(text: str) -> tuple[list[Run], list[str]]:
+def _read(cursor: Cursor) -> list[Run]:
     runs: list[Run] = []
-    warnings: list[str] = []
-    skip_to = position = command = 0
+    command = 0
     usage = False
-    lines = text.split("\n")
-    for at, raw in enumerate(lines, 1):
-        start, position = position, position + len(raw) + 1
-        line = raw.strip()
-        usage = usage and raw[:1] in (" ", "\t")
-        if start < skip_to or not line or usage:
+    for line in cursor:
+        usage = usage and cursor.raw[:1] in (" ", "\t")
+        if usage:
             continue
+        last = runs[-1] if runs else None
+        in_result = last is not None and bool(last.result) and not last.ended
         if line.startswith("{"):
-            run = _current(runs, at, runs and runs[-1].ended)
-            skip_to = take_json(run, text, start, at, warnings)
+            cursor.skip(take_json(_current(runs, cursor, last and last.ended), cursor))
             continue
-        line = " ".join(line[:4000].split())
         if match := _COMMAND.search(line[:2000]):
             command = int(match[1])
-        if match := _BANNER.fullmatch(line):
-            run = _current(runs, at, runs and (runs[-1].ended or runs[-1].threads))
+        if match := cursor.take_if(_BANNER):
+            run = _current(runs, cursor, last and (last.ended or last.threads))
             run.version, run.command, command = match[1] or "", command, 0
-        elif match := _THREAD.fullmatch(line):
-            run = _current(runs, at, runs and (runs[-1].ended or "finished" in runs[-1].result))
+        elif match := cursor.take_if(_THREAD):
+            run = _current(runs, cursor, last and (last.ended or "finished" in last.result))
             run.threads.append((int(match[1]), int(match[2])))
-        elif _FINISHED.match(line) or (
-            runs and runs[-1].result and not runs[-1].ended and line.startswith(_STARTS)
-        ):  # fmt: skip
-            _take_result(runs, line, at, at == len(lines), warnings)
-        elif _ERROR.fullmatch(line):
-            run = _current(runs, at, runs and runs[-1].ended and not runs[-1].errors)
-            whole = at < len(lines) or _CLOSED.fullmatch(line)
-            run.errors.append((line if whole else "", at))
-        elif _USAGE.fullmatch(line):
+        elif _FINISHED.match(line) or (in_result and line.startswith(_STARTS)):
+            _take_result(runs, cursor)
+        elif cursor.take_if(_ERROR):
+            run = _current(runs, cursor, last and last.ended and not last.errors)
+            run.errors.append(("" if cursor.at_end and not cursor.take_if(_CLOSED) else line, cursor.number))
+        elif cursor.take_if(_USAGE):
             usage = True
-            run = _current(runs, at, runs and runs[-1].result)
-            run.errors = run.errors or [(line, at)]
-        elif match := _VERSION.fullmatch(line):
-            _current(runs, at, False).version = match[1]
-        elif not (_CHATTER.fullmatch(line) or is_noise(line)):
-            if runs and runs[-1].result and not runs[-1].ended and re.search("[0-9]", line):
-                raise ParseError(at, "the next line of a result of weighttp", line)
-            warnings.append(f"line {at}: {line[:60]!r} not understood, passed over")
-    return runs, warnings
+            run = _current(runs, cursor, last and last.result)
+            run.errors = run.errors or [(line, cursor.number)]
+        elif match := cursor.take_if(_VERSION):
+            _current(runs, cursor, False).version = match[1]
+        elif not (cursor.take_if(_CHATTER) or is_noise(line)):
+            if in_result and re.search("[0-9]", line):
+                cursor.fail("the next line of a result of weighttp")
+            cursor.warn(f"{line[:60]!r} not understood, passed over")
+    return runs
 
 
-def _current(runs: list[Run], at: int, is_next: object) -> Run:
+def _current(runs: list[Run], cursor: Cursor, is_next: object) -> Run:
+    """Return the run that the line at hand belongs to: the last one, unless this line begins the next."""
     if not runs or is_next:
-        runs.append(Run(at))
+        runs.append(Run(cursor.number))
     return runs[-1]
 
 
-def _take_result(runs: list[Run], line: str, at: int, is_last: bool, warnings: list[str]) -> None:
-    """One of the four lines of a result of 0.3 or 0.4, in their order."""
-    name, pattern = next((n, p) for (n, p), s in zip(_RESULT.items(), _STARTS, strict=True) if line.startswith(s))
-    match = pattern.fullmatch(line)
-    if match is None:
-        if is_last:
-            warnings.append(f"line {at}: the text ends inside this line, which is left out")
-            return
-        raise ParseError(at, f"the line {name!r} of a result of weighttp", line)
-    run = _current(runs, at, name == "finished" and runs and "finished" in runs[-1].result)
+def _take_result(runs: list[Run], cursor: Cursor) -> None:
+    """Take one of the four lines of a result of 0.3 or 0.4, in their order."""
+    name, pattern = next(
+        (name, pattern)
+        for (name, pattern), start in zip(_RESULT.items(), _STARTS, strict=True)
+        if cursor.line.startswith(start)
+    )
+    match = cursor.take_if(pattern)
+    if match is None and cursor.is_cut(False):
+        return
+    match = match or cursor.fail(f"the line {name!r} of a result of weighttp")
+    run = _current(runs, cursor, name == "finished" and runs and "finished" in runs[-1].result)
     if len(run.result) != list(_RESULT).index(name):
-        raise ParseError(at, f"the line {list(_RESULT)[len(run.result) % 4]!r} of a result of weighttp", line)
-    run.latest = at
+        cursor.fail(f"the line {list(_RESULT)[len(run.result) % 4]!r} of a result of weighttp")
+    run.latest = cursor.number
+    numbers = tuple(map(int, match.groups()))
     if name == "finished":
-        run.duration = int(match[1]) + int(match[2]) / 1e3 + int(match[3]) / 1e6
-        run.result[name] = (int(match[4]), int(match[5]))
-    else:
-        run.result[name] = tuple(map(int, match.groups()))
+        run.duration = numbers[0] + numbers[1] / 1e3 + numbers[2] / 1e6
+        numbers = numbers[3:]
+    run.result[name] = numbers
     run.ended = name == "traffic"
 
 

@@ -1,4 +1,4 @@
-"""weighttp: the JSON of its rewrite, as what was said of one run.
+"""weighttp: the JSON of its rewrite, as the result of one run.
 
 The rewrite counts ``retired`` requests, ``pass``, ``fail`` and ``errs`` (never summed), and gives the times to connect,
 to the first byte and to the end of the response in whole units of ``unit``, with the keys ``0%`` to ``100%``.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.json_text import Decoder, member, number, whole, whole_if_any
 
 _PHASES = {
@@ -31,7 +32,7 @@ _OF_TIMES = ("avg", "num", "stddev", "unit")
 
 @dataclass
 class Run:
-    """What was said of one run."""
+    """The result of one run."""
 
     line: int
     version: str = ""
@@ -47,27 +48,28 @@ class Run:
     ended: bool = False  # an error before the start, or the whole result
 
 
-def take_json(run: Run, text: str, start: int, at: int, warnings: list[str]) -> int:
-    """Take the JSON that begins in the line at `start`; return the place after it."""
-    start = text.index("{", start)
+def take_json(run: Run, cursor: Cursor) -> int:
+    """Take the JSON that begins in the line at hand; return how many lines it has."""
+    text = cursor.rest()
     try:
         decoder = Decoder(parse_int=_whole)
-        document, end = decoder.raw_decode(text, start)
+        document, end = decoder.raw_decode(text, text.index("{"))
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-            warnings.append(f"line {at}: the text ends inside the JSON, which is left out")
-            return len(text)
-        raise ParseError(error.lineno, f"JSON of weighttp: {error.msg}", text[error.pos : error.pos + 40]) from None
+            cursor.warn("the text ends inside the JSON, which is left out")
+            return text.count("\n") + 1
+        line, got = cursor.number + error.lineno - 1, text[error.pos : error.pos + 40]
+        raise ParseError(line, f"JSON of weighttp: {error.msg}", got) from None
     except (RecursionError, ValueError) as error:
-        raise ParseError(at, "JSON of weighttp", type(error).__name__) from None
-    warnings += decoder.warnings(at)
-    part = text[start:end]
+        raise ParseError(cursor.number, "JSON of weighttp", type(error).__name__) from None
+    cursor.warnings += decoder.warnings(cursor.number)
+    part = text[:end]
     try:
-        _take_document(run, document, part, warnings, at)
+        _take_document(run, document, part, cursor)
     except ParseError as error:
-        raise ParseError(at + error.line - 1, error.expected, error.got) from None
-    run.latest, run.ended = at, True
-    return end
+        raise ParseError(cursor.number + error.line - 1, error.expected, error.got) from None
+    run.latest, run.ended = cursor.number, True
+    return part.count("\n") + 1
 
 
 def _whole(digits: str) -> int:
@@ -76,9 +78,9 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _take_document(run: Run, document: object, part: str, warnings: list[str], at: int) -> None:
+def _take_document(run: Run, document: object, part: str, cursor: Cursor) -> None:
     if unknown := sorted(_unknown(document)):
-        warnings.append(f"line {at}: keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
+        cursor.warn(f"keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
     counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
     run.duration = number(document, "secs_elapsed", part)
     asked = whole_if_any(document, "request_counts.total", part)
@@ -143,5 +145,5 @@ def _quantiles(document: object, name: str, part: str) -> list[dict]:
 
 
 def is_silent(run: Run) -> bool:
-    """Whether requests ended, and not one byte came."""
+    """Whether requests ended without a byte received."""
     return run.result["requests"][2] > 0 and run.result["traffic"][0] == 0
