@@ -20,15 +20,57 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat_breaks import unwrapped
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
+_HEADER = re.compile(r"\s*(?:Device|Filesystem):?\s+\S")
+_CELL = re.compile(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
 _CPU = "avg-cpu:"
 _DEVICE = re.compile(r"(?:Device|Filesystem):?")
 _DECIMAL = re.compile(r"-?[0-9]+[.,][0-9]+")
 _FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
+
+
+def unwrap_rows(text: str) -> tuple[str, int]:
+    r"""Join header rows and rows of disks that mail has wrapped, in the last line of each; the others become empty.
+
+    The rest of a header row has only column names, that of a row only numbers, until it is as long as its header.  Rows
+    below a header that was not wrapped stay as they are: ``-h`` of old versions prints each in two lines.
+
+    Returns
+    -------
+    text : str
+        The joined lines; as many as before.
+    number : int
+        Number of the first joined line; 0 for none.
+
+    Examples
+    --------
+    >>> unwrap_rows("Device: r/s w/s\n%util\nsda 1.00 2.00\n3.00\n")
+    ('\nDevice: r/s w/s %util\n\nsda 1.00 2.00 3.00\n', 1)
+    """
+    lines = text.split("\n")
+    found, width, begun = 0, 0, ""  # `width` is the number of columns of a joined header
+    for at, line in enumerate(lines):
+        words = line.split()
+        if _HEADER.match(line) and all(map(is_known, words[1:])):
+            begun, width = "header", 0
+        elif words and begun == "header" and all(map(is_known, words)):
+            _join(lines, at)
+            found = found or at
+            width = len(lines[at].split())
+        elif not words or not width:
+            begun = ""
+        elif begun == "row" and all(map(_CELL.fullmatch, words)) and len(lines[at - 1].split()) + len(words) <= width:
+            _join(lines, at)
+        else:
+            begun = "row" if len(words) < width else ""
+    return "\n".join(lines), found
+
+
+def _join(lines: list[str], at: int) -> None:
+    lines[at - 1], lines[at] = "", f"{lines[at - 1].rstrip()} {lines[at].strip()}"
 
 
 def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
@@ -62,7 +104,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     [['vda', 82.44, 2793502.72]]
     """
     warnings: list[str] = []
-    text, wrapped = unwrapped(text)
+    text, wrapped = unwrap_rows(text)
     if wrapped:
         warnings.append(f"line {wrapped}: lines of iostat broken in parts, which were joined")
     reader = Reader(text, "iostat", timezone, warnings)
@@ -90,7 +132,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
             warnings.append(f"line {number}: the text ends inside a row, which is left out")
         elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:
             ratios = {name: ratio_of(cell, name, number) for name, cell in zip(columns[1:], cells, strict=True)}
-            _put_cpu(tables["cpu"], ratios, sample, number, warnings)
+            put_cpu(tables["cpu"], ratios, sample, number, warnings)
             columns = []
         elif columns and columns[0] != _CPU and not device and _is_prose(cells):
             warnings.append(f"line {number}: not a row of iostat, left out: {line[:60]!r}")
@@ -181,7 +223,8 @@ def put_disk(tables: dict[str, list[dict]], device: str, values: dict[str, float
     ]
 
 
-def _put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: int, warnings: list[str]) -> None:
+def put_cpu(rows: list[dict], ratios: dict[str, float], sample: dict, number: int, warnings: list[str]) -> None:
+    """Add the processors' ratios of one report, by printed column."""
     if unknown := [name for name in ratios if name not in CPU_COLUMNS]:
         raise ParseError(number, "columns of iostat's avg-cpu", " ".join(unknown))
     check_ratios(ratios, number, warnings)

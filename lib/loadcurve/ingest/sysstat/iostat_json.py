@@ -11,11 +11,10 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.iostat import put_disk, warn_first, warn_unknown
+from loadcurve.ingest.sysstat.iostat import put_cpu, put_disk, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.iostat_columns import scale_of
-from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in, rate_in, ratio_in
+from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.text_report import Reader
-from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios
 
 _MERGED = ("rrqm", "wrqm", "drqm")
 _PER_S = ("r", "w", "d", "f", "rkB", "wkB", "dkB", "rMB", "wMB", "dMB", "rsec", "wsec", "dsec")
@@ -48,27 +47,20 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     warnings: list[str] = []
     tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
     reader = Reader(text, "iostat", timezone, warnings)
-    for number, document in hosts_of(text, "iostat", warnings):
-        reader.document(document, number)
-        for report in objects_in(document.get("statistics"), "the reports of iostat", number):
-            sample = reader.stamp(report.get("timestamp"), number)
-            if unknown := [name for name in report if name not in ("timestamp", "avg-cpu", "disk")]:
-                warnings.append(f"line {number}: keys of iostat not known, left out: {' '.join(unknown)[:200]}")
-            cpu = report.get("avg-cpu")
-            if isinstance(cpu, dict):
-                ratios = {f"%{name}": ratio_in(value, name, number) for name, value in cpu.items()}
-                if unknown := [name for name in ratios if name not in CPU_COLUMNS]:
-                    raise ParseError(number, "columns of iostat's avg-cpu", " ".join(unknown))
-                check_ratios(ratios, number, warnings)
-                named = {CPU_COLUMNS[name]: value for name, value in ratios.items()}
-                tables["cpu"].append({**sample, "tool": "iostat", "cpu": "all", **named})
-            for disk in objects_in(report.get("disk"), "'disk'", number):
-                if not any(name in disk for name in _NAMES):
-                    raise ParseError(number, "a disk with its name in the JSON of iostat", str(disk))
-                device = str(next(disk[name] for name in _NAMES if name in disk))
-                values = _values(disk, number)
-                warn_unknown(["Device", *values], number, warnings)
-                put_disk(tables, device, values, sample)
+    for number, sample, report in intervals_of(text, reader, "iostat", "reports", warnings):
+        unknown = [name for name in report if name not in ("timestamp", "avg-cpu", "disk")]
+        warn_unknown_keys("iostat", unknown, number, warnings)
+        cpu = report.get("avg-cpu")
+        if isinstance(cpu, dict):
+            ratios = {f"%{name}": ratio_in(value, name, number) for name, value in cpu.items()}
+            put_cpu(tables["cpu"], ratios, sample, number, warnings)
+        for disk in objects_in(report.get("disk"), "'disk'", number):
+            if not any(name in disk for name in _NAMES):
+                raise ParseError(number, "a disk with its name in the JSON of iostat", str(disk))
+            device = str(next(disk[name] for name in _NAMES if name in disk))
+            values = _values(disk, number)
+            warn_unknown(["Device", *values], number, warnings)
+            put_disk(tables, device, values, sample)
     if not any(tables.values()):
         raise ParseError(1, "reports in the JSON of iostat", text.strip()[:80])
     warn_first(1, warnings)

@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import Decoder, load_json
+from loadcurve.ingest.sysstat.text_report import Reader
 
 BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
 _BEGINNING = re.compile(BEGINNING)
@@ -42,6 +43,29 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
             if not isinstance(host, dict):
                 raise ParseError(number, f"hosts with statistics in the JSON of {tool}", str(host))
             yield number, host
+
+
+def intervals_of(
+    text: str, reader: Reader, tool: str, what: str, warnings: list[str]
+) -> Iterator[tuple[int, dict, dict]]:
+    """Yield each interval of each host: line of its document, its columns `host` and `time`, and its object.
+
+    Raises
+    ------
+    ParseError
+        Where a document is not what sysstat prints.
+    """
+    for number, document in hosts_of(text, tool, warnings):
+        reader.document(document, number)
+        for interval in objects_in(document.get("statistics"), f"the {what} of {tool}", number):
+            yield number, reader.stamp(interval.get("timestamp"), number), interval
+
+
+def warn_unknown_keys(tool: str, names: Iterable[str], number: int, warnings: list[str]) -> None:
+    """Warn of keys that are not known, once for each set of them."""
+    sentence = f"keys of {tool} not known, left out: {' '.join(names)[:200]}"
+    if not sentence.endswith(": ") and not any(warning.endswith(sentence) for warning in warnings):
+        warnings.append(f"line {number}: {sentence}")
 
 
 def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:

@@ -10,7 +10,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in, rate_in, ratio_in
+from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.mpstat import SOFT
 from loadcurve.ingest.sysstat.text_report import Reader
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios
@@ -44,14 +44,12 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     warnings: list[str] = []
     tables: dict[str, list[dict]] = {name: [] for name in ("cpu", "interrupts", "counters")}
     reader = Reader(text, "mpstat", timezone, warnings)
-    for number, document in hosts_of(text, "mpstat", warnings):
-        reader.document(document, number)
-        for interval in objects_in(document.get("statistics"), "the intervals of mpstat", number):
-            sample = {**reader.stamp(interval.get("timestamp"), number), "tool": "mpstat"}
-            _warn_unknown([name for name in interval if name not in (*_SECTIONS, "timestamp")], number, warnings)
-            for section in _SECTIONS:
-                for entry in objects_in(interval.get(section), f"{section!r}", number):
-                    _put(tables, section, entry, sample, number, warnings)
+    for number, stamp, interval in intervals_of(text, reader, "mpstat", "intervals", warnings):
+        unknown = [name for name in interval if name not in (*_SECTIONS, "timestamp")]
+        warn_unknown_keys("mpstat", unknown, number, warnings)
+        for section in _SECTIONS:
+            for entry in objects_in(interval.get(section), f"{section!r}", number):
+                _put(tables, section, entry, {**stamp, "tool": "mpstat"}, number, warnings)
     if not any(tables.values()):
         raise ParseError(1, "intervals in the JSON of mpstat", text.strip()[:80])
     tables["hosts"] = reader.hosts
@@ -66,7 +64,7 @@ def _put(
         raise ParseError(number, f"'all' or a number in {section}", item)
     if section in ("cpu-load", "node-load"):
         unknown = [name for name in entry if name not in ("cpu", "node") and f"%{name}" not in CPU_COLUMNS]
-        _warn_unknown(unknown, number, warnings)
+        warn_unknown_keys("mpstat", unknown, number, warnings)
         ratios = {
             f"%{name}": ratio_in(value, name, number) for name, value in entry.items() if f"%{name}" in CPU_COLUMNS
         }
@@ -86,13 +84,6 @@ def _put(
     for name, value in _rates(section, entry, number):
         kind = "soft" if section == "soft-interrupts" or name in SOFT else "hard"
         tables["interrupts"].append({**sample, "kind": kind, "interrupt": name, "cpu": item, "interrupts_per_s": value})
-
-
-def _warn_unknown(names: list[str], number: int, warnings: list[str]) -> None:
-    """Warn of keys that are not known, once for each set of them."""
-    sentence = f"keys of mpstat not known, left out: {' '.join(names)[:200]}"
-    if names and not any(warning.endswith(sentence) for warning in warnings):
-        warnings.append(f"line {number}: {sentence}")
 
 
 def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in
+from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in
 from loadcurve.ingest.sysstat.pidstat import COLUMNS, PLAIN, WORDS, Tasks
 from loadcurve.ingest.sysstat.text_report import Reader, Row
 
@@ -51,15 +51,12 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     reader = Reader(text, "pidstat", timezone, warnings)
     tasks, found = Tasks(warnings), False
     unknown: set[str] = set()
-    for number, document in hosts_of(text, "pidstat", warnings):
-        reader.document(document, number)
-        for interval in objects_in(document.get("statistics"), "the intervals of pidstat", number):
-            time = reader.stamp(interval.get("timestamp"), number).get("time")
-            for activity, value in interval.items():
-                for entry in objects_in(value, f"{activity!r}", number) if activity != "timestamp" else []:
-                    columns, cells, left = _cells(entry, number)
-                    found, unknown = True, unknown | left
-                    tasks.add(Row(number, reader.host, columns, " ".join(cells), time, ""))
+    for number, stamp, interval in intervals_of(text, reader, "pidstat", "intervals", warnings):
+        for activity, value in interval.items():
+            for entry in objects_in(value, f"{activity!r}", number) if activity != "timestamp" else []:
+                columns, cells, left = _cells(entry, number)
+                found, unknown = True, unknown | left
+                tasks.add(Row(number, reader.host, columns, " ".join(cells), stamp.get("time"), ""))
     if not found:
         raise ParseError(1, "tasks in the JSON of pidstat", text.strip()[:80])
     if unknown:
