@@ -13,7 +13,7 @@ Mask = NDArray[np.bool_]
 
 # Least squares need fourth powers of the ratios of values, which must neither overflow nor become 0.  No number of
 # connections or requests per second is near these bounds in any unit.
-_LEAST, _MOST = 1e-30, 1e30
+_MIN, _MAX = 1e-30, 1e30
 
 
 def floats(values: ArrayLike) -> Array:
@@ -37,9 +37,9 @@ def above_0(name: str, values: ArrayLike) -> Array:
 
 def measured(name: str, values: ArrayLike) -> Array:
     """Return measured `values` as floats, all of them > 0, of a size whose powers can be computed, or not finite."""
-    rule = f"{_LEAST:g} to {_MOST:g}, as measured values are"
+    rule = f"{_MIN:g} to {_MAX:g}, as measured values are"
     return _checked(
-        name, above_0(name, values), rule, lambda array: np.isfinite(array) & ((array < _LEAST) | (array > _MOST))
+        name, above_0(name, values), rule, lambda array: np.isfinite(array) & ((array < _MIN) | (array > _MAX))
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from loadcurve.factors import check_points
 
 # Below this a difference is smaller than what a record without repeats can show.
-_LEAST_LIMIT = 1.1
+_MIN_LIMIT = 1.1
 
 
 def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         if len(ratio) < 2:
             continue
         spread = ratio.max() / ratio.min() if ratio.min() > 0 else np.inf
-        limit = max(_LEAST_LIMIT, float(scatter[variant]))
+        limit = max(_MIN_LIMIT, float(scatter[variant]))
         rows.append(
             (variant, len(ratio), ratio.iloc[0], ratio.min(), ratio.max(), spread, limit, bool(spread <= limit))
         )

@@ -20,7 +20,7 @@ _Centre = Callable[..., Any]  # np.mean or np.median, with or without an axis
 # Runs of either server from which on a 95 % interval covers 93 % and more in simulation (notebook 44, its table).
 _ENOUGH_RUNS = {"expanded percentile": 5, "percentile": 30, "BCa": 30}
 # Draws of single samples that a bootstrap may take in all, some ten seconds; and at once, some 16 MB.
-_MOST_DRAWS, _DRAWS_AT_ONCE = 2_000_000_000, 2_000_000
+_MAX_DRAWS, _DRAWS_AT_ONCE = 2_000_000_000, 2_000_000
 
 
 def find_bootstrap_ratio(
@@ -117,8 +117,8 @@ def _samples(name: str, runs: ArrayLike | Sequence[ArrayLike], resamples: int) -
         if run.ndim != 1 or not run.size or (run <= 0).any():
             raise ValueRuleError(name, "runs of one or more samples > 0", run)
     total = sum(run.size for run in every)
-    if total * resamples > _MOST_DRAWS:
-        most = _MOST_DRAWS // resamples
+    if total * resamples > _MAX_DRAWS:
+        most = _MAX_DRAWS // resamples
         raise ValueRuleError(name, f"at most {most} samples in all (give the mean of each run)", total)
     return every
 

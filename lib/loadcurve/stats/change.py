@@ -17,7 +17,7 @@ from scipy import ndimage
 from loadcurve.arrays import Array, Mask
 from loadcurve.stats._series import series
 
-LEAST_SEGMENT = 5  # samples: a shorter excursion is a spike, not a level
+MIN_SEGMENT = 5  # samples: a shorter excursion is a spike, not a level
 # Two parameters for each change, its place and its mean, each worth log n (Yao 1988); a third log n pays for the
 # variance and rho being estimated.  With it AR(1) noise up to rho = 0.5 shows a change in 5 % of series at most.
 PENALTY_TERMS = 3
@@ -60,7 +60,7 @@ def summarise_segments(values: ArrayLike) -> pd.DataFrame:
     0      0        8   5.0   NaN
     1      8        8  15.0  10.0
     """
-    known = series("values", values, 2 * LEAST_SEGMENT)
+    known = series("values", values, 2 * MIN_SEGMENT)
     starts = [0, *_changes(known)]
     groups = np.split(known, starts[1:])
     means = np.array([group.mean() for group in groups])
@@ -77,7 +77,7 @@ def summarise_segments(values: ArrayLike) -> pd.DataFrame:
 def _changes(values: Array) -> list[int]:
     """Return the index of the first sample of each level but the first."""
     # Hampel's filter: a spike too short for a level becomes the median around it, or five samples would be its level.
-    local = ndimage.median_filter(values, 2 * LEAST_SEGMENT - 1, mode="nearest")
+    local = ndimage.median_filter(values, 2 * MIN_SEGMENT - 1, mode="nearest")
     values = np.where(_ordinary(values - local, SPIKE), values, local)
     rho = _autoregression(values)
     free = values[1:] - rho * values[:-1]  # w_t = x_t − ρ x_{t−1}: its mean jumps where that of x does
@@ -119,8 +119,8 @@ def _segment(values: Array, penalty: float) -> list[int]:
     index = np.arange(values.size + 1)
     best, before = np.full(index.size, np.inf), np.zeros(index.size, dtype=int)
     best[0] = -penalty
-    for end in range(LEAST_SEGMENT, index.size):
-        starts = slice(0, end - LEAST_SEGMENT + 1)
+    for end in range(MIN_SEGMENT, index.size):
+        starts = slice(0, end - MIN_SEGMENT + 1)
         sums = total[end] - total[starts]
         costs = best[starts] + squares[end] - squares[starts] - sums**2 / (end - index[starts])
         before[end] = np.argmin(costs)

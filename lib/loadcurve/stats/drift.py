@@ -17,8 +17,8 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import SURE_MERGED, merge_samples, merge_size, remaining_inflation
 
 TEST = "Mann-Kendall on merged samples"
-LEAST = 20  # four groups of 5; with fewer, no trend can be distinguished from autocorrelation
-MOST_MERGED = 500  # Sen's slope takes all pairs: 500 samples are enough, and more are merged
+MIN_SAMPLES = 20  # four groups of 5; with fewer, no trend can be distinguished from autocorrelation
+MAX_MERGED = 500  # Sen's slope takes all pairs: 500 samples are enough, and more are merged
 
 
 def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     >>> row["verdict"]
     'drifts: 6.33 (48.7 % of the median) from first to last sample, 95 % interval 4.21 to 8.65, p = 3e-05'
     """
-    known, level = series("values", values, LEAST), between_0_and_1("level", level)
+    known, level = series("values", values, MIN_SAMPLES), between_0_and_1("level", level)
     time = np.arange(known.size)
     residuals = known - np.polynomial.Polynomial.fit(time, known, 1)(time)
     straight = np.abs(residuals).max() <= 1e-12 * np.abs(known).max()  # what is left is rounding
@@ -64,7 +64,7 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     if size == 0:
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, ("residuals stay autocorrelated: too short a run",))
         return result_row("drift", TEST, np.nan, np.nan, nothing, "not tested")
-    size = max(size, -(-known.size // MOST_MERGED))
+    size = max(size, -(-known.size // MAX_MERGED))
     merged = merge_samples(known, size)
     centres = size * np.arange(merged.size) + (size - 1) / 2
     if np.ptp(merged) == 0:

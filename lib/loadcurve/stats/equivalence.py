@@ -21,7 +21,7 @@ from loadcurve.stats._runs import two_groups
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
 # A plan for more runs is no plan: longer or quieter runs are.
-_MOST_REPEATS = 100_000
+_MAX_REPEATS = 100_000
 
 
 def summarise_equivalence(
@@ -144,7 +144,7 @@ def repeats_for_equivalence(
     enough = 2
     while equivalence_power(enough, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level) < power:
         enough *= 2
-        if enough > _MOST_REPEATS:
+        if enough > _MAX_REPEATS:
             return np.nan
     fewer = enough // 2  # too few, or 1, which is no repeat
     while enough - fewer > 1:

@@ -16,7 +16,7 @@ from loadcurve.errors import ValueRuleError
 
 # Below, the χ² distribution is no good approximation: W. G. Cochran, "Some methods for strengthening the common χ²
 # tests", Biometrics 10 (1954).
-_LEAST_EXPECTED = 5
+_MIN_EXPECTED = 5
 
 
 def summarise_shares(counts: ArrayLike, weights: ArrayLike | None = None) -> pd.DataFrame:
@@ -109,7 +109,7 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
         "effect": np.sqrt(chi_square / observed.sum()),
         "largest_deviation_ratio": float(np.abs(observed / expected - 1).max()),
         "verdict": verdict,
-        "warnings": "" if small >= _LEAST_EXPECTED else f"an expected count is {small:.3g}: p is rough",
+        "warnings": "" if small >= _MIN_EXPECTED else f"an expected count is {small:.3g}: p is rough",
     }
     return pd.DataFrame([row])
 

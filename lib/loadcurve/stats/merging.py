@@ -21,7 +21,7 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.mean import find_mean
 
 NEGLIGIBLE = 0.1  # Ferrari 1978, by way of Pilot's handbook: |r| <= 0.1 counts as none
-LEAST_MERGED = 5  # fewer merged samples say nothing about their own autocorrelation
+MIN_MERGED = 5  # fewer merged samples say nothing about their own autocorrelation
 # Below this many merged samples simulated intervals of AR(1) series covered less than 93 % at level 95 %
 # (validation.coverage.series).
 SURE_MERGED = 30
@@ -133,9 +133,9 @@ def summarise_merging(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     >>> table[["size", "samples", "autocorrelation"]].round(3).values.tolist()
     [[1.0, 12.0, 0.555], [2.0, 6.0, -0.106]]
     """
-    known = series("values", values, LEAST_MERGED)
+    known = series("values", values, MIN_MERGED)
     rows = []
-    for size in range(1, known.size // LEAST_MERGED + 1):
+    for size in range(1, known.size // MIN_MERGED + 1):
         merged = _merged(known, size)
         mean = find_mean(merged, level)
         rows.append((size, merged.size, merged.var(ddof=1), _correlation(merged, 1), mean.value, mean.lo, mean.hi))
@@ -189,10 +189,10 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
     >>> print(find_mean_of_series([1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]))
     2.833 [0.566, 5.101]
     """
-    known, level = series("values", values, LEAST_MERGED), between_0_and_1("level", level)
+    known, level = series("values", values, MIN_MERGED), between_0_and_1("level", level)
     size = merge_size(known)
     if size == 0:
-        large = known.size // LEAST_MERGED
+        large = known.size // MIN_MERGED
         left = _correlation(_merged(known, large), 1)
         warning = f"autocorrelation is still {left:.2f} between means of {large} samples: a drift, or too short a run"
         return Estimate(known.mean(), np.nan, np.nan, level, "mean of a series", (warning,))
@@ -217,7 +217,7 @@ def merge_size(values: Array) -> int:
 
     Their lag-1 autocorrelation is at most 0.1, and their lowest frequencies do not stand out.  0 when there is none.
     """
-    for size in range(1, values.size // LEAST_MERGED + 1):
+    for size in range(1, values.size // MIN_MERGED + 1):
         merged = _merged(values, size)
         if _correlation(merged, 1) <= NEGLIGIBLE and _slow_p_value(merged) >= SUSPECT:
             return size

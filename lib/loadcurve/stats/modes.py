@@ -17,10 +17,10 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_size
 
 TEST = "Hartigan's dip"
-LEAST = 8  # below, even two separate modes hardly reach p = 0.05
-MOST_SIMULATED = 100  # sqrt(n) · dip hardly changes its distribution beyond (Hartigan and Hartigan 1985, table 1)
+MIN_VALUES = 8  # below, even two separate modes hardly reach p = 0.05
+MAX_SIMULATED = 100  # sqrt(n) · dip hardly changes its distribution beyond (Hartigan and Hartigan 1985, table 1)
 SAMPLES = 999  # uniform samples: p to a thousandth
-MOST_TIES = 0.5  # share of values that equal another one from which on rounding creates modes
+MAX_TIES = 0.5  # share of values that equal another one from which on rounding creates modes
 
 
 def dip(values: ArrayLike) -> float:
@@ -85,18 +85,18 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     >>> summarise_modes(np.ravel([fast, slow], order="F"))["verdict"].item()
     'more than one mode: dip 0.148 of 40 values, p = 0.001'
     """
-    known, level = series("values", values, LEAST), between_0_and_1("level", level)
+    known, level = series("values", values, MIN_VALUES), between_0_and_1("level", level)
     thinned, warnings = _thin(known)
-    if thinned.size < LEAST:
-        warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {LEAST}")
+    if thinned.size < MIN_VALUES:
+        warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {MIN_VALUES}")
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, tuple(warnings))
         return result_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
     tied = 1 - np.unique(thinned).size / thinned.size
-    if tied > MOST_TIES:
+    if tied > MAX_TIES:
         warnings.append(f"{100 * tied:.0f} % of the values repeat another one: rounding creates modes")
     statistic = dip(thinned)
-    null = _dips_of_uniform(min(thinned.size, MOST_SIMULATED), seed)
-    scaled = statistic * np.sqrt(max(thinned.size / MOST_SIMULATED, 1.0))
+    null = _dips_of_uniform(min(thinned.size, MAX_SIMULATED), seed)
+    scaled = statistic * np.sqrt(max(thinned.size / MAX_SIMULATED, 1.0))
     p_value = (1 + np.sum(null >= scaled - 1e-12)) / (1 + null.size)
     verdict = (
         f"{'more than one mode' if p_value < 1 - level else 'one mode is enough'}: dip {statistic:.3g} of "

@@ -16,7 +16,7 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import autocorrelation
 
 TEST = "Fisher's g on the prewhitened periodogram"
-LEAST = 20  # nine frequencies
+MIN_SAMPLES = 20  # nine frequencies
 CERTAIN = 20.0  # expected number of ordinates as high as the peak: beyond it p is 1 to eight digits
 
 
@@ -57,7 +57,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     >>> summarise_oscillation(wave)["verdict"].item()
     'oscillates with a period of 11.8 s (10.7 s to 13.1 s), g = 0.33, p = 0.0004'
     """
-    known, level = series("values", values, LEAST), between_0_and_1("level", level)
+    known, level = series("values", values, MIN_SAMPLES), between_0_and_1("level", level)
     step = positive("interval_s", interval_s)
     flat = signal.detrend(known)
     if np.abs(flat).max() <= 1e-12 * np.abs(known).max():  # a straight line but for rounding

@@ -22,9 +22,9 @@ from loadcurve.stats.estimate import Estimate
 from loadcurve.stats.merging import merge_samples
 
 BATCH = 5  # White, Cobb and Spratt 2000: the 5 in MSER-5
-LEAST_BATCHES = 10  # fewer leave no room for a cut in the first half and a rest that has a variance
-LEAST_KEPT = 5  # the variance of fewer batches can be near 0 by chance, and would win
-LEAST_COMPARED = 2  # batches on both sides of a late cut: one alone would differ from the rest by chance
+MIN_BATCHES = 10  # fewer leave no room for a cut in the first half and a rest that has a variance
+MIN_KEPT = 5  # the variance of fewer batches can be near 0 by chance, and would win
+MIN_COMPARED = 2  # batches on both sides of a late cut: one alone would differ from the rest by chance
 FENCE = 3.0  # interquartile ranges beyond the quartiles; J. W. Tukey, "Exploratory Data Analysis", 1977: far out
 SUSPECT = 0.05  # p value from which on a late cut counts as chance
 
@@ -106,8 +106,8 @@ def find_cool_down(values: ArrayLike) -> Estimate:
 def _cut(values: Array, where: str) -> Estimate:
     method = f"MSER-5 from the {where}"
     batches = values.size // BATCH
-    if batches < LEAST_BATCHES:
-        warning = f"{values.size} samples, fewer than {LEAST_BATCHES * BATCH}: no cut can be found"
+    if batches < MIN_BATCHES:
+        warning = f"{values.size} samples, fewer than {MIN_BATCHES * BATCH}: no cut can be found"
         return Estimate(np.nan, np.nan, np.nan, 0.95, method, (warning,))
     means = merge_samples(values, BATCH)
     cut = int(np.argmin(_standard_errors(means)))
@@ -132,7 +132,7 @@ def _first_half_cut(batches: Array) -> int:
 def _changes(batches: Array, at: int) -> bool:
     """Whether batches differ before and after `at`, or drift, or are too few to say."""
     before, after = batches[:at], batches[at:]
-    if min(before.size, after.size) < LEAST_COMPARED:
+    if min(before.size, after.size) < MIN_COMPARED:
         return True
     differ = stats.mannwhitneyu(before, after).pvalue
     drift = stats.kendalltau(np.arange(batches.size), batches).pvalue
@@ -140,9 +140,9 @@ def _changes(batches: Array, at: int) -> bool:
 
 
 def _standard_errors(batches: Array) -> Array:
-    """MSER of the rest for every cut d that leaves at least LEAST_KEPT batches."""
-    centred = batches - batches[-LEAST_KEPT:].mean()  # near the steady mean: the difference of squares stays exact
+    """MSER of the rest for every cut d that leaves at least MIN_KEPT batches."""
+    centred = batches - batches[-MIN_KEPT:].mean()  # near the steady mean: the difference of squares stays exact
     rest = np.arange(batches.size, 0, -1)
     total, squares = np.cumsum(centred[::-1])[::-1], np.cumsum(centred[::-1] ** 2)[::-1]
     errors = np.maximum(squares - total**2 / rest, 0.0) / rest**2  # Σ(z − z̄)² / (k − d)²
-    return errors[: batches.size - LEAST_KEPT + 1]
+    return errors[: batches.size - MIN_KEPT + 1]

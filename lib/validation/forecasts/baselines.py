@@ -19,7 +19,7 @@ from loadcurve.plots.forecast import LAST_VALUE
 # 0.8 to 0.98.  Loads double, so the trend ends soon; the strongest damping of that range.
 _DAMPING = 0.8
 # A line that falls to nothing would predict no throughput; a twentieth of the last is as wrong, and has a logarithm.
-_LEAST = 0.05
+_MIN_RATIO = 0.05
 
 
 def last_value(number: Array, throughput: Array, at: Array) -> Array:
@@ -30,7 +30,7 @@ def last_value(number: Array, throughput: Array, at: Array) -> Array:
 def last_line(number: Array, throughput: Array, at: Array) -> Array:
     """Continue the line through the last two points."""
     slope = (throughput[-1] - throughput[-2]) / (number[-1] - number[-2])
-    result: Array = np.maximum(throughput[-1] + slope * (at - number[-1]), _LEAST * throughput[-1])
+    result: Array = np.maximum(throughput[-1] + slope * (at - number[-1]), _MIN_RATIO * throughput[-1])
     return result
 
 

@@ -17,7 +17,7 @@ _CALIBRATED = 0.015
 # Half-widths of a baseline's band after one doubling, relative: from narrower to wider than any published curve asks.
 _HALF_WIDTHS = np.geomspace(0.01, 3.0, 40)
 # Some bands go below 0, where there is no logarithm: an end below a twentieth of the last throughput counts as that.
-_LEAST = 0.05
+_MIN_RATIO = 0.05
 
 
 def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array:
@@ -39,8 +39,8 @@ def interval_score(lo: Array, hi: Array, observed: Array, level: float) -> Array
     >>> interval_score(np.array([1.0, 1.0]), np.exp([1.0, 1.0]), np.exp([0.5, 1.5]), 0.9).round(6).tolist()
     [1.0, 11.0]
     """
-    lo = np.log(np.maximum(lo, _LEAST))
-    hi = np.maximum(np.log(np.maximum(hi, _LEAST)), lo)
+    lo = np.log(np.maximum(lo, _MIN_RATIO))
+    hi = np.maximum(np.log(np.maximum(hi, _MIN_RATIO)), lo)
     x = np.log(observed)
     return hi - lo + 2 / (1 - level) * (np.maximum(lo - x, 0.0) + np.maximum(x - hi, 0.0))
 

@@ -17,7 +17,7 @@ Interval = tuple[float, float, float]
 UNKNOWN: Interval = (np.nan, np.nan, np.nan)
 
 # An intercept below a thousandth is negligible, and on runs without scatter it is rounding.
-_LEAST = 1e-3
+_MIN_INTERCEPT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def has_intercept(line: Line | None) -> bool:
     if line is None or np.isnan(line.intercept[0]):
         return False
     value, lo, hi = line.intercept
-    return abs(value) >= _LEAST and not lo <= 0 <= hi
+    return abs(value) >= _MIN_INTERCEPT and not lo <= 0 <= hi
 
 
 def reciprocal(numerator: float, of: Interval) -> Interval:

@@ -22,7 +22,7 @@ from loadcurve.models.queueing.class_convolution import Lattice, residence_times
 from loadcurve.models.queueing.solution import ClosedNetwork, check_network
 
 # Populations × centres: 400 MB of queue lengths.  Beyond, the approximations are the tool.
-_MOST_CELLS = 50_000_000
+_MAX_CELLS = 50_000_000
 
 
 def solve_classes(
@@ -64,8 +64,8 @@ def solve_classes(
     [0.1579, 0.1053]
     """
     number, demand, think, many = class_arguments(connections, demand_s, think_time_s, servers)
-    if np.prod(number + 1.0) * demand.shape[1] > _MOST_CELLS:
-        raise ValueRuleError("connections", f"at most {_MOST_CELLS} populations times centres", number.tolist())
+    if np.prod(number + 1.0) * demand.shape[1] > _MAX_CELLS:
+        raise ValueRuleError("connections", f"at most {_MAX_CELLS} populations times centres", number.tolist())
     if has_several(many):
         method, residence = "convolution with classes", residence_times(number, demand, think, many)
     else:

@@ -23,7 +23,7 @@ from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
 # A drawn mean that is not above 0 has no logarithm and no law: it becomes this part of the level's mean.
-LEAST = 1e-3
+MIN_OF_MEAN = 1e-3
 
 
 def bootstrap_law(
@@ -85,7 +85,7 @@ def bootstrap_law(
         drawn = draw_runs(throughput, of_level, means, repeats, draws, random)
     else:
         drawn = _draw_residuals(law, levels, means, weight, draws, random)
-    values = law.solve(levels, np.maximum(drawn, LEAST * means), weight)
+    values = law.solve(levels, np.maximum(drawn, MIN_OF_MEAN * means), weight)
     return quantities(law, values)
 
 

@@ -24,7 +24,7 @@ _SMALL = 1e-200
 _DIGITS = 1e-16
 # A demand this many times the shortest time between two responses seen, or a delay this many times the shortest N / X
 # seen, is one that the data do not bound.
-_FAR = 1e3
+_CEILING_FACTOR = 1e3
 # A delay of this part of D is none: already one connection then keeps the resource busy.
 _SHORTEST = 1e-9
 
@@ -72,7 +72,7 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
 
 
 def _ceiling(number: Array, observed: Array) -> Array:
-    return _FAR * np.column_stack([1 / observed.max(axis=1), (number / observed).min(axis=1)])
+    return _CEILING_FACTOR * np.column_stack([1 / observed.max(axis=1), (number / observed).min(axis=1)])
 
 
 FINITE_SOURCE = Law("finite_source", ("demand_s", "delay_s"), finite_source_rps, _gradient, _solve, ceiling=_ceiling)

@@ -15,7 +15,7 @@ _GAIN = 1e-12
 # Of a logarithm: the cube root of double precision, where rounding and curvature of a central difference are equal.
 _DIFFERENCE = 6e-6
 _DAMPING = 1e-3
-_MOST_DAMPING = 1e9
+_MAX_DAMPING = 1e9
 # No step changes a parameter by more than this factor, e²: beyond, the slopes say nothing.
 _LONGEST = 2.0
 
@@ -79,7 +79,7 @@ def minimise(
         found = squares_of(trial, live)
         good = found <= squares[live]
         gain_is_small = (squares[live] - found <= _GAIN * squares[live]) & (damping[live] <= _DAMPING)
-        done = np.where(good, gain_is_small, damping[live] > _MOST_DAMPING)
+        done = np.where(good, gain_is_small, damping[live] > _MAX_DAMPING)
         to = live[good]
         logs[to], squares[to] = trial[good], found[good]
         damping[live] *= np.where(good, 0.1, 10.0)

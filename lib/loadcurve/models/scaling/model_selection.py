@@ -36,7 +36,7 @@ _MISS = 0.20
 # Jeffreys 1961, appendix B: evidence of more than 100 to 1 is decisive; ten times that, for laws we chose ourselves.
 _DECISIVE = 1e-3
 # Fewer leave the laws of two parameters without a residual.
-_LEAST = 3
+_MIN_POINTS = 3
 # Curves of equal probability that stand for those of the posteriors, and what is kept of them at each load: the median
 # is one of 41, and a 99 % band still has ends of its own.
 _CURVES, _KEPT = 615, 41
@@ -190,7 +190,7 @@ def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: A
     >>> found.verdict
     'roofline is the most probable law (76 %), then saturating (23 %)'
     """
-    number, throughput, weight, warnings = known_points(connections, throughput_rps, weights, _LEAST)
+    number, throughput, weight, warnings = known_points(connections, throughput_rps, weights, _MIN_POINTS)
     posteriors = {name: find_posterior(LAWS[name], number, throughput, weight) for name in ENTRANTS}
     evidence = np.array([posteriors[name].log_evidence for name in ENTRANTS])
     probability = np.exp(evidence - evidence.max())

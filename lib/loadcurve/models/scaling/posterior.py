@@ -28,7 +28,7 @@ _POINTS = {1: (60, 200), 2: (40, 96)}
 # Each new grid covers the points of the last that are at most this much less likely than the best, in nats.
 _KEPT = (30.0, 20.0, 14.0)
 # Points less likely than the best by this factor have no part in predictions.
-_LEAST = 1e-5
+_MIN_SHARE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def find_posterior(law: Law, number: Array, throughput: Array, weights: Array) -
     top = likelihood.max()
     share = np.exp(likelihood - top)
     evidence = float(top + np.log(share.sum() * cell / prior))
-    share = np.where(share > _LEAST, share, 0.0)
+    share = np.where(share > _MIN_SHARE, share, 0.0)
     some = share > 0
     # Median of the scaled inverse chi-square with ν₀ + n − 1 degrees of freedom, that of a chi-square being ν − 2/3.
     variance = squares / (_BELIEF + number.size - 1 - 2 / 3)

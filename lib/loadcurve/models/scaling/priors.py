@@ -19,7 +19,7 @@ _CAPACITY = (0.9, 30.0)
 # Contention below a thousandth of 1/N, and coherency below a thousandth of 1/N², cost less than scatter at the last N.
 _COST = 1e-3
 # Coherency of ten over N² has its peak at a third of the last level.
-_MOST_COHERENCY = 10.0
+_MAX_COHERENCY = 10.0
 _SHARPNESS = (0.7, 20.0)
 
 WITH_CAPACITY = ("roofline", "saturating", "finite_source")
@@ -32,7 +32,7 @@ def ranges(name: str, number: Array, throughput: Array) -> tuple[Array, Array]:
     best = (throughput / number).max()
     unit = (best / _UNIT, best * _UNIT)
     contention = (_COST / last, 1.0)
-    coherency = (_COST / last**2, _MOST_COHERENCY / last**2)
+    coherency = (_COST / last**2, _MAX_COHERENCY / last**2)
     capacity = (_CAPACITY[0] * highest, _CAPACITY[1] * highest)
     by_law = {
         "linear": [unit],

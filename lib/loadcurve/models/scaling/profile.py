@@ -56,7 +56,7 @@ QUANTITIES = tuple(HELD)
 """What a profile can be drawn of."""
 
 # A quantity a million times what is asked first is one that the data do not bound.
-_FAR = 1e6
+_SEARCH_FACTOR = 1e6
 _DIGITS = 1e-6
 
 
@@ -123,7 +123,7 @@ class Profile:
         inside, step = middle, 1.25
         while True:
             outside = min(inside * step**side, self.most)
-            if not middle / _FAR < outside < middle * _FAR:
+            if not middle / _SEARCH_FACTOR < outside < middle * _SEARCH_FACTOR:
                 return 0.0 if side < 0 else self.most
             if self(outside) > limit:
                 return self._between(inside, outside, limit)
@@ -136,7 +136,7 @@ class Profile:
         inside = self.begin
         while self(inside) > limit:
             inside /= 4
-            if inside < self.begin / _FAR:
+            if inside < self.begin / _SEARCH_FACTOR:
                 return inside
         return self._end(inside, limit, +1)
 
@@ -145,7 +145,7 @@ class Profile:
         inside = self.begin
         while self(inside) > limit:
             inside *= 4
-            if inside > self.begin * _FAR:
+            if inside > self.begin * _SEARCH_FACTOR:
                 return np.inf
         return self._end(inside, limit, -1)
 

@@ -22,7 +22,7 @@ _ROUNDS = 80
 # A round that lowers the sum of squares by less than this part of it changes no digit that is shown.
 _GAIN = 1e-13
 _DAMPING = 1e-3
-_MOST_DAMPING = 1e9
+_MAX_DAMPING = 1e9
 
 
 def solve(
@@ -118,7 +118,7 @@ def _free(number: Array, observed: Array, weights: Array, columns: Array, base: 
         trial = found[live] - damped_step(normal, gradient, damping[live])
         reached = _squares(number, observed[live], weights, columns, base[live], trial)
         good = reached <= squares[live]
-        done = np.where(good, squares[live] - reached <= _GAIN * squares[live], damping[live] > _MOST_DAMPING)
+        done = np.where(good, squares[live] - reached <= _GAIN * squares[live], damping[live] > _MAX_DAMPING)
         to = live[good]
         found[to], squares[to] = trial[good], reached[good]
         damping[to] = np.where(damping[to] > _DAMPING, damping[to] / 10, 0.0)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array
 from loadcurve.models._runs import group_runs
-from loadcurve.models.scaling.bootstrap import LEAST, bootstrap_law, find_interval, level_weights, quantities
+from loadcurve.models.scaling.bootstrap import MIN_OF_MEAN, bootstrap_law, find_interval, level_weights, quantities
 from loadcurve.models.scaling.law import Law
 
 # In simulation, intervals from the residuals of five levels hold the truth in some 83 % of studies, of eight in 95 %.
@@ -118,7 +118,7 @@ def influence_degrees(
     own = np.where(spread, repeats - 1, np.sum(repeats - 1))
     relative = np.sqrt(np.sum((deviations / means) ** 2) / np.sum(repeats - 1))
     error = np.where(spread, deviations / np.sqrt(np.maximum(repeats - 1, 1) * repeats), relative * means)
-    ends = np.vstack([means + np.diag(error), np.maximum(means - np.diag(error), LEAST * means)])
+    ends = np.vstack([means + np.diag(error), np.maximum(means - np.diag(error), MIN_OF_MEAN * means)])
     found = _bounded(np.asarray(quantity(law.solve(levels, ends, weights)), float))
     parts = ((found[: levels.size] - found[levels.size :]) / 2) ** 2
     parts = np.where(np.isfinite(parts), parts, 0.0)

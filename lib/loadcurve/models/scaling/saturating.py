@@ -21,7 +21,7 @@ _SHARPEST = 64.0
 # Round and sharp: scattered data can have a least of each kind.
 _STARTS = (1.5, 12.0)
 # The data do not bound a capacity this many times the highest throughput.
-_FAR = 1e3
+_CEILING_FACTOR = 1e3
 
 
 def _function(number: Array, unit: Any, capacity: Any, sharpness: Any) -> Any:
@@ -46,7 +46,7 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
     start = ROOFLINE.solve(number, observed, weights)
     capacity = np.where(np.isfinite(start[:, 1]), start[:, 1], 3 * highest)
     scale = highest[:, None]  # in units of the highest throughput, so that the capacity has a bound
-    upper, observed = np.array([np.inf, _FAR, _SHARPEST]), observed / scale
+    upper, observed = np.array([np.inf, _CEILING_FACTOR, _SHARPEST]), observed / scale
     # First the straight line: where it fits as well as a bend beyond the levels, no capacity was seen.
     slope = observed @ (weights * number) / (weights @ number**2)
     tried = [np.column_stack([slope, np.full_like(slope, np.inf), np.full_like(slope, _STARTS[0])])]
@@ -58,7 +58,7 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
     alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)
     found = every[alike.argmax(axis=0), np.arange(len(observed))]
     found[:, :2] *= scale
-    found[found[:, 1] >= _FAR * highest * (1 - 1e-9), 1] = np.inf
+    found[found[:, 1] >= _CEILING_FACTOR * highest * (1 - 1e-9), 1] = np.inf
     result: Array = found
     return result
 

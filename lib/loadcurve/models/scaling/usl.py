@@ -113,13 +113,13 @@ def _gradient(number: Array, unit: Any, contention: Any = 0.0, coherency: Any = 
 
 # A throughput of one connection this many times all that was measured is one that the data do not bound: the levels lie
 # so far past the peak that the law there is N / (β N (N − 1)), whatever γ is.
-_FAR = 1e3
+_CEILING_FACTOR = 1e3
 
 
 def _ceiling(number: Array, observed: Array) -> Array:
     """Most that γ, α and β may become: α has a fixed bound, β none."""
     most = np.full((len(observed), 3), np.inf)
-    most[:, 0] = _FAR * np.maximum(observed, observed / number).max(axis=1)
+    most[:, 0] = _CEILING_FACTOR * np.maximum(observed, observed / number).max(axis=1)
     return most
 
 
