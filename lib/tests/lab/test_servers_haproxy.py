@@ -2,14 +2,14 @@ import pytest
 from private_services import ask, free_endpoint, listeners, need, running
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers import Haproxy, HaproxyProcess, Text, haproxy_service
+from loadcurve.lab.servers import HaproxyProcess, HaproxySection, Text, haproxy_service
 
 
 @pytest.mark.lab
 def test_haproxy_answers_by_itself(tmp_path):
     need("haproxy", "curl")
     here = free_endpoint()
-    with running(tmp_path, haproxy_service(Haproxy("S1", here, Text(3000), HaproxyProcess(threads=2)))):
+    with running(tmp_path, haproxy_service("S1", here, HaproxySection(Text(3000), HaproxyProcess(threads=2)))):
         answer = ask(here.url)
     assert (answer.status, answer.headers["content-length"], len(answer.body)) == (200, "3000", 3000)
     assert answer.headers["content-type"] == "text/plain"
@@ -20,7 +20,7 @@ def test_haproxy_answers_by_itself(tmp_path):
 @pytest.mark.parametrize("name", ["S1\nglobal", "a b", "-f", "../S1"])
 def test_a_name_cannot_begin_a_section(name):
     with pytest.raises(ValueRuleError, match="name must be"):
-        Haproxy(name, free_endpoint())
+        haproxy_service(name, free_endpoint(), HaproxySection())
 
 
 def test_threads_and_connections_are_counts():

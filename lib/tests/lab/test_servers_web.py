@@ -8,7 +8,15 @@ import pytest
 from private_services import ask, free_endpoint, listeners, need, running
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers import Endpoint, Files, WebServer, apache_service, caddy_service, lighttpd_service
+from loadcurve.lab.servers import (
+    Endpoint,
+    Files,
+    WebSection,
+    WebServer,
+    apache_service,
+    caddy_service,
+    lighttpd_service,
+)
 
 MAKERS = {
     "apache2": lambda server: apache_service(server, launcher_is_root=os.geteuid() == 0),
@@ -29,7 +37,7 @@ def here():
 @pytest.mark.parametrize("tool", MAKERS)
 def test_files_of_given_sizes(tool, tmp_path, here):
     need(tool, "curl")
-    with running(tmp_path, MAKERS[tool](WebServer("S1", here, Files(SIZES)))):
+    with running(tmp_path, MAKERS[tool](WebServer("S1", here, WebSection(Files(SIZES))))):
         for size in SIZES:
             answer = ask(f"{here.url}{size}.bin")
             assert (answer.status, len(answer.body), answer.headers["content-length"]) == (200, size, str(size))
@@ -45,7 +53,7 @@ def test_gzip_for_those_who_ask(tool, tmp_path, here):
     need(tool, "curl")
     if tool == "lighttpd" and not Path("/usr/lib/lighttpd/mod_deflate.so").exists():
         pytest.skip("lighttpd has no mod_deflate here (sh lib/system.sh install lab-test)")
-    with running(tmp_path, MAKERS[tool](WebServer("S1", here, Files((10240,)), gzip=True))):
+    with running(tmp_path, MAKERS[tool](WebServer("S1", here, WebSection(Files((10240,)), gzip=True)))):
         packed, plain = ask(here.url, "-H", "Accept-Encoding: gzip"), ask(here.url)
     assert packed.headers["content-encoding"] == "gzip" and len(packed.body) < 1024
     assert "content-encoding" not in plain.headers and len(plain.body) == 10240
@@ -58,7 +66,7 @@ def test_an_access_log_has_a_line_for_each_request(tool, tmp_path, here):
     lines = {}
     for log in (False, True):
         folder = tmp_path / str(log)
-        with running(folder, MAKERS[tool](WebServer("S1", here, Files(SIZES), access_log=log))):
+        with running(folder, MAKERS[tool](WebServer("S1", here, WebSection(Files(SIZES), access_log=log)))):
             for _ in range(3):
                 ask(f"{here.url}1232.bin")
         file = folder / "S1.access.log"
@@ -71,7 +79,7 @@ def test_an_access_log_has_a_line_for_each_request(tool, tmp_path, here):
 def test_apache_has_as_many_workers_as_it_is_told(model, tmp_path, here):
     need("apache2", "curl")
     root = os.geteuid() == 0
-    server = WebServer("S1", here, Files(SIZES), workers=6)
+    server = WebServer("S1", here, WebSection(Files(SIZES), workers=6))
     with running(tmp_path, apache_service(server, model=model, launcher_is_root=root)) as (process,):
         assert ask(here.url).status == 200
         tasks = _tasks_below(process.pid)
@@ -93,12 +101,12 @@ def _tasks_below(pid):
 @pytest.mark.parametrize("value", ["S1\nInclude /etc/passwd", 'S1"', "-f", "../S1", "S1 S2"])
 @pytest.mark.parametrize("field", ["name", "program"])
 def test_a_value_cannot_leave_its_place(field, value):
-    settings = {"name": "S1", "listen": Endpoint("127.0.0.1", 8080), "files": Files((1,))}
+    settings = {"name": "S1", "program": ""} | {field: value}
     with pytest.raises(ValueRuleError, match=f"{field} must be"):
-        WebServer(**settings | {field: value})
+        WebServer(settings["name"], Endpoint("127.0.0.1", 8080), WebSection(program=settings["program"]))
 
 
 @pytest.mark.parametrize("settings", [{"model": "event\nUser root"}, {"modules": "modules"}, {"modules": "/a/../b"}])
 def test_apache_settings_are_checked(settings):
     with pytest.raises(ValueRuleError, match="must be"):
-        apache_service(WebServer("S1", Endpoint("127.0.0.1", 8080), Files((1,))), **settings)
+        apache_service(WebServer("S1", Endpoint("127.0.0.1", 8080)), **settings)

@@ -23,10 +23,10 @@ from loadcurve.section import Range, Section
 
 TOOL = Tool("ipvsadm", "balancer", "--version", "ipvsadm")
 
-MOST_SERVICES = 10_000
+MAX_SERVICES = 10_000
 SCHEDULERS = ("rr", "wrr", "wlc", "sh", "mh")
 _FORWARDS = {"nat": "-m", "dr": "-g"}  # ipvsadm(8): masquerading, gatewaying
-_LARGEST_WEIGHT = 65_535
+_MAX_WEIGHT = 65_535
 _PATIENCE_S = 10.0
 
 
@@ -61,14 +61,14 @@ class IpvsBalancer:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        check_endpoints("listens", self.listens, most=MOST_SERVICES)
+        check_endpoints("listens", self.listens, most=MAX_SERVICES)
         check_endpoints("servers", self.servers, most=256)
         check_choice("scheduler", self.scheduler, SCHEDULERS)
         check_choice("forward", self.forward, tuple(_FORWARDS))
         if self.weights and len(self.weights) != len(self.servers):
             raise ValueRuleError("weights", f"one for each of {len(self.servers)} servers, or none", self.weights)
         for weight in self.weights:
-            check_count("weights", weight, 0, _LARGEST_WEIGHT)
+            check_count("weights", weight, 0, _MAX_WEIGHT)
         ports = {endpoint.port for endpoint in (*self.listens, *self.servers)}
         if self.forward == "dr" and len(ports) > 1:
             raise ValueRuleError("servers", "of the services' only port, which direct routing cannot change", ports)
@@ -77,9 +77,9 @@ class IpvsBalancer:
 def ipvs_rules(balancer: IpvsBalancer) -> Rules:
     """Return the rules of a balancer.
 
-    They take the place of all that IPVS has in the host's namespace, and `Rules.remove` removes all of it: they are
-    for namespaces that the laboratory made.  The kernel sums its counters up every 2 s: read them that much later.  A
-    server that is loaded again within a minute goes on with its old ones: take differences.
+    They replace everything that IPVS has in the host's namespace, and `Rules.remove` removes all of it, so use them
+    only in namespaces that the laboratory made.  The kernel updates its counters every 2 s: read them 2 s later.  A
+    server that is loaded again within a minute keeps its old counters: take differences.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def ipvs_rules(balancer: IpvsBalancer) -> Rules:
 
 
 def direct_routing_argvs(address: str) -> tuple[tuple[str, ...], ...]:
-    """Return the commands that let a server answer from the balancer's address without claiming it on its network.
+    """Return the commands with which a server responds from the balancer's address without announcing it by ARP.
 
     Parameters
     ----------

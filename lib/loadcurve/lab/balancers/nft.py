@@ -12,16 +12,16 @@ from loadcurve.section import Section
 
 TOOL = Tool("nft", "balancer", "--version", "nftables")
 
-MOST_SERVICES = 10_000
+MAX_SERVICES = 10_000
 
-# How the number of a server is had (nft(8), "numgen expression", "hash expressions").
+# How nft computes the number of a server (nft(8), "numgen expression", "hash expressions").
 _SCHEDULERS = {
     "rr": "numgen inc mod {n}",
     "random": "numgen random mod {n}",
     "hash": "jhash ip saddr mod {n} seed {seed:#x}",
 }
 
-# nft wants to have seen that there are ports before it rewrites one.
+# nft rewrites a port only after a match on the transport protocol.
 _CHAIN = """\
     chain s{} {{
         meta l4proto tcp counter dnat to {}
@@ -74,7 +74,7 @@ class NftBalancer:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        check_endpoints("listens", self.listens, most=MOST_SERVICES)
+        check_endpoints("listens", self.listens, most=MAX_SERVICES)
         check_endpoints("servers", self.servers, most=256)
         check_choice("scheduler", self.scheduler, tuple(_SCHEDULERS))
         check_choice("lookup", self.lookup, ("map", "rules"))

@@ -98,7 +98,7 @@ def _members(nginx: NginxProxy) -> list[str]:
 
 
 def _servers(nginx: NginxProxy) -> list[str]:
-    """Server blocks: one, or one for each name; the first one answers for names that nobody has."""
+    """Server blocks: one, or one for each name; the first one serves unknown names."""
     proxy = nginx.proxy
     options = f" backlog={nginx.process.backlog}"
     if not proxy.domains:

@@ -1,4 +1,4 @@
-"""What proxies have in common: where they listen, among whom they choose and how, and how many names they serve."""
+"""Settings that proxies share: where they listen, their servers, their scheduler, and the names they serve."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,14 +43,14 @@ class Domains(Section):
 
 @dataclass(frozen=True)
 class Proxy:
-    """A balancer that ends the clients' connections and makes its own to the servers.
+    """A balancer that terminates the clients' connections and opens its own to the servers.
 
     Attributes
     ----------
     name : str
         Of the service.
     listen : Endpoint
-        Where it is asked.
+        Where it listens.
     servers : tuple of Endpoint
         Among whom it chooses; several addresses of one host are several servers, with ports enough for each.
     scheduler : str

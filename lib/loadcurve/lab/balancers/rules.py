@@ -15,7 +15,7 @@ class Rules:
     Attributes
     ----------
     name : str
-        Its own among the services of a run; its files begin with it.
+        Unique among the services of a run; its files begin with it.
     tool : Tool
         Program that loads them.
     files : mapping of str to str

@@ -19,7 +19,7 @@ class Monitor:
     Attributes
     ----------
     name : str
-        Its own among the monitors of a host.
+        Unique among the monitors of a host.
     tool, variant : str
         The form that reads its text, as ingestion calls it: ``ss`` and ``summary``.
     interval_s : float
@@ -33,7 +33,7 @@ class Monitor:
     repeats : bool
         Whether the command takes the snapshots itself, and prints the time of each.
     stop : str
-        Signal that makes a command which `repeats` end with whole lines.
+        Signal on which a command that `repeats` ends with a complete line.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Binary recordings of sysstat put into words by this machine's sadf."""
+"""Convert binary recordings of sysstat to JSON with this machine's sadf."""
 
 import os
 import subprocess
@@ -14,10 +14,10 @@ _ACTIVITIES = ("--", "-A")
 
 
 def text_of(path: str | Path) -> str:
-    """JSON of all that a binary `sa` file holds, as ``sadf -j FILE -- -A`` prints it, times in UTC.
+    """Return everything in a binary `sa` file as the JSON of ``sadf -j FILE -- -A``, times in UTC.
 
-    A recording of an older format is converted first (``sadf -c``, sysstat 11.1.6 on), as sadf itself advises.  One
-    that ends too early gives the intervals before its end; the JSON is then not closed.
+    A recording of an older format is converted first (``sadf -c``, sysstat 11.1.6 or later), as sadf advises.  A
+    truncated recording gives the intervals before its end, in JSON that is not closed.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def text_of(path: str | Path) -> str:
     Raises
     ------
     LabError
-        When there is no sadf here, or sadf cannot read the file; one line with its words.
+        When sadf is not installed or cannot read the file; one line with its message.
     """
     sadf = which("sadf")
     if sadf is None:
@@ -52,7 +52,7 @@ def _run(argv: list[str], path: str | Path) -> tuple[str, str]:
 
 
 def _run_raw(argv: list[str], path: str | Path) -> tuple[bytes, str]:
-    """What sadf printed, and what it said of errors."""
+    """Standard output and standard error of sadf."""
     env = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "S_TIME_FORMAT": ""}
     try:
         done = subprocess.run(
@@ -66,5 +66,5 @@ def _run_raw(argv: list[str], path: str | Path) -> tuple[bytes, str]:
 
 
 def _line(words: str) -> str:
-    """The first lines of what a tool said, as one."""
-    return "; ".join(line.strip() for line in words.split("\n") if line.strip())[:300] or "it says nothing"
+    """The first lines of a message, joined."""
+    return "; ".join(line.strip() for line in words.split("\n") if line.strip())[:300] or "it printed no message"

@@ -1,8 +1,8 @@
-"""One process that takes all snapshots of a host: run in the run's folder as ``python -I -S sampler.py PLAN.json``.
+"""One process that takes all snapshots of a host; started in the run's folder: ``python -I -S sampler.py PLAN.json``.
 
 The plan is a list of series: ``file`` to append to, ``interval_s``, and what a snapshot is: ``paths`` (files to copy),
-``argv`` (a command that prints it) or ``url`` (a page, ``[address, port, path]``).  Above each snapshot stands a line
-with its instant, ``## 2026-11-20T23:40:00.123456Z``.
+``argv`` (a command that prints it) or ``url`` (a page, ``[address, port, path]``).  A line with the
+time, ``## 2026-11-20T23:40:00.123456Z``, precedes each snapshot.
 
 It imports nothing but the standard library, because it is also sent to machines without this package.  A shell loop
 for each series would cost a fork of date and of sleep for every snapshot, and read no file without a third.
@@ -23,14 +23,14 @@ _PATIENCE_S = 2.0
 
 
 def main() -> None:
-    """Take snapshots until a signal comes or the process that started this one is gone."""
-    told, teller = os.pipe()
-    os.set_blocking(teller, False)
-    signal.set_wakeup_fd(teller)
+    """Take snapshots until a signal arrives or the parent process ends."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)  # the pipe tells
+        signal.signal(number, lambda *_: None)  # the pipe wakes the loop
     end = select.poll()
-    end.register(told, select.POLLIN)
+    end.register(woken, select.POLLIN)
     with io.FileIO(sys.argv[1]) as plan:
         series = json.load(plan)
     parent, begun = os.getppid(), time.monotonic()
@@ -43,13 +43,13 @@ def main() -> None:
             return
         _take([one for one in series if one["due"] <= due])
         for one in series:
-            # Where the machine was too busy, instants are left out rather than taken in a burst.
+            # On a busy machine, skip late snapshots rather than take several at once.
             while one["due"] <= due or one["due"] < time.monotonic() - one["interval_s"]:
                 one["due"] += one["interval_s"]
 
 
 def _take(series: list) -> None:
-    """One snapshot of each series, the tools side by side."""
+    """Take one snapshot of each series; the tools run in parallel."""
     running = []
     for one in series:
         one["whole"] = os.fstat(one["out"]).st_size
@@ -61,7 +61,7 @@ def _take(series: list) -> None:
                 text = _page(*one["url"]) if "url" in one else b"".join(_content(path) for path in one["paths"])
                 _write(one["out"], _stamp() + text)
         except OSError as error:
-            _complain(one, error)
+            _report(one, error)
     for one, pid in running:
         _wait(one, pid)
 
@@ -77,11 +77,11 @@ def _wait(one: dict, pid: int) -> None:
     ended.register(descriptor, select.POLLIN)
     if not ended.poll(_PATIENCE_S * 1000):
         os.kill(pid, signal.SIGKILL)
-        _complain(one, f"no end after {_PATIENCE_S:g} s")
+        _report(one, f"no end after {_PATIENCE_S:g} s")
     os.close(descriptor)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
-        _complain(one, f"exit code {code}")
+        _report(one, f"exit code {code}")
 
 
 def _content(path: str) -> bytes:
@@ -113,8 +113,8 @@ def _write(out: int, text: bytes) -> None:
         text = text[os.write(out, text) :]
 
 
-def _complain(one: dict, why: object) -> None:
-    """Say what failed, and take back what there is of its snapshot: ingestion gets whole ones or none."""
+def _report(one: dict, why: object) -> None:
+    """Print what failed, and remove the partial snapshot, so that the file has complete ones only."""
     os.ftruncate(one["out"], one["whole"])
     os.write(2, f"{one['file']}: {_stamp()[3:-1].decode('ascii')}: {why}\n".encode("utf-8", "replace"))
 

@@ -31,13 +31,13 @@ class Watcher:
     stdout : str
         File to which the standard output goes; empty where the process writes its files itself.
     stderr : str
-        File for what it complains of.
+        File for its error messages.
     files : mapping of str to str
         Name of each file in the run's folder → its text, written before the start.
     env : mapping of str to str
         Set beyond the caller's environment.
     stop : str
-        Signal that makes it end with whole lines.
+        Signal on which it ends with a complete line.
     """
 
     tool: str

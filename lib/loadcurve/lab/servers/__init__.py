@@ -9,7 +9,7 @@ import sys
 from loadcurve.discovery import registered_by_name
 from loadcurve.lab.servers.apache import apache_service
 from loadcurve.lab.servers.caddy import caddy_service
-from loadcurve.lab.servers.haproxy import Haproxy, HaproxyProcess, haproxy_service
+from loadcurve.lab.servers.haproxy import HaproxyProcess, HaproxySection, haproxy_service
 from loadcurve.lab.servers.layouts import LAYOUTS, Layout, layout_services
 from loadcurve.lab.servers.lighttpd import lighttpd_service
 from loadcurve.lab.servers.mariadb import MariaDb, mariadb_service
@@ -18,7 +18,7 @@ from loadcurve.lab.servers.php import Page, PhpFpm, php_front_service, php_servi
 from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.settings import Endpoint
-from loadcurve.lab.servers.web import WebServer
+from loadcurve.lab.servers.web import WebSection, WebServer
 from loadcurve.lab.servers.wordpress import wordpress_page
 
 SERVERS = registered_by_name(sys.modules[__name__], Server)
@@ -31,8 +31,8 @@ __all__ = [
     "Delay",
     "Endpoint",
     "Files",
-    "Haproxy",
     "HaproxyProcess",
+    "HaproxySection",
     "Layout",
     "MariaDb",
     "Nginx",
@@ -46,6 +46,7 @@ __all__ = [
     "Serving",
     "Status",
     "Text",
+    "WebSection",
     "WebServer",
     "apache_service",
     "caddy_service",

@@ -10,8 +10,8 @@ TOOL = Tool("apache2", "server", "-v", "apache2-bin")
 
 # Threads of a process, at most: the default of ThreadLimit (mpm_common of Apache 2.4).
 _THREADS_OF_A_PROCESS = 64
-# MaxRequestWorkers as Apache 2.4 has it (16 processes of 25 threads), and what a small machine can still start.
-_LEAST_WORKERS, _MOST_WORKERS = 400, 2048
+# The default MaxRequestWorkers of Apache 2.4 (16 processes of 25 threads), and a number that a small machine can start.
+_MIN_WORKERS, _MAX_WORKERS = 400, 2048
 MODELS = ("event", "worker", "prefork")
 
 _CONFIG = """\
@@ -57,8 +57,8 @@ def apache_service(
     modules : str
         Absolute path of the folder with its modules.
     launcher_is_root : bool
-        Whether root starts it.  As root apache would become another user, who cannot read the run's folder; then it
-        runs in a user namespace, in which it is not root.
+        Whether root starts it.  Started by root, apache would switch to another user, who cannot read the run's
+        folder; so it runs in a user namespace, in which it is not root.
 
     Raises
     ------
@@ -68,9 +68,9 @@ def apache_service(
     check_choice("model", model, MODELS)
     check_path("modules", modules)
     check_flag("launcher_is_root", launcher_is_root)
-    loaded = [f"mpm_{model}", "authz_core", "dir", *(["filter", "deflate"] if server.gzip else [])]
-    options = ["SetOutputFilter DEFLATE"] if server.gzip else []
-    if server.access_log:
+    loaded = [f"mpm_{model}", "authz_core", "dir", *(["filter", "deflate"] if server.settings.gzip else [])]
+    options = ["SetOutputFilter DEFLATE"] if server.settings.gzip else []
+    if server.settings.access_log:
         combined = r'"%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\""'
         options += [f"LogFormat {combined} combined", f"CustomLog {server.name}.access.log combined"]
     text = _CONFIG.format(
@@ -83,12 +83,12 @@ def apache_service(
         options="".join(f"{line}\n" for line in options),
     )
     apart = ("unshare", "--user", "--map-user=1000") if launcher_is_root else ()
-    program = server.program or "apache2"
+    program = server.settings.program or "apache2"
     return Service(
         server.name,
         "apache2",
         (*apart, program, "-d", ".", "-f", f"{server.name}.conf", "-DFOREGROUND"),
-        files={f"{server.name}.conf": text} | server.files.files(f"{server.name}.www"),
+        files={f"{server.name}.conf": text} | server.settings.files.files(f"{server.name}.www"),
         folders=server.folders,
         url=server.listen.url,
         program=program,
@@ -96,26 +96,26 @@ def apache_service(
 
 
 def _model(model: str, server: WebServer) -> list[str]:
-    """Directives of the processing model: as many threads or processes as asked, all there from the start.
+    """Directives of the processing model: the requested number of threads or processes, all started at once.
 
-    A process of `event` whose threads are all busy closes connections that it keeps alive, without a word: of 16
-    connections to two threads, wrk reads 4,000 errors in 2 s, and 3 of 512 connections to 1,024 threads, as they are
-    not spread evenly.  So a number that the study does not name is twice the connections.
+    A process of `event` whose threads are all busy closes connections that it keeps alive, without an error message:
+    with 16 connections and two threads, wrk counts 4,000 read errors in 2 s; with 512 connections and 1,024 threads
+    it counts 3, because connections are not spread evenly.  So the default is twice the number of connections.
     """
-    enough = min(max(_LEAST_WORKERS, 2 * server.connections), _MOST_WORKERS)
+    enough = min(max(_MIN_WORKERS, 2 * server.connections), _MAX_WORKERS)
     enough += -enough % _THREADS_OF_A_PROCESS  # whole processes
-    # With one thread alone `event` never accepts a second connection while the first one is kept busy.
-    workers = max(server.workers or enough, 2 if model == "event" else 1)
+    # With one thread, `event` never accepts a second connection while the first one is busy.
+    workers = max(server.settings.workers or enough, 2 if model == "event" else 1)
     if model == "prefork":
         limits = [f"ServerLimit {workers}", f"MaxRequestWorkers {workers}", f"StartServers {workers}"]
         return [*limits, f"MinSpareServers {workers}", f"MaxSpareServers {workers + 1}"]
-    # The largest divisor that fits: a process is whole, so MaxRequestWorkers must be a multiple of its threads.
+    # The largest divisor that fits, because MaxRequestWorkers must be a multiple of the threads of a process.
     threads = max(n for n in range(1, _THREADS_OF_A_PROCESS + 1) if workers % n == 0)
     processes = workers // threads
     limits = [f"ThreadLimit {threads}", f"ThreadsPerChild {threads}", f"ServerLimit {processes}"]
     limits += [f"StartServers {processes}", f"MaxRequestWorkers {workers}", f"MinSpareThreads {workers}"]
-    # An idle connection takes no thread of `event`, but its number is limited: by default to two for each idle thread,
-    # and connections beyond would wait unheard for as long as the others are kept alive.
+    # An idle connection takes no thread of `event`, but `event` limits their number, by default to two for each idle
+    # thread.  Further connections would wait for as long as the others are kept alive.
     kept = [f"AsyncRequestWorkerFactor {max(2, server.connections)}"] if model == "event" else []
     return [*limits, f"MaxSpareThreads {workers + threads}", *kept]
 

@@ -18,8 +18,9 @@ def caddy_service(server: WebServer) -> Service:
     server : WebServer
         Its settings; caddy has no limit of connections.
     """
+    settings = server.settings
     handlers: list[dict] = [{"handler": "file_server", "root": f"{server.name}.www", "index_names": [server.index]}]
-    if server.gzip:
+    if settings.gzip:
         # By itself it compresses texts only.
         every = {"headers": {"Content-Type": ["*"]}}
         handlers.insert(0, {"handler": "encode", "encodings": {"gzip": {}}, "match": every})
@@ -29,7 +30,7 @@ def caddy_service(server: WebServer) -> Service:
         "routes": [{"handle": handlers}],
     }
     logs: dict = {"default": {"level": "WARN"}}
-    if server.access_log:
+    if settings.access_log:
         site["logs"] = {}
         file = {"output": "file", "filename": f"{server.name}.access.log", "roll": False}
         logs["access"] = {"writer": file, "include": ["http.log.access"], "encoder": {"format": "json"}}
@@ -43,10 +44,15 @@ def caddy_service(server: WebServer) -> Service:
     return Service(
         server.name,
         "caddy",
-        (server.program or "caddy", "run", "--config", f"{server.name}.json"),
-        files={f"{server.name}.json": json.dumps(config, indent=2) + "\n"} | server.files.files(f"{server.name}.www"),
+        (settings.program or "caddy", "run", "--config", f"{server.name}.json"),
+        files={f"{server.name}.json": json.dumps(config, indent=2) + "\n"} | settings.files.files(f"{server.name}.www"),
         folders=server.folders,
-        env={"GOMAXPROCS": str(server.workers or 1), "HOME": work, "XDG_DATA_HOME": work, "XDG_CONFIG_HOME": work},
+        env={
+            "GOMAXPROCS": str(server.settings.workers or 1),
+            "HOME": work,
+            "XDG_DATA_HOME": work,
+            "XDG_CONFIG_HOME": work,
+        },
         url=server.listen.url,
     )
 

@@ -1,10 +1,9 @@
-"""A private haproxy: what all of its configurations begin with, and haproxy as a server that answers by itself."""
+"""A private haproxy: the common part of its configurations, and haproxy as a server that responds from memory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
@@ -25,7 +24,7 @@ defaults
     mode {mode}
     maxconn {connections}
     backlog {connections}
-    # Long enough for any run's slowest answer; haproxy warns where they are missing.
+    # Longer than the slowest response of any run; haproxy warns if they are missing.
     timeout connect 10s
     timeout client 60s
     timeout server 60s
@@ -34,7 +33,7 @@ defaults
 
 @dataclass(frozen=True)
 class HaproxyProcess(Section):
-    """How a haproxy runs, whatever it serves."""
+    """How a haproxy runs, as a server or as a balancer."""
 
     program: Annotated[str, Check(check_program)] = "haproxy"
     """Its name, or its absolute path."""
@@ -61,58 +60,6 @@ class HaproxyProcess(Section):
 
 
 @dataclass(frozen=True)
-class Haproxy:
-    """A haproxy that answers by itself, from memory.
-
-    Attributes
-    ----------
-    name : str
-        Of the service.
-    listen : Endpoint
-        Where it is asked.
-    response : Text
-        What it answers.
-    process : HaproxyProcess
-        How it runs.
-    """
-
-    name: str
-    listen: Endpoint
-    response: Text = field(default_factory=Text)
-    process: HaproxyProcess = field(default_factory=HaproxyProcess)
-
-    def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_endpoint("listen", self.listen)
-        if not isinstance(self.response, Text):
-            raise ValueRuleError("response", "a Text", self.response)
-
-
-def haproxy_service(haproxy: Haproxy) -> Service:
-    """Return the service of a haproxy that answers by itself.
-
-    Parameters
-    ----------
-    haproxy : Haproxy
-        Its settings.
-
-    Examples
-    --------
-    >>> haproxy_service(Haproxy("S1", Endpoint("127.0.0.1", 8080))).argv
-    ('haproxy', '-db', '-f', 'S1.cfg')
-    """
-    body = "x" * haproxy.response.body_bytes
-    answer = f'http-request return status 200 content-type text/plain string "{body}"'
-    lines = section(f"frontend {haproxy.name}", [f"bind {haproxy.listen}", answer])
-    return haproxy.process.service(haproxy.name, "http", [lines], haproxy.listen.url)
-
-
-def section(head: str, lines: Iterable[str]) -> str:
-    """Text of a section of the configuration."""
-    return "\n".join((head, *(f"    {line}" for line in lines), ""))
-
-
-@dataclass(frozen=True)
 class HaproxySection(Section):
     """A haproxy that serves responses from memory."""
 
@@ -123,9 +70,39 @@ class HaproxySection(Section):
     """How it runs."""
 
 
-def _start(section: HaproxySection, host: ServerHost) -> ServerGroup:
-    process = replace(section.process, connections=max(section.process.connections, host.connections))
-    return host.group(haproxy_service(Haproxy(host.name, host.listen, section.response, process)))
+def haproxy_service(name: str, listen: Endpoint, settings: HaproxySection) -> Service:
+    """Return the service of a haproxy that responds from memory.
+
+    Parameters
+    ----------
+    name : str
+        Of the service.
+    listen : Endpoint
+        Where it listens.
+    settings : HaproxySection
+        Its response, and how it runs.
+
+    Examples
+    --------
+    >>> haproxy_service("S1", Endpoint("127.0.0.1", 8080), HaproxySection()).argv
+    ('haproxy', '-db', '-f', 'S1.cfg')
+    """
+    check_name("name", name)
+    check_endpoint("listen", listen)
+    body = "x" * settings.response.body_bytes
+    respond = f'http-request return status 200 content-type text/plain string "{body}"'
+    lines = section(f"frontend {name}", [f"bind {listen}", respond])
+    return settings.process.service(name, "http", [lines], listen.url)
+
+
+def section(head: str, lines: Iterable[str]) -> str:
+    """Text of a section of the configuration."""
+    return "\n".join((head, *(f"    {line}" for line in lines), ""))
+
+
+def _start(settings: HaproxySection, host: ServerHost) -> ServerGroup:
+    process = replace(settings.process, connections=max(settings.process.connections, host.connections))
+    return host.group(haproxy_service(host.name, host.listen, replace(settings, process=process)))
 
 
 HAPROXY = Server("haproxy", "A haproxy that serves responses from memory.", HaproxySection, _start)

@@ -1,4 +1,4 @@
-"""How a server listens, as five layouts that were once compared, and one that the kernel has offered since.
+"""How a server listens: five layouts of a published comparison, and one with SO_REUSEPORT, which is newer.
 
 The comparison of nginx, Tengine and OpenResty by higkoo (hi.baidu.com/higkoo, 2012) named them A to E: one socket for
 all workers, on one address or on all; one worker alone; an address for each worker; an instance for each port.  In D
@@ -18,7 +18,7 @@ LAYOUTS = ("A", "B", "C", "D", "E", "reuseport")
 
 @dataclass(frozen=True)
 class Layout:
-    """A server with as many workers as processors, listening in one of the ways.
+    """A server that listens according to a layout.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Layout:
     letter : str
         One of `LAYOUTS`.
     addresses : tuple of str
-        Of the host: D listens on each, the others are asked at the first one.
+        Of the host: D listens on each, the other layouts on the first one.
     port : int
         The only or, in E, the first one.
     workers : int
-        Processes in all; C has one whatever this says.
+        Number of processes; C always has one.
     response, process, serving
         As of `Nginx`; the workers of `process` are those of the layout.
     """
@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Where the load goes, to each alike."""
+        """Where requests go, the same number to each."""
         if self.letter == "D":
             return tuple(Endpoint(address, self.port) for address in self.addresses[: self.workers])
         ports = self.workers if self.letter == "E" else 1

@@ -37,10 +37,10 @@ def lighttpd_service(server: WebServer) -> Service:
         Its settings; one worker is its only process, more are children of one that only watches them.
     """
     modules, options = [], []
-    if server.gzip:
+    if server.settings.gzip:
         modules.append("mod_deflate")
         options += ['deflate.mimetypes = ("application/octet-stream")', 'deflate.allowed-encodings = ("gzip")']
-    if server.access_log:
+    if server.settings.access_log:
         modules.append("mod_accesslog")
         options.append(f'accesslog.filename = "{server.name}.access.log"')
     text = _CONFIG.format(
@@ -49,7 +49,7 @@ def lighttpd_service(server: WebServer) -> Service:
         port=server.listen.port,
         backlog=max(511, 2 * server.connections),
         modules=", ".join(f'"{module}"' for module in modules),
-        processes=server.workers if server.workers > 1 else 0,
+        processes=server.settings.workers if server.settings.workers > 1 else 0,
         connections=server.connections,
         # A connection, its file and some to spare.
         files=max(1024, 3 * server.connections),
@@ -59,8 +59,8 @@ def lighttpd_service(server: WebServer) -> Service:
     return Service(
         server.name,
         "lighttpd",
-        (server.program or "lighttpd", "-D", "-f", f"{server.name}.conf"),
-        files={f"{server.name}.conf": text} | server.files.files(f"{server.name}.www"),
+        (server.settings.program or "lighttpd", "-D", "-f", f"{server.name}.conf"),
+        files={f"{server.name}.conf": text} | server.settings.files.files(f"{server.name}.www"),
         folders=server.folders,
         url=server.listen.url,
     )

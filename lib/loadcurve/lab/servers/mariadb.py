@@ -1,7 +1,7 @@
 """A private MariaDB with one small table, reached by its socket or, from other hosts, by TCP.
 
-It starts on an empty folder within a second, because it has no tables of accounts: whoever reaches it may do all.  So
-it listens nowhere but on its socket in the run's folder and, where asked, on an address of a namespace or loopback.
+It starts in an empty folder within a second because it has no tables of accounts: every client has all rights.  So it
+listens only on its socket in the run's folder and, if `listen` is given, on an address of a namespace or loopback.
 """
 
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class MariaDb:
     connections : int
         1–10000, ``max_connections``.
     buffer_mib : int
-        Buffer pool; far larger than the table by default, so that reads come from memory.
+        Size of the buffer pool; by default far larger than the table, so that reads come from memory.
     listen : Endpoint or None
-        Where it listens beside its socket.
+        Where it listens besides its socket.
     program : str
         Its name, or its absolute path.
     """

@@ -1,7 +1,7 @@
 """A private nginx, or any program that reads its configuration, such as OpenResty and Tengine.
 
-Its files: ``NAME.conf``, ``NAME.access.log`` where it is asked to write one, and ``NAME.work`` and ``NAME.www``
-for all that goes with it.
+Its files: ``NAME.conf``, ``NAME.access.log`` if the study wants one, ``NAME.work`` for temporary files and ``NAME.www``
+for the files that it sends.
 """
 
 from collections.abc import Iterable, Iterator
@@ -67,7 +67,7 @@ class Process(Section):
 
     @property
     def backlog(self) -> int:
-        """Room for every connection at once: the default of 511 would drop SYNs of the largest level."""
+        """Length of the accept queue: room for every connection at once, where the default of 511 drops SYNs."""
         return max(511, 2 * self.connections)
 
     def main(self, name: str) -> str:
@@ -129,17 +129,17 @@ class Nginx:
     name : str
         Of the service.
     listens : tuple of Endpoint
-        Where it is asked; the first one is its URL.
+        Where it listens; the first one is its URL.
     response : Response
-        What it answers; a `Delay` takes nginx's echo module.
+        What it responds with; a `Delay` needs nginx's echo module.
     process, serving
         How it runs and sends.
     wildcard : bool
-        Listen on all addresses of the host instead of those of `listens`; for hosts in namespaces alone.
+        Whether it listens on all addresses of the host instead of those of `listens`; only on hosts in namespaces.
     reuseport : bool
-        A listening socket for each worker.
+        Whether each worker has its own listening socket.
     status : Endpoint or None
-        Where its counters are read (stub_status); None for nowhere.
+        Where it serves its counters (stub_status).
     """
 
     name: str
@@ -161,7 +161,7 @@ class Nginx:
         if self.wildcard and len({endpoint.port for endpoint in self.listens}) != len(self.listens):
             raise ValueRuleError("listens", "of different ports, where one listens on all addresses", self.listens)
         if self.wildcard and any(endpoint.address.startswith("127.") for endpoint in self.listens):
-            # It would be open to all networks of this machine.
+            # It would be reachable from all networks of this machine.
             raise ValueRuleError("listens", "in a namespace, where one listens on all addresses", self.listens)
 
 
@@ -215,7 +215,7 @@ def _locations(name: str, response: Response) -> list[str]:
     else:
         body = [f'return 200 "{"x" * response.body_bytes}";']
     if isinstance(response, Burn):
-        # Each of the two stars can end anywhere and nothing follows them, so all ways of dividing the text are tried.
+        # Each of the two stars can end anywhere and nothing matches after them: PCRE tries all divisions of the text.
         body = [f'set $text "{"a" * response.steps}";', 'if ($text ~ "^[ab]*[ab]*[^ab]") { return 500; }', *body]
     return block("location /", body)
 

@@ -1,7 +1,7 @@
-"""An application server: PHP-FPM, whose workers take a processor, then wait for a database, then answer.
+"""An application server: PHP-FPM, whose workers compute, wait for a database, and respond.
 
-Its workers are what the formula of the best number of threads is about: N = (processor time + waiting) / processor
-time, for each processor.
+The formula of the best number of threads applies to its workers: N = (computing time + waiting time) / computing time,
+for each processor.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +83,7 @@ class Page(Section):
     """Length of the body."""
 
     def text(self, database: MariaDb) -> str:
-        """PHP text of the page; it stands in a folder of the run's folder."""
+        """Return the PHP text of the page, for a file one folder below the run's folder."""
         listen = database.listen
         return _PAGE.format(
             host=f"'{listen.address}'" if listen else "null",
@@ -141,9 +141,9 @@ def php_service(php: PhpFpm, pages: dict[str, str]) -> Service:
         Name of each page → its text, as `Page.text` returns it.
     """
     folder = f"{php.name}.www"
-    # As many may wait as a client can have connections; the default of 511 would refuse them.
+    # Room for as many waiting requests as clients can have connections; the default of 511 would refuse some.
     configuration = _FPM.format(socket=php.socket, children=php.children, backlog=65_535)
-    # The settings of the system are not read: `-c` names the only file, and its folder of more is none.
+    # PHP reads no settings of the system: `-c` names the only file, and PHP_INI_SCAN_DIR is empty.
     settings = [
         "extension=mysqlnd.so",
         "extension=mysqli.so",
@@ -177,7 +177,7 @@ def php_front_service(
     name : str
         Of the service.
     listen : Endpoint
-        Where it is asked.
+        Where it listens.
     php : PhpFpm
         Behind it.
     process : Process
@@ -211,7 +211,7 @@ def php_front_service(
 
 
 def _passed(php: PhpFpm) -> list[str]:
-    # A page may take its time: what is measured is the server, not a limit of the proxy.
+    # A slow page must not run into a limit of the proxy.
     return [f"fastcgi_pass unix:{php.socket};", "fastcgi_read_timeout 300;"]
 
 

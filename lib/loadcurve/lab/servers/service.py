@@ -1,7 +1,7 @@
-"""What runs beside the load: servers, proxies and balancers, as data.
+"""Processes that run during a load, as data: servers, proxies and databases.
 
-A recipe is a pure function from settings to a `Service`; the runner writes its files, starts it on its host, waits
-until it answers and stops it.
+A pure function returns a `Service` for given settings; a run writes its files, starts it on its host, waits until it
+responds, and stops it.
 """
 
 import io
@@ -30,9 +30,9 @@ class Service:
     env : mapping of str to str
         Set beyond the caller's environment.
     url : str
-        Where it answers once it is ready; empty where there is nothing to ask.
+        Where it responds when it is ready; empty for a process without a URL.
     stop : str
-        Signal that ends it orderly.
+        Signal that ends it cleanly.
     program : str
         Name or path of the program itself, where it is not the first word of `argv`.
     """
@@ -49,7 +49,7 @@ class Service:
 
 
 def packed(service: Service, folder: Path) -> str:
-    """Keep the files of a service that lie in its folders, as those go after a run: ``NAME.folders.tar.gz``.
+    """Pack the files in the folders of a service, which are removed after a run: ``NAME.folders.tar.gz``.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def packed(service: Service, folder: Path) -> str:
     Returns
     -------
     str
-        Name of the archive; empty where there are no such files.
+        Name of the archive; empty if there are no such files.
     """
     inner = {name: text.encode("utf-8") for name, text in service.files.items() if "/" in name}
     if not inner:
         return ""
     archive = folder / f"{service.name}.folders.tar.gz"
-    # The fastest compression, since a load waits for it; bodies of one letter shrink all the same.
+    # The fastest compression, because the load waits for it; bodies of one repeated letter still shrink.
     with tarfile.open(archive, "w:gz", compresslevel=1) as file:
         for name, content in inner.items():
             entry = tarfile.TarInfo(name)

@@ -1,7 +1,7 @@
 """WordPress as Debian packages it, private to a run: its pages come from /usr/share, its contents from a `MariaDb`.
 
-Debian's own configuration, which wants files in /etc, is passed by: one page of ours says where the database is and
-then does what WordPress's own ``index.php`` does.  The first request writes the tables and answers 503.
+It does not use Debian's configuration, which needs files in /etc: a page of the laboratory names the database and then
+does what WordPress's ``index.php`` does.  The first request writes the tables and gets a response with status 503.
 """
 
 from dataclasses import dataclass
@@ -75,12 +75,12 @@ def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/
     database : MariaDb
         Where its contents are.
     home : Endpoint
-        Where it is asked: another address would be answered with a redirect to this one.
+        Its address: WordPress redirects requests for another address to this one.
     folder : str
         Absolute path of WordPress itself.
     """
     listen = database.listen
-    # WordPress wants an absolute path; a page runs in the folder in which it lies.
+    # WordPress needs an absolute path; PHP runs a page in the page's folder.
     socket = f"/proc/self/cwd/../{database.socket}"
     return _PAGE.format(
         folder=check_path("folder", folder),
