@@ -6,8 +6,8 @@ repositories and in the source of each.
 What ab itself does (``output_results`` in ``support/ab.c`` of httpd): a header and one row for each percent from 0 to
 99 (2.0, older 2.3) or 100, in milliseconds with three decimals (2.0: in the manner of ``5.155000e+03``).  Row 0 is the
 smallest time, row 100 the largest, any other the time of index floor(0.5 + n p / 100), counted from 0: not quite that
-of the text report.  Under 50 requests that index passes the end of ab's array, so that the last rows below 100 hold
-whatever stood in memory there.  Nothing is corrected for coordinated omission.
+of the text report.  Under 50 requests that index passes the end of ab's array, so that the last rows below 100 print
+arbitrary memory.  Nothing is corrected for coordinated omission.
 """
 
 import math
@@ -20,9 +20,9 @@ from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 
 _HEADER = re.compile(r"Percentage served ?, ?Time in ms")
-# What stood in memory may be any number of 64 bits: 16 digits of ms, and a sign.
+# Arbitrary memory can be any number of 64 bits: 16 digits of ms, and a sign.
 _TIME = r"[0-9]{1,16}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?|-[0-9]{1,16}\.[0-9]{3}"
-# Of every time that ab writes; one that has them is whole, also without a newline after it.
+# Every time that ab writes has them; one that has them is whole, also without a newline after it.
 _THREE_DECIMALS = re.compile(r"\.[0-9]{3}$")
 _ROW = re.compile(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 
@@ -85,7 +85,7 @@ def parse_ab_percentiles(text: str) -> Parsed:
 
 
 def _leave_out(file: list[tuple[dict, int]], warnings: list[str]) -> None:
-    """Take the time from the rows of a file that are out of order."""
+    """Remove the time of the rows of a file that are out of order."""
     largest = file[-1][0]["latency_s"] if file and file[-1][0]["quantile"] == 1 else math.inf
     before = 0.0
     for row, at in file:

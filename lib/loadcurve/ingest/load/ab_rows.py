@@ -86,12 +86,12 @@ def _counts(report: Report, numbers: dict, rows: Rows) -> None:
         (numbers[s] for s in ("Total body sent", "Total POSTed", "Total PUT") if s in numbers), None
     )
     broken = next((numbers[s] for s in ("Write errors", "Broken pipe errors") if s in numbers), None)
-    after = "Total transferred" in report.labels  # the lines that ab leaves out when they are 0 stand before it
+    after = "Total transferred" in report.labels  # ab prints those lines before it, and leaves them out when they are 0
     run["errors_write"] = 0 if broken is None and after and not report.is_html else broken
     if after and "Non-2xx responses" not in report.labels:
         run["errors_status"] = 0
-    unanswered = [text for text, _ in report.refusals if UNANSWERED.fullmatch(text)]
-    run["errors_other"] = len(unanswered) or None
+    no_response = [text for text, _ in report.refusals if UNANSWERED.fullmatch(text)]
+    run["errors_other"] = len(no_response) or None
     kinds = {"Connect": "connect", "Receive": "read", "Length": "length", "Exceptions": "exception"}
     failures = report.failures or (dict.fromkeys(kinds, 0) if run["requests_failed"] == 0 else {})
     run |= {f"errors_{kinds[kind]}": count for kind, count in failures.items()}
@@ -260,7 +260,7 @@ def _mean(measured: float, period: float, rounding: tuple[float, float]) -> tupl
 
 def _status(report: Report, numbers: dict, rows: Rows) -> None:
     run, warnings = rows.run, rows.warnings
-    # "Test aborted after 10 failures" stands before the failure itself, and alone only in 1.3 or before the total.
+    # ab prints "Test aborted after 10 failures" before the failure; only 1.3, or a total after it, prints no failure.
     causes = [text for text, _ in report.fatal if not text.startswith("Test aborted")]
     alone = report.total_of is not None or report.version.startswith("1.")
     reason = causes[0] if causes else report.fatal[0][0] if report.fatal and alone else ""

@@ -1,20 +1,20 @@
-"""Which requests failed, of the generators that the laboratory starts: each of them counts its errors in its own way.
+"""Which requests failed: each generator that the laboratory starts counts its errors in its own way.
 
-- wrk 4 counts each response in `requests`, also one of an error status and one later than its timeout
-  (``response_complete`` in src/wrk.c).  What it could not connect, write or read is in no response.
-- wrk2 looks every 2 s at what it still waits for (``check_timeouts``): its timeouts are in no response.
+- wrk 4 counts each response in `requests`, also one with an error status and one later than its timeout
+  (``response_complete`` in src/wrk.c).  Its errors of connect, write and read are not in `requests`.
+- wrk2 checks every 2 s which responses are overdue (``check_timeouts``): its timeouts are not in `requests`.
 - ab, with ``-r``, counts a request as complete also when writing it or reading its response failed
   (``close_connection`` in support/ab.c), and one whose TLS handshake failed, which it reports on standard error only.
   Its exceptions of the poll are of requests whose reading failed too.
 - weighttp counts every request as done, and as failed what was not read whole or had an error status (src/client.c).
-- h2load and hey count a response of an error status as one, and what was never answered apart.
+- h2load and hey count a response with an error status in `requests`, and requests without a response separately.
 """
 
 import numpy as np
 import pandas as pd
 
 _ALL = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_other")
-# Of each tool: the failed ones among `requests`, and those beside them.
+# Of each tool: the failed requests that `requests` includes, and those that it does not.
 _FAILED = {
     "wrk": (("errors_status", "errors_timeout"), ("errors_connect", "errors_read", "errors_write")),
     "wrk2": (("errors_status",), ("errors_connect", "errors_read", "errors_write", "errors_timeout")),
@@ -23,10 +23,7 @@ _FAILED = {
     "h2load": (("errors_status",), ("errors_timeout", "errors_other")),
     "hey": (("errors_status",), _ALL),
 }
-
-
-# Failed ones among `requests` of an error status only: a response that was merely late is one.
-_LATE = "errors_timeout"
+_LATE = "errors_timeout"  # a late response is a response
 
 
 def succeeded(runs: pd.DataFrame) -> float:
@@ -60,8 +57,8 @@ def failed_ratio(runs: pd.DataFrame) -> float:
     Returns
     -------
     float
-        From 0 to 1.  A generator that had no response and tells no error waited in vain on each of its connections:
-        these are its failed requests.
+        From 0 to 1.  A generator without a response and without an error had one request waiting on each of its
+        connections: these are its failed requests.
 
     Examples
     --------
@@ -69,18 +66,18 @@ def failed_ratio(runs: pd.DataFrame) -> float:
     >>> failed_ratio(pd.DataFrame(wrk))  # 10 of 80 responses, and 20 requests without one
     0.3
     """
-    failed, made = np.sum([_failed_of(row) for row in runs.to_dict("records")], axis=0)
-    return float(failed / made)
+    failed, sent = np.sum([_failed_of(row) for row in runs.to_dict("records")], axis=0)
+    return float(failed / sent)
 
 
 def _failed_of(row: dict) -> tuple[float, float]:
-    """Failed requests of a generator, and all it made; the second is over 0."""
+    """Return the failed requests of a generator, and all its requests, which are more than 0."""
     among, beside = (sum(_count(row, name) for name in names) for names in _FAILED[row["tool"]])
-    answered = _count(row, "requests")
-    if not answered + beside:
+    responses = _count(row, "requests")
+    if not responses + beside:
         waiting = max(_count(row, "connections"), 1.0)
         return waiting, waiting
-    return min(among, answered) + beside, answered + beside
+    return min(among, responses) + beside, responses + beside
 
 
 def _count(row: dict, name: str) -> float:

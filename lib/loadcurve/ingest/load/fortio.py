@@ -192,10 +192,10 @@ def response_columns(codes: dict[str, int], count: int) -> dict:
     words = {code: n for code, n in codes.items() if not re.fullmatch(r"-?[0-9]{1,3}", code)}
     good = sum(n for code, n in numbers.items() if 200 <= code < 400)
     good += sum(n for code, n in words.items() if code in _GOOD_WORDS or code.endswith(" OK"))
-    unanswered = sum(n for code, n in numbers.items() if code <= 0)
+    no_response = sum(n for code, n in numbers.items() if code <= 0)
     row = {
-        "requests": count - unanswered, "requests_started": count, "requests_succeeded": good,
-        "requests_failed": count - good, "errors_other": unanswered,
+        "requests": count - no_response, "requests_started": count, "requests_succeeded": good,
+        "requests_failed": count - good, "errors_other": no_response,
     }  # fmt: skip
     return row | ({} if words else response_counts(numbers))
 
@@ -206,7 +206,7 @@ def rates(run: dict, qps: float) -> dict:
     rates = {"throughput_rps": qps * run["requests"] / count if count else 0.0}
     if "requests_succeeded" in run:
         rates["goodput_rps"] = qps * run["requests_succeeded"] / count if count else 0.0
-    return rates | ({"status": "failed", "reason": "no call was answered"} if not run["requests"] else {})
+    return rates | ({"status": "failed", "reason": "no call had a response"} if not run["requests"] else {})
 
 
 FORTIO = Form(

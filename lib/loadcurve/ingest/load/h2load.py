@@ -6,7 +6,7 @@ tests: ``h2load --h1 -n 20000 -c 32 URL``, ``-D 2``); 1.1 to 1.69 in public repo
 What h2load itself does (``src/h2load.cc``, ``src/util.cc``):
 
 - Times are ``us`` below 1 ms, then ``ms`` and ``s`` with two decimals, in one row too; sizes are in steps of 1024.
-- ``req/s`` of the line ``finished in`` is every response, whatever its status; in a timed run it is taken over the
+- ``req/s`` of the line ``finished in`` counts every response of any status; in a timed run it is taken over the
   main part asked for (``-D``), while ``finished in`` also holds the warm-up and the end.  The row ``req/s`` is over the
   clients.
 - ``failed`` counts responses of status 400 or more and the requests in ``errored``: streams that ended without a

@@ -196,7 +196,7 @@ def _take(report: dict, block: str, cursor: Cursor) -> bool:
         quantile, latency = real(match[1], number, "a percentile"), _seconds(match[2], match[3], number)
         if quantile > 100:
             cursor.fail("a percentile up to 100", match[1])
-        if quantile > 0:  # 0% stands for a percentile that there were too few requests for
+        if quantile > 0:  # hey prints 0% for a percentile that needs more requests
             report[block].append({"quantile": round(quantile / 100, 9), "latency_s": latency})
     elif block == "phases":
         if match[1].lower() not in _PHASES:

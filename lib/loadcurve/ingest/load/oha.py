@@ -11,7 +11,7 @@ What oha itself does (``src/printer.rs``, ``src/result_data.rs``, ``src/histogra
 - Times are of responses only.  The percentile p is the element ``p / 100 * n`` of the sorted times.
 - Keys of the histogram are upper ends, sorted as text; the first class holds the fastest alone.  Equal ends (a single
   response) become one key with a wrong count.
-- ``--latency-correction`` is not told by the output, so `latency_corrected` is missing.
+- The output does not show ``--latency-correction``, so `latency_corrected` is missing.
 """
 
 import math
@@ -19,6 +19,7 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import number_generators
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member, number
@@ -54,22 +55,26 @@ def parse_oha_json(text: str) -> Parsed:
     [[100, 0, 10]]
     """
     documents, warnings = each_json(text, "JSON of oha")
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": [], "phases": []}
-    for generator, (document, line) in enumerate(documents):
+    runs = []
+    for document, line in documents:
         run = _run(document, text, line, warnings)
-        tables["runs"].append({"generator": generator, **run})
-        for key, value in _object(document, "latencyPercentiles", text).items():
-            match = _PERCENTILE.fullmatch(key)
-            if match is None:
-                raise ParseError(line_of(f"latencyPercentiles.{key}", text), "a percentile such as p99.9", key)
-            row = {"quantile": round(float(match[1]) / 100, 9), "latency_s": _real(value, key, text)}
-            tables["latency"].append({"generator": generator, **row})
-        rows = _classes(_object(document, "responseTimeHistogram", text), text)
-        if rows and sum(row["responses"] for row in rows) != run["requests"]:
+        quantiles = _quantiles(document, text)
+        classes = _classes(_object(document, "responseTimeHistogram", text), text)
+        if classes and sum(row["responses"] for row in classes) != run["requests"]:
             warnings.append(f"line {line_of('responseTimeHistogram', text)}: the classes do not hold all responses")
-        tables["histogram"] += [{"generator": generator, **row} for row in rows]
-        tables["phases"] += [{"generator": generator, **row} for row in _phases(document, text)]
-    return Parsed("oha", tables, tuple(warnings))
+        rows = {"runs": [run], "latency": quantiles, "histogram": classes, "phases": _phases(document, text)}
+        runs.append(rows)
+    return Parsed("oha", number_generators(("runs", "latency", "histogram", "phases"), runs), tuple(warnings))
+
+
+def _quantiles(document: object, text: str) -> list[dict]:
+    rows = []
+    for key, value in _object(document, "latencyPercentiles", text).items():
+        match = _PERCENTILE.fullmatch(key)
+        if match is None:
+            raise ParseError(line_of(f"latencyPercentiles.{key}", text), "a percentile such as p99.9", key)
+        rows.append({"quantile": round(float(match[1]) / 100, 9), "latency_s": _real(value, key, text)})
+    return rows
 
 
 def parse_oha_csv(text: str) -> Parsed:

@@ -7,7 +7,7 @@ the list of hits.
 What vegeta itself does (``lib/metrics.go``, ``lib/reporters.go``):
 
 - ``rate`` is hits per second of the attack, from the first hit to the last; ``throughput`` (vegeta 12 on) is
-  *successes* (status 200 to 399) over attack and wait together.  Code 0 stands for a hit without a response.
+  *successes* (status 200 to 399) over attack and wait together.  Code 0 is a hit without a response.
 - Latencies include all hits, failed ones too; a hit with code 0 counts with the time until it failed.
 - Quantiles are estimates: of a biased quantile sketch up to 11, of a t-digest (compression 1000) from 12 on.
 - vegeta sends by schedule (open loop), and times a hit from when it sends it: the time that a hit waits for a free
@@ -149,11 +149,11 @@ def rates(requests: int, codes: dict[int, int], rate: float, throughput: float, 
     >>> rates(200, {200: 150, 500: 40, 0: 10}, 10.05, 7.5, 20.0)["throughput_rps"]
     9.5
     """
-    answered = requests - codes.get(0, 0)
+    responses = requests - codes.get(0, 0)
     good = sum(count for code, count in codes.items() if 200 <= code < 400)
     if math.isnan(throughput) and duration > 0:  # before vegeta 12
         throughput = good / duration
-    every = throughput * answered / good if good else (answered / duration if duration > 0 else math.nan)
+    every = throughput * responses / good if good else (responses / duration if duration > 0 else math.nan)
     return {"target_rate_rps": rate, "throughput_rps": every, "goodput_rps": throughput}
 
 

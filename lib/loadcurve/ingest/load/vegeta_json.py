@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import number_generators
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole
@@ -38,23 +39,32 @@ def parse_vegeta_json(text: str) -> Parsed:
     [[2.0, 2.0, 0.002]]
     """
     documents, warnings = each_json(text, _EXPECTED)
-    tables: dict[str, list[dict]] = {"runs": [], "latency": [], "histogram": []}
-    for generator, (document, _) in enumerate(documents):
-        latencies = member(document, "latencies", text)
-        if not isinstance(latencies, Mapping):
-            raise ParseError(line_of("latencies", text), "an object for 'latencies'", str(latencies))
-        tables["runs"].append({"generator": generator, **_run(document, text)})
-        for name in latencies:
-            if name in _KNOWN:
-                continue
-            if not _PERCENTILE.fullmatch(name) or not 0 < float(name[:-2]) < 100:
-                raise ParseError(line_of(f"latencies.{name}", text), "a percentile such as '99th'", name)
-            value = _seconds(latencies, name, text)
-            quantile = round(float(name[:-2]) / 100, 9)
-            row = {"quantile": quantile, "latency_s": value, "corrected": False}
-            tables["latency"].append({"generator": generator, **row})
-        tables["histogram"] += [{"generator": generator, **row} for row in _classes(document, text)]
+    runs = [
+        {"runs": [_run(document, text)], "latency": _latencies(document, text), "histogram": _classes(document, text)}
+        for document, _ in documents
+    ]
+    tables = number_generators(("runs", "latency", "histogram"), runs)
     return Parsed("vegeta", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+
+
+def _latencies(document: object, text: str) -> list[dict]:
+    rows = []
+    for name in _mapping(document, "latencies", text):
+        if name in _KNOWN:
+            continue
+        if not _PERCENTILE.fullmatch(name) or not 0 < float(name[:-2]) < 100:
+            raise ParseError(line_of(f"latencies.{name}", text), "a percentile such as '99th'", name)
+        quantile = round(float(name[:-2]) / 100, 9)
+        latency_s = _seconds(document, f"latencies.{name}", text)
+        rows.append({"quantile": quantile, "latency_s": latency_s, "corrected": False})
+    return rows
+
+
+def _mapping(document: object, path: str, text: str) -> Mapping[str, object]:
+    found = member(document, path, text)
+    if not isinstance(found, Mapping):
+        raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
+    return found
 
 
 def _seconds(document: object, path: str, text: str, required: bool = True) -> float:
@@ -62,12 +72,10 @@ def _seconds(document: object, path: str, text: str, required: bool = True) -> f
 
 
 def _run(document: object, text: str) -> dict:
+    _mapping(document, "latencies", text)
     requests = whole(document, "requests", text)
-    counted = member(document, "status_codes", text)
-    if not isinstance(counted, Mapping):
-        raise ParseError(line_of("status_codes", text), "an object for 'status_codes'", str(counted))
     codes = {}
-    for code, count in counted.items():
+    for code, count in _mapping(document, "status_codes", text).items():
         if not (code.isascii() and code.isdigit() and len(code) <= 3) or not isinstance(count, int) or count < 0:
             raise ParseError(line_of("status_codes", text), "status codes and their counts", f"{code}: {count}")
         codes[int(code)] = count
@@ -105,13 +113,10 @@ def _run(document: object, text: str) -> dict:
 
 def _classes(document: object, text: str) -> list[dict]:
     """Rows of `histogram`: a class begins at its key (ns) and ends at the next."""
-    buckets = member(document, "buckets", text, required=False)
-    if buckets is None:
+    if member(document, "buckets", text, required=False) is None:
         return []
-    if not isinstance(buckets, Mapping):
-        raise ParseError(line_of("buckets", text), "an object for 'buckets'", str(buckets))
     rows = []
-    for key, count in buckets.items():
+    for key, count in _mapping(document, "buckets", text).items():
         if not (key.isascii() and key.isdigit() and len(key) <= 18) or not isinstance(count, int) or count < 0:
             raise ParseError(line_of(f"buckets.{key}", text), "nanoseconds and a count", f"{key}: {count}")
         rows.append({"lower_s": int(key) / 1e9, "upper_s": math.nan, "responses": count, "corrected": False})

@@ -6,7 +6,7 @@ Seen: Debian's wrk 4.1.0 and wrk2 (the samples of the tests: ``wrk -t2 -c64 -d2s
 What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``; for its numbers and units see `wrk_numbers`):
 
 - ``Requests/sec`` and ``Transfer/sec`` are the printed totals over the *measured* time of the line ``N requests in T``
-  (the heading shows the rounded option); a request is every response, whatever its status; a response with a status
+  (the heading shows the rounded option); every response of any status counts as a request; a response with a status
   over 399 counts as ``Non-2xx or 3xx``; wrk leaves out each of the two error lines when all its counts are 0.
 - wrk has one counter per microsecond; a quantile is the nearest rank in them.  A response later than the ``--timeout``
   is in no counter: without a response in time wrk prints 0.  A quantile of 0 is an empty counter, not a time.

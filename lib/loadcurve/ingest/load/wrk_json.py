@@ -143,7 +143,7 @@ def _counters(document: object, text: str) -> np.ndarray | None:
             or pair[0] <= before
             or not pair[1]
         ):
-            raise ParseError(at, rule, str(pair))  # each stands in a line of its own
+            raise ParseError(at, rule, str(pair))  # the reporter writes each in a line of its own
         before = pair[0]
     return np.array(found, dtype=np.int64).reshape(-1, 2).T
 
