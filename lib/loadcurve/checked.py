@@ -1,4 +1,4 @@
-"""A document made into a checked dataclass: everything that is wrong is told at once, each fault with its line."""
+"""From a document to a checked dataclass; every fault is reported at once, each with its line."""
 
 import copy
 import json
@@ -34,12 +34,12 @@ class PlacedError(ParseError):
 
     @property
     def key(self) -> tuple[Place, str, str]:
-        """What tells it from other faults, wherever the document has it."""
+        """What distinguishes the fault from others, wherever the document has it."""
         return self.place, self.expected, self.got
 
 
 def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
-    """Make a checked dataclass from a document; return it, or None and what is wrong, in order of lines."""
+    """Make a checked dataclass from a document; return it, or None and its faults in the order of lines."""
     if not isinstance(document.values, dict):
         wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
         return None, [PlacedError((), 1, wanted, str(document.values))]
@@ -50,20 +50,20 @@ def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
     found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
     unknown = [_place(one) for one in errors if one["type"] in _UNKNOWN]
     if unknown:
-        # A key that nobody knows keeps the rules of its section from being looked at, and changes none of them.  But
-        # what the section as a whole lacks may be the very key that is misspelt.
+        # An unknown key hides the broken rules of its section and changes none of them, so they are checked without
+        # it.  But a rule of the section as a whole may be broken because this key is misspelt.
         kept, around = replace(document, values=_without(document.values, unknown)), {place[:-1] for place in unknown}
         others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
         found = {fault.key: fault for fault in others} | found
     return None, sorted(found.values(), key=lambda fault: fault.line)
 
 
-# YAML 1.2 reads these as words; nginx's, HAProxy's and most people's files write them for true and false.
+# YAML 1.2 reads these as words; files of nginx, HAProxy and most people write them for true and false.
 SWITCHES = {"on": True, "off": False}
 
 
 def _switched(hint: Any, value: Any) -> Any:
-    """Values with ``on`` and ``off`` as true and false, where a key is one of those; elsewhere they are words."""
+    """Values with ``on`` and ``off`` as true and false, where the key is a boolean; elsewhere they are words."""
     parts = _parts(hint)
     if isinstance(value, str):
         return SWITCHES.get(value, value) if any(part is bool or part is True for part in parts) else value
@@ -107,7 +107,7 @@ def _adapter(kind: type) -> TypeAdapter:
 
 
 def refuse(faults: Iterable[ParseError], path: Path) -> None:
-    """Raise what is wrong with a file, if anything is: one line for each fault."""
+    """Raise the faults of a file, if there are any: one line for each."""
     located = [fault.at(path) for fault in faults]
     if len(located) == 1:
         raise located[0]
@@ -116,7 +116,7 @@ def refuse(faults: Iterable[ParseError], path: Path) -> None:
 
 
 def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
-    """What pydantic found, in our words."""
+    """Yield the faults in an error of pydantic, in the words of the laboratory."""
     place = _place(error)
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ValueRuleError):
@@ -128,7 +128,7 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
         return
     name, got = _dotted(place), error["input"]
     if error["type"] in _UNKNOWN:
-        known = ", ".join(_keys_at(kind, place[:-1])) or "those that are known"
+        known = ", ".join(_keys_at(kind, place[:-1])) or "known to the laboratory"
         yield PlacedError(place, document.line(place), f"one of the keys {known}", str(place[-1]))
     elif error["type"] in ("missing", "missing_argument"):
         yield PlacedError(place, document.line(place[:-1]), f"the key {name}", "none")
@@ -140,16 +140,16 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
 
 
 def _dotted(place: Place) -> str:
-    """A place in one line, whatever its keys are."""
+    """A place in one printable line."""
     name = ".".join(map(str, place))
     return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
 def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:
-    """Names of the fields of the dataclass that stands at a place."""
+    """Names of the fields of the dataclass at a place."""
     for word in place:
         if not is_dataclass(kind):
             return []
         named = get_type_hints(kind).get(str(word), Any)
-        kind = next((one for one in (named, *get_args(named)) if is_dataclass(one)), Any)
+        kind = next((one for one in _parts(named) if isinstance(one, type) and is_dataclass(one)), object)
     return [one.name for one in fields(kind)] if is_dataclass(kind) else []

@@ -41,7 +41,7 @@ def launch(
     folder: Path,
     *,
     public: bool = False,
-    tell: Callable[[str], None] = tqdm.write,
+    log: Callable[[str], None] = tqdm.write,
     report: Callable[[str], None] = tqdm.write,
 ) -> list[Path]:
     """Run a study as `loadcurve.lab.launch` does, also one that searches or stops; report at the end what came of it.
@@ -56,7 +56,7 @@ def launch(
         Folder of the study.
     public : bool
         Whether targets that the study names may be public addresses.
-    tell : callable
+    log : callable
         What to do with a sentence for the user: what was left by a killed launch, and how a search or a stop ends.  By
         default it is printed above the progress bar.
     report : callable
@@ -69,10 +69,10 @@ def launch(
     [PosixPath('data/studies/quick/c0001-r1')]
     """
     for sentence in clean():
-        tell(f"left by an earlier launch: {sentence}")
+        log(f"left by an earlier launch: {sentence}")
     before = _records(folder)
     try:
-        runs = lab.launch(study, folder, public=public, feedback=feedback(tell))
+        runs = lab.launch(study, folder, public=public, feedback=feedback(log))
     except LabError:
         if _records(folder) != before:
             _report(folder, report)
@@ -100,9 +100,9 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
     )
 
 
-def feedback(tell: Callable[[str], None] = tqdm.write) -> Feedback:
-    """What a study that searches or stops sees its runs with; `tell` as of `launch`."""
-    return Feedback(measure, summarise_stopping, tell, judge)
+def feedback(log: Callable[[str], None] = tqdm.write) -> Feedback:
+    """What a study that searches or stops sees its runs with; `log` as of `launch`."""
+    return Feedback(measure, summarise_stopping, log, judge)
 
 
 def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:

@@ -126,7 +126,8 @@ class Section:
         return ()
 
     def _broken_types(self) -> Iterator[ValueRuleError]:
-        for name, optional, check in _checks(type(self)):
+        section: Any = type(self)  # mypy takes no class for a hashable value
+        for name, optional, check in _checks(section):
             value = getattr(self, name)
             for one in value if isinstance(value, tuple | list) else (value,):
                 if one is not None or not optional:

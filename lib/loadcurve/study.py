@@ -46,43 +46,14 @@ Mapping = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Study(Section):
-    """A question and what answers it.
-
-    The sections are plain mappings here; `loadcurve.lab.study_file` defines what they may hold.
-    """
+class StudyKeys(Section):
+    """The keys of a study that are not sections."""
 
     study: Annotated[str, Field(json_schema_extra=_NAMES)]
     """Name of the study and of its folder: 1–64 letters, digits, ``_`` and ``-``, as in the variants' names."""
 
     question: str
     """What the study asks, in one sentence."""
-
-    topology: Mapping = field(default_factory=dict)
-    """A recipe of hosts and networks with its numbers, or machines that already run; this machine's loopback where
-    the section is left out."""
-
-    hosts: Mapping = field(default_factory=dict)
-    """What each host is set to: name of the host, such as ``S1``, or of its role, ``S`` → its settings."""
-
-    links: Mapping = field(default_factory=dict)
-    """What each link does to packets: ``S1`` (that host's), ``LB.back``, or a network's name (all of it) → its
-    conditions."""
-
-    server: Mapping = field(default_factory=lambda: {"nginx": {}})
-    """What runs on each server host; an nginx where the section is left out."""
-
-    balancer: Mapping = field(default_factory=dict)
-    """What distributes the load among the servers."""
-
-    load: Mapping = field(default_factory=dict)
-    """What the generator does at each point."""
-
-    monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
-    """What watches each host, each with its interval in s."""
-
-    fault: Mapping = field(default_factory=dict)
-    """What goes wrong on purpose during each run."""
 
     variants: Annotated[
         dict[str, dict[str, Any]], Field(json_schema_extra={"propertyNames": _NAMES, "minProperties": 1})
@@ -122,15 +93,6 @@ class Study(Section):
     """Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each entry is
     a decision of its author."""
 
-    objective: Mapping = field(default_factory=dict)
-    """What a run must keep: a latency at a quantile, a share of failed requests."""
-
-    search: Mapping | None = None
-    """Instead of levels for one factor: search the level at which the objective breaks."""
-
-    stop: Mapping | None = None
-    """Instead of a number of repeats: repeat until the mean is known well enough."""
-
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not NAME.fullmatch(self.study):
             yield ValueRuleError("study", f"a name of {_NAME_RULE}", self.study)
@@ -168,6 +130,26 @@ class Study(Section):
         for name, mappings in (("variants", self.variants.values()), ("points", self.points)):
             for mapping in mappings:
                 yield name, mapping
+
+
+@dataclass(frozen=True)
+class Study(StudyKeys):
+    """A question and what answers it.
+
+    The sections are plain mappings here; `loadcurve.lab.study_file` defines what they may hold.
+    """
+
+    topology: Mapping = field(default_factory=dict)
+    hosts: Mapping = field(default_factory=dict)
+    links: Mapping = field(default_factory=dict)
+    server: Mapping = field(default_factory=lambda: {"nginx": {}})
+    balancer: Mapping = field(default_factory=dict)
+    load: Mapping = field(default_factory=dict)
+    monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
+    fault: Mapping = field(default_factory=dict)
+    objective: Mapping = field(default_factory=dict)
+    search: Mapping | None = None
+    stop: Mapping | None = None
 
     def sections(self) -> Mapping:
         """What the study says of all its points: section → its settings."""

@@ -1,6 +1,8 @@
 """The layers, bottom up: a module imports its own layer or a lower one, and ingest and lab never meet."""
 
 import ast
+import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
@@ -21,6 +23,11 @@ LAYERS = [
     {"cli", "__main__"},
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+# Folders of the laboratory, bottom up: each imports only from those before it.
+LAB = [
+    "hosts", "servers", "balancers", "generators", "monitors", "faults", "schedule", "study_file", "deployment",
+    "preflight", "run",
+]  # fmt: skip
 # The laboratory is the only place that starts processes; git is asked for the commit, papermill starts kernels.
 MAY_START_PROCESSES = {"lab", "publish"}
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
@@ -60,6 +67,35 @@ def test_imports_go_down():
         if RANK[unit] > RANK[unit_of(path)] or {unit, unit_of(path)} == {"ingest", "lab"}
     ]
     assert not upward, "\n".join(upward)
+
+
+def test_folders_of_the_laboratory_import_down():
+    upward = [
+        f"{path.relative_to(PACKAGE)} imports lab.{folder}, which is not above it in lab/__init__.py"
+        for path in MODULES
+        if path.parts[len(PACKAGE.parts)] == "lab" and path.parent != PACKAGE / "lab"
+        for folder in {name.split(".")[2] for name in IMPORTED[path] if name.startswith("loadcurve.lab.")}
+        if folder in LAB and LAB.index(folder) > LAB.index(path.relative_to(PACKAGE / "lab").parts[0])
+    ]
+    assert not upward, "\n".join(sorted(upward))
+
+
+def test_folders_of_the_laboratory_are_those_that_it_lists():
+    listed = re.findall(
+        r"^    (\w+)  +\S", ast.get_docstring(ast.parse((PACKAGE / "lab" / "__init__.py").read_text("utf-8"))), re.M
+    )
+    assert listed == LAB == [name for name in LAB if (PACKAGE / "lab" / name / "__init__.py").is_file()]
+
+
+def test_no_file_imports_itself_through_others():
+    """The `__init__.py` of a package is its interface, not a file: its modules may be imported one by one."""
+    names = {".".join(("loadcurve", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in MODULES}
+    files = {name: path for name, path in names.items() if not name.endswith(".__init__")}
+    graph = {name: {one for one in IMPORTED[path] if one in files and one != name} for name, path in files.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
 
 
 def test_only_the_laboratory_starts_processes():

@@ -31,7 +31,7 @@ def keys_markdown(path: str = "") -> str:
     shown = _first_paths()
     if not path:
         return _table(StudyFile, "", shown)
-    section = next(key.section for key in keys(StudyFile) if key.name == path)
+    section = next(key.section for key in keys(StudyFile) if key.name == path and key.section is not None)
     return "\n\n".join(_parts(section, path, shown))
 
 

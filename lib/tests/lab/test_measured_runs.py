@@ -145,7 +145,7 @@ def test_a_load_that_is_never_answered_breaks_a_capacity(tmp_path):
             search={"capacity": {"lowest": 1, "highest": 2, "initial_s": 1.0, "final_s": 1.0, "level": 0.6}},
         )  # fmt: skip
         said = []
-        launch(study, tmp_path / "s", tell=said.append)
+        launch(study, tmp_path / "s", log=said.append)
     assert len(said) == 1 and "nothing kept: not even the lowest load, 1, keeps the objective" in said[0]
     for run in map(read_run, run_folders(tmp_path / "s")):
         assert run.status == "finished", "that it breaks is what the search asks"
@@ -178,7 +178,7 @@ def test_a_stop_whose_server_cannot_start_ends_and_names_its_failures(tmp_path):
         with pytest.raises(
             LabError, match=r"3 of 3 runs failed: r1 \(.* is taken.*\), r2 \(.*\), r3 \(.*; launch again"
         ):
-            launch(study, tmp_path / "s", tell=said.append)
+            launch(study, tmp_path / "s", log=said.append)
     assert len(said) == 1 and said[0].startswith("the mean throughput is not known; 0 runs, ")
     assert [run.name for run in run_folders(tmp_path / "s")] == ["r1", "r2", "r3"]
 

@@ -11,7 +11,7 @@ import pytest
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.schedule import background_warnings
 from loadcurve.lab.schedule.goals import StopSection
-from loadcurve.lab.schedule.order import Feedback, Measured, most_points, points_of
+from loadcurve.lab.schedule.order import Feedback, Measured, max_points, points_of
 from loadcurve.lab.study_file import check_study, settings_of
 from loadcurve.stats import summarise_stopping
 from loadcurve.stats.stopping import MINIMUM
@@ -28,7 +28,7 @@ def asked(study, measure):
     feedback = Feedback(lambda folder, quantile: measure(folder.name), summarise_stopping, said.append)
     with tempfile.TemporaryDirectory() as folder:
         points = list(itertools.islice(points_of(study, settings, Path(folder), feedback), 500))
-    assert len(points) <= most_points(study, settings)
+    assert len(points) <= max_points(study, settings)
     assert [point.order for point in points] == list(range(len(points)))
     return [point.run_id for point in points], said
 
@@ -93,7 +93,7 @@ def test_an_answer_names_the_runs_of_which_others_took_processors(monkeypatch):
 
 def test_a_tool_that_does_not_tell_the_latency_is_named():
     study = Study("s", "?", load={"tool": "hey"}, objective={"latency_s": 0.1, "quantile": 0.97}, search=CAPACITY)
-    with pytest.raises(LabError, match="no latency at quantile 0.97: hey does not tell it"):
+    with pytest.raises(LabError, match="no latency at quantile 0.97: the load generator does not report it"):
         asked(study, lambda run_id: Measured(100.0, 0.01, 100.0, 0.0, math.nan))
 
 

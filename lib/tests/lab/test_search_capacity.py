@@ -287,7 +287,7 @@ def test_a_state_takes_only_what_it_asked_for():
 
 
 def test_a_trial_that_is_not_judged_is_refused():
-    with pytest.raises(ValueRuleError, match="kept must be True or False: a trial that cannot be judged"):
+    with pytest.raises(ValueRuleError, match="kept must be True or False: repeat a trial that cannot be judged"):
         resume(GOAL, [Observation(1, 1, 97.2)])
 
 

@@ -152,7 +152,7 @@ def check_redirect(
     parts = urlsplit(url)
     try:
         # Straight to the target: a proxy of the environment would take the request elsewhere.
-        connection = _connection(parts.scheme, parts.hostname, parts.port)
+        connection = _connection(parts.scheme, _host_of(url), parts.port)
         try:
             connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
             response = connection.getresponse()
@@ -175,7 +175,7 @@ def check_redirect(
 def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
     if scheme == "http":
         return http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
-    # wrk, ab and hey take any certificate, so one that nobody vouches for must not keep the redirect from being seen.
+    # wrk, ab and hey take any certificate, so an untrusted one must not hide the redirect.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return http.client.HTTPSConnection(host, port, timeout=_PATIENCE_S, context=context)
@@ -194,7 +194,7 @@ def _host_of(url: str) -> str:
 
 def _addresses(host: str) -> list[str]:
     try:
-        return sorted({entry[4][0] for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
+        return sorted({str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
     except (OSError, UnicodeError) as error:
         raise LabError(f"target must be a host that resolves, got {host!r} ({error})") from None
 

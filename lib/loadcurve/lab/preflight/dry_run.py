@@ -1,4 +1,4 @@
-"""What a launch would do: each command of each point, on which host, and how long it all takes."""
+"""What a launch would do: each command of each point, its host, and the duration of the whole study."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -11,13 +11,15 @@ from loadcurve.lab.deployment.warm_up import warm_ups
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, find_obstacles, first_points
-from loadcurve.lab.schedule.order import most_points
+from loadcurve.lab.schedule.goals import SearchSection
+from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
 from loadcurve.study import Study
 
-# What stands around the load of a run: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
+# Time of a run beside its load: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
 _OVERHEAD_S = 0.45
-# What each host adds in namespaces: its links, its monitors, their end.  Runs with two to five hosts, two processors.
+# Time that each host in a namespace adds: its links, its monitors, their end.  Measured with two to five hosts on two
+# processors.
 _HOST_S = 0.25
 _ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
 
@@ -55,7 +57,7 @@ def describe(study: Study) -> Iterator[str]:
             f"  each run sets {factor} from {goal.lowest:g} to {goal.highest:g} and lasts {goal.initial_s:g} to "
             f"{goal.final_s:g} s: below are the longest at the lowest"
         )
-        study = _longest_at_lowest(study, settings)
+        study = _longest_at_lowest(study, settings.search)
     points = dict(
         zip((point.run_id for point in first_points(study)), deployments(study, capabilities.ASSUMED), strict=True)
     )
@@ -94,22 +96,22 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
         yield f"cannot be launched: {error}"
 
 
-def _longest_at_lowest(study: Study, settings: StudyFile) -> Study:
-    """A study that searches, with what its longest run at the lowest level sets."""
-    lowest, factor = settings.search.goal.lowest, settings.search.factor
+def _longest_at_lowest(study: Study, search: SearchSection) -> Study:
+    """A study that searches, with the settings of its longest run at the lowest level."""
+    lowest = search.goal.lowest
     level = int(lowest) if float(lowest).is_integer() else lowest
-    trial = {factor: level, "load.duration_s": settings.search.goal.final_s}
+    trial = {search.factor: level, "load.duration_s": search.goal.final_s}
     return replace(study, variants={name: {**own, **trial} for name, own in study.variants.items()})
 
 
 def _shares(expected: Mapping[str, float]) -> str:
-    """What each server is expected to get."""
-    told = ", ".join(f"{server} {share:.1%}" for server, share in expected.items())
-    return told or "as many as the connections that each server has decide"
+    """Expected share of each server, in words."""
+    shares = ", ".join(f"{server} {share:.1%}" for server, share in expected.items())
+    return shares or "depend on the connections that each server has"
 
 
 def _commands(study: Study, settings: StudyFile, made: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Those of an arrangement, with the warm-up's before the generators'."""
+    """Commands of a deployment, with those of the warm-up before those of the generators."""
     warm = warm_ups(study.warm_up_s, settings, made) if study.warm_up_s else ()
     for host, role, argv in argvs(made):
         if role == "generator":
@@ -119,20 +121,21 @@ def _commands(study: Study, settings: StudyFile, made: Deployment) -> Iterator[t
 
 
 def _head(study: Study, settings: StudyFile) -> str:
-    runs = most_points(study, settings)
+    runs = max_points(study, settings)
     seconds = settings.load.seconds
     if not seconds:
         return f"{study.study}: {runs} runs of {settings.load.requests} requests each"
     longest = settings.search.goal.final_s if settings.search else seconds
     hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
-    around = _OVERHEAD_S + _HOST_S * hosts
-    total = runs * (longest + study.warm_up_s + around) + (runs - 1) * study.rest_s
-    most = "at most " if settings.search or settings.stop else ""
-    return f"{study.study}: {most}{runs} runs of {most and 'up to '}{longest:g} s, {most}{_duration(total)} in all"
+    overhead = _OVERHEAD_S + _HOST_S * hosts
+    total = runs * (longest + study.warm_up_s + overhead) + (runs - 1) * study.rest_s
+    at_most = "at most " if settings.search or settings.stop else ""
+    each = f"{at_most and 'up to '}{longest:g} s"
+    return f"{study.study}: {at_most}{runs} runs of {each}, {at_most}{_duration(total)} in all"
 
 
 def _duration(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in hours, minutes and seconds.
 
     Examples
     --------

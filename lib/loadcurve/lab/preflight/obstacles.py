@@ -1,4 +1,4 @@
-"""What this machine lacks for a study, and how to get it."""
+"""Obstacles to a launch on this machine, each with its remedy."""
 
 import os
 import platform
@@ -36,7 +36,7 @@ _OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
 
 
 def find_obstacles(study: Study) -> pd.DataFrame:
-    """What keeps `study` from being launched on this machine: ``obstacle``, ``remedy``; empty when nothing does.
+    """Return what prevents a launch of `study` on this machine: ``obstacle``, ``remedy``; empty where nothing does.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
 from loadcurve.lab.run.run_point import LaunchContext, run_point
-from loadcurve.lab.schedule.order import Feedback, most_points, points_of
+from loadcurve.lab.schedule.order import Feedback, max_points, points_of
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
@@ -77,7 +77,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
             pass  # raises for a remote host without a program, before anything is started
         context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
-        failed, made = _run_all(study, points, folder, context, most_points(study, settings))
+        failed, made = _run_all(study, points, folder, context, max_points(study, settings))
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)

@@ -18,6 +18,8 @@ FILE = "answers.json"
 _NOUNS = {"throughput_rps": "throughput", "latency_mean_s": "response time"}
 _WORDS = {"rps": "requests/s", "bytes": "bytes", "bytes_per_s": "bytes/s", "s": "s"}
 
+Kind = Literal["capacity", "saturating_size", "stop"]
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -49,7 +51,7 @@ class Answer:
     """
 
     of: str
-    kind: Literal["capacity", "saturating_size", "stop"]
+    kind: Kind
     factor: str
     quantity: str
     lower: float | None
@@ -61,7 +63,7 @@ class Answer:
     warnings: tuple[str, ...]
 
 
-def answer_of(of: str, kind: str, factor: str, quantity: str, result: Result) -> Answer:
+def answer_of(of: str, kind: Kind, factor: str, quantity: str, result: Result) -> Answer:
     """Return the answer that a search or a stop came to."""
     lower, upper, value = (known(end) for end in (result.lower, result.upper, result.value))
     if kind != "stop":

@@ -51,9 +51,9 @@ class SearchSection(Choice):
         return self.chosen[1]
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Literal["capacity", "saturating_size"]:
         """Name of what is searched."""
-        return self.chosen[0]
+        return "capacity" if self.capacity is not None else "saturating_size"
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ def plan(study: Study) -> list[Point]:
     >>> [p.run_id for p in plan(s)]
     ['c0008-r1', 'c0001-r1', 'c0008-r2', 'c0001-r2']
     """
-    order, points = random.Random(study.seed), []
+    order = random.Random(study.seed)
+    points: list[Point] = []
     for repeat in range(1, study.repeats + 1):
         points += block(study, repeat, order, len(points))
     return points
@@ -87,13 +88,13 @@ def level_sets(study: Study) -> Iterator[dict[str, Any]]:
             yield from ({**first, name: level} for level in levels[1:])
 
 
-def settings_of_point(study: Study, variant: str, levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections of a study with a variant's settings and the levels; a level stands over what a variant says."""
+def settings_of_point(study: Study, variant: str, levels: dict[str, Any]) -> dict[str, Any]:
+    """Sections of a study with a variant's settings and the levels; a level overrides a variant."""
     return settled(study.sections(), study.variants[variant], levels)
 
 
 def arm(study: Study, variant: str, levels: Mapping[str, Any]) -> str:
-    """Name of what a variant and levels are, without the number of the repeat; empty where there is nothing to name."""
+    """Name of a variant and levels, without the number of the repeat; empty where the study has only one of each."""
     return "-".join(_names(study, variant, levels))
 
 
@@ -110,7 +111,7 @@ def _names(study: Study, variant: str, levels: Mapping[str, Any]) -> Iterator[st
 
 
 def named_level(place: tuple[str, ...], level: object, index: int) -> str:
-    """Return what a folder's name says of a level: its value where that is short, its number elsewhere.
+    """Return the part of a folder's name for a level: its value where that is short, else its number.
 
     Examples
     --------
@@ -121,6 +122,6 @@ def named_level(place: tuple[str, ...], level: object, index: int) -> str:
         return f"c{level:04d}"
     # Two levels must not share a name, so one is shortened only where nothing is lost.
     short = isinstance(level, float) and float(f"{level:g}") == level
-    said = f"{level:g}" if short else str(level)
+    text = f"{level:g}" if short else str(level)
     scalar = not isinstance(level, dict | list | tuple)
-    return f"{place[-1]}{said}" if scalar and _SLUG.fullmatch(said) else f"{place[-1]}-{index + 1}"
+    return f"{place[-1]}{text}" if scalar and _SLUG.fullmatch(text) else f"{place[-1]}-{index + 1}"

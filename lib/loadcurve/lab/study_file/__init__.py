@@ -1,4 +1,4 @@
-"""What may stand in a study.yml: a dataclass for each section, read strictly, checked together, point by point.
+"""The content of a study.yml: a dataclass for each section; all sections and points are checked together.
 
 `read_checked` and `check_study` name all faults of a study before anything starts; `settings_of` gives the sections of
 one point; `schema` is for editors.

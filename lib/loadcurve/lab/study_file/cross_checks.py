@@ -1,4 +1,4 @@
-"""Rules that hold between sections: hosts that are named are there, a balancer has a host, and so on."""
+"""Rules between sections: the hosts that are named exist, a balancer has a host, and so on."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +10,7 @@ from loadcurve.lab.faults import FAULTS
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.hosts.network.wiring import resolve
 from loadcurve.lab.monitors.counters import COUNTERS, STUB_STATUS
+from loadcurve.lab.schedule.search.bracket import Bracket
 from loadcurve.lab.servers.nginx_server import NginxSection
 from loadcurve.lab.study_file.sections import Sections
 from loadcurve.study import place_of
@@ -64,7 +65,7 @@ def _links(settings: Sections) -> list[ValueRuleError]:
 
 
 def _endpoints(settings: Sections) -> int:
-    """How many places the servers answer at."""
+    """Number of endpoints of all servers."""
     servers = sum(name.startswith("S") for name in settings.topology.names) or 1
     nginx = _nginx(settings)
     return servers * (nginx.process.workers if nginx is not None and nginx.layout in ("D", "E") else 1)
@@ -76,7 +77,7 @@ def _nginx(settings: Sections) -> NginxSection | None:
 
 
 def _clients(settings: Sections) -> int:
-    """On how many hosts the load is made."""
+    """Number of hosts that send the load."""
     return sum(name.startswith("C") for name in settings.topology.names) or 1
 
 
@@ -99,7 +100,7 @@ def _layout(settings: Sections) -> list[ValueRuleError]:
 
 
 def _generators(settings: Sections) -> list[ValueRuleError]:
-    """See that the servers are loaded alike, and that a warm-up is a load that the tool can make."""
+    """Check that the servers get equal loads, and that the tool can send the warm-up."""
     load, found = settings.load, []
     clients = _clients(settings)
     roots = 1 if settings.balancer.kind or settings.server.url is not None else _endpoints(settings)
@@ -185,18 +186,18 @@ def _adaptive(settings: Sections) -> list[ValueRuleError]:
         if place_of(search.factor) in {place_of(name) for name in settings.factors}:
             found.append(ValueRuleError("search", "for a place that is no factor of the study", search.factor))
         if place_of(search.factor) == ("load", "connections"):
-            found += _connections(settings)
+            found += _connections(settings, search.goal)
         if settings.stop is not None:
             found.append(ValueRuleError("stop", "left out beside a search, which repeats by its own rule", "stop"))
         if search.capacity and settings.objective.latency_s is None and settings.objective.failed_ratio is None:
-            rule = "given, with latency_s or failed_ratio: a search for capacity asks where it breaks"
+            rule = "given, with latency_s or failed_ratio: a search for capacity finds where it breaks"
             found.append(ValueRuleError("objective", rule, "none"))
     return found
 
 
-def _connections(settings: Sections) -> list[ValueRuleError]:
-    """See that every number of connections that a search may ask for can be divided among processes and threads."""
-    load, goal, processes = settings.load, settings.search.goal, settings.load.processes * _clients(settings)
+def _connections(settings: Sections, goal: Bracket) -> list[ValueRuleError]:
+    """Check that every number of connections of a search can be divided among processes and threads."""
+    load, processes = settings.load, settings.load.processes * _clients(settings)
     threads = load.threads if GENERATORS[load.tool].even_connections else 1
     loads, step = (goal.lowest, goal.resolution, goal.highest), threads * processes if threads > 1 else 1
     if any(load % step for load in loads):

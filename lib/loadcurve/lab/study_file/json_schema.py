@@ -67,7 +67,8 @@ class Key:
     def words(self) -> list[str]:
         """The words that it takes, where they come from a list and not from its type."""
         extras = [meta.json_schema_extra for meta in _types(self.hint) if isinstance(meta, FieldInfo)]
-        return next((extra["enum"] for extra in extras if isinstance(extra, dict) and "enum" in extra), [])
+        words = [extra["enum"] for extra in extras if isinstance(extra, dict) and "enum" in extra]
+        return [str(word) for one in words if isinstance(one, list) for word in one]
 
 
 def keys(section: type) -> list[Key]:

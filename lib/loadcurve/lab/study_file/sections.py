@@ -11,23 +11,46 @@ from loadcurve.lab.study_file.faults import FaultSection
 from loadcurve.lab.study_file.hosts import HostSection, TopologySection
 from loadcurve.lab.study_file.load import LoadSection
 from loadcurve.lab.study_file.servers import MonitorsSection, ServerSection
-from loadcurve.study import MONITORS, Study
+from loadcurve.study import MONITORS, StudyKeys
 
 _DEFAULT_SERVER: dict[str, Any] = {NGINX.name: NginxSection()}
 
 
 @dataclass(frozen=True)
-class Sections(Study):
-    """A study with each section checked by itself; `Study` describes the sections."""
+class Sections(StudyKeys):
+    """A study with each section checked by itself."""
 
     topology: TopologySection = field(default_factory=TopologySection)
+    """A recipe of hosts and networks with its numbers, or machines that already run; this machine's loopback where
+    the section is left out."""
+
     hosts: dict[str, HostSection] = field(default_factory=dict)
+    """What each host is set to: name of the host, such as ``S1``, or of its role, ``S`` → its settings."""
+
     links: dict[str, LinkConditions] = field(default_factory=dict)
+    """What each link does to packets: ``S1`` (that host's), ``LB.back``, or a network's name (all of it) → its
+    conditions."""
+
     server: ServerSection = field(default_factory=lambda: ServerSection(**_DEFAULT_SERVER))
+    """What runs on each server host; an nginx where the section is left out."""
+
     balancer: BalancerSection = field(default_factory=BalancerSection)
+    """What distributes the load among the servers."""
+
     load: LoadSection = field(default_factory=LoadSection)
+    """What the generator does at each point."""
+
     monitors: MonitorsSection = field(default_factory=lambda: MonitorsSection(**MONITORS))
+    """What watches each host, each with its interval in s."""
+
     fault: FaultSection = field(default_factory=FaultSection)
+    """What goes wrong on purpose during each run."""
+
     objective: ObjectiveSection = field(default_factory=ObjectiveSection)
+    """What a run must keep: a latency at a quantile, a share of failed requests."""
+
     search: SearchSection | None = None
+    """Instead of levels for one factor: search the level at which the objective breaks."""
+
     stop: StopSection | None = None
+    """Instead of a number of repeats: repeat until the mean is known well enough."""

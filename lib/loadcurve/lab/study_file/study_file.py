@@ -1,4 +1,4 @@
-"""A study file as the laboratory reads it: every section by its rules, every point checked before any is run."""
+"""A study file as the laboratory reads it: every section and every point is checked before any run."""
 
 import json
 from collections.abc import Iterator
@@ -48,11 +48,12 @@ def read_checked(path: Path) -> Study:
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
     study, faults = _faults(document)
     refuse(faults, document.path)
+    assert study is not None  # without faults there is one
     return study
 
 
 def check_study(study: Study) -> None:
-    """Check a study that was made rather than read.
+    """Check a study that was made by code.
 
     Raises
     ------
@@ -94,25 +95,25 @@ def _first(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _document(study: Study, *changes: dict[str, Any]) -> Document:
     head = {name: getattr(study, name) for name in ("study", "question", "objective", "warm_up_s", "limit_s")}
-    head["factors"] = {name: [0] for name in study.factors}  # a search asks for their names
+    head["factors"] = {name: [0] for name in study.factors}  # only their names matter to a search
     head |= {"search": study.search, "stop": study.stop}
     return Document(head | settled(study.sections(), *changes), {}, Path("study.yml"))
 
 
 def _faults(document: Document) -> tuple[Study | None, list[ParseError]]:
-    """A study, and what is wrong with it: with its sections, with its own keys, with its points."""
+    """A study and its faults: those of its sections, of its own keys, of its points."""
     if not isinstance(document.values, dict):
-        return None, built(Study, document)[1]
+        return None, list(built(Study, document)[1])
     settings, faults = built(StudyFile, document)
     study, own = built(Study, document)
-    # A fault in a section keeps the rules of the study itself from being looked at, and they are looked at here.
+    # A fault in a section hides the broken rules of the study itself, so they are checked again here.
     seen = {(fault.line, fault.expected) for fault in faults}
     faults += [fault for fault in own if (fault.line, fault.expected) not in seen]
     found: list[ParseError] = list(faults)
     if study is not None:
         searched = _searched(settings or built(StudyFile, _document(study, *_first(study)))[0])
         of_points, kept = point_faults(study, document, partial(_point_faults, study), faults, searched)
-        # What a variant or a factor says differently at every point need not be right in the study by itself.
+        # A value that every point overrides need not be right in the study by itself.
         found = [fault for fault in faults if not fault.is_rule or fault in kept] + of_points
         found += _long_names(study, document)
         if study.study != document.path.parent.name:
@@ -126,7 +127,7 @@ def _point_faults(study: Study, *changes: dict[str, Any]) -> list[PlacedError]:
 
 
 def _long_names(study: Study, document: Document) -> Iterator[ParseError]:
-    """Refuse more than a file system takes for the name of a run's folder."""
+    """Yield a fault where the names of run folders are too long for a file system."""
     parts = [max(map(len, study.variants))]
     for name, levels in study.factors.items():
         parts.append(max(len(named_level(place_of(name), level, at)) for at, level in enumerate(levels)))
@@ -136,7 +137,7 @@ def _long_names(study: Study, document: Document) -> Iterator[ParseError]:
 
 
 def _searched(settings: StudyFile | None) -> list[dict[str, Any]]:
-    """Changes that a search makes to a point: those of its lowest and its highest load."""
+    """Changes that a search makes to a point, for its lowest and its highest load."""
     if settings is None or settings.search is None:
         return []
     goal, factor = settings.search.goal, settings.search.factor

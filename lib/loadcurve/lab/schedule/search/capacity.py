@@ -34,9 +34,10 @@ class Capacity(Bracket):
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
-        if any(o.kept is None for o in observations):
-            raise ValueRuleError("kept", "True or False: a trial that cannot be judged is made again", None)
-        ends = find_ends(self, ((o.load, o.duration_s, o.kept) for o in observations))
+        verdicts = [(o.load, o.duration_s, o.kept) for o in observations if o.kept is not None]
+        if len(verdicts) < len(observations):
+            raise ValueRuleError("kept", "True or False: repeat a trial that cannot be judged", None)
+        ends = find_ends(self, verdicts)
         trial = next_trial(self, ends)
         if trial is not None and len(observations) < self.most_trials:
             return trial

@@ -63,12 +63,12 @@ class SaturatingSize(Bracket):
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
         if any(np.isnan(o.value) for o in observations):
-            raise ValueRuleError("value", "a number: a trial without one is made again", np.nan)
+            raise ValueRuleError("value", "a number: repeat a trial without one", np.nan)
         limit = self.limit
         if np.isnan(limit):
             if len(observations) < min(self.needed, self.most_trials):
                 return Trial(float(self.highest), float(self.final_s))
-            limit = np.mean([o.value for o in observations[: self.needed]])
+            limit = float(np.mean([o.value for o in observations[: self.needed]]))
         least = (1 - self.tolerance_ratio) * limit
         ends = find_ends(self, ((o.load, o.duration_s, o.value >= least) for o in observations))
         trial = next_trial(self, ends)
