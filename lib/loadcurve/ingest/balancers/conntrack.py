@@ -86,9 +86,9 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
         if summary := _SUMMARY.fullmatch(line):
             version = summary[1]
             summaries += 1
-            # It is written to stderr, so it may stand before its entries, or without them.
+            # conntrack prints it to stderr, so it may come before its entries, or without them.
             if listed and listed != int(summary[2]):
-                warnings.append(f"line {number}: {summary[2]} entries announced, {listed} stand before")
+                warnings.append(f"line {number}: {summary[2]} entries announced, {listed} listed above")
             listed = 0
             continue
         if number == len(lines) and not _FLAG.fullmatch(line.split()[-1]) and (_HEAD.match(line) or "=" in line):

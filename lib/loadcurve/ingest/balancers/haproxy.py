@@ -69,7 +69,7 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where a line is not what the heading says, or there is no heading.
+        Where a line does not fit the heading, or there is no heading.
 
     Examples
     --------

@@ -4,9 +4,9 @@ Seen: ipvsadm 1.31 on Debian 12 (samples of the tests: ``ipvsadm -Ln`` alone and
 ``--exact``, ``--thresholds``, ``--persistent-conn``; ``-Lcn``, ``-Sn``, ``-L --timeout``); undated lists of other
 versions, and of DPVS that calls itself 0.0.0, 1.9.3 to 1.9.6 and 1.10.1, in public repositories.
 
-One function reads them all, since one text often holds several: a service and its servers, by numbers or by names,
-with numbers in decimal (ipvsadm) or hexadecimal (the kernel); the heading tells the columns.  What ipvsadm itself does
-stands in `ipvsadm_fields` (cut names, cut numbers), `ipvsadm_connections` and `ipvsadm_rules`:
+One function reads them all, because one text often holds several: a service and its servers, by numbers or by names,
+in decimal (ipvsadm) or hexadecimal (the kernel); the heading names the columns.  How ipvsadm prints them is described
+in `ipvsadm_fields` (cut names), `lists` (cut numbers), `ipvsadm_connections` and `ipvsadm_rules`:
 
 - Counters are since the service was added or zeroed (``-Z``); those of a server that was removed stay in the service's.
 - Rates are the kernel's estimates over the last seconds (``net/netfilter/ipvs/ip_vs_est.c``), bytes, not bits.
@@ -47,7 +47,7 @@ _KIND = re.compile(
 )
 _VERSION = re.compile(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
 _ENTRY = re.compile(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
-_OPEN = ("", "...", "…", "```", "~~~")  # what may stand inside a list
+_OPEN = ("", "...", "…", "```", "~~~")  # allowed inside a list
 _ROWS = ("service", "server", "dpvs", "rule", "timeout")
 _PROMPT = re.compile(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 
@@ -72,7 +72,7 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a list is not what ipvsadm prints, and where ipvsadm says only why it could not.
+        Where a line of a list is not what ipvsadm prints, and where ipvsadm prints only an error.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class _Reader:
         self._leave_out_the_cut_word()
 
     def _leave_out_the_cut_word(self) -> None:
-        """The end of a text without a newline may cut the last word of a row: what it says is then not known."""
+        """Drop the last word of a text without a newline at its end, because the word may be cut."""
         raw = self.lines[-1]
         if not raw.strip():
             return

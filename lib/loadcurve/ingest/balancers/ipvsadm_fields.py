@@ -1,4 +1,4 @@
-"""What a field of ipvsadm or of /proc/net/ip_vs* says: an address with its port, a number, a time.
+"""Addresses with ports in the lists of ipvsadm and of /proc/net/ip_vs*.
 
 What prints them (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs``):
 
@@ -83,7 +83,7 @@ def place(
     token : str
         As ipvsadm prints it, with numbers or names, or as the kernel does.
     line : int
-        Where it stands.
+        Its number.
     warnings : list of str
         Gets a sentence where a name has lost its port.
     cut : bool

@@ -1,4 +1,4 @@
-"""What ipvsadm says of its settings: rules that restore them, time limits, daemons, local addresses of DPVS.
+"""Settings that ipvsadm prints: rules that restore them, time limits, daemons, local addresses of DPVS.
 
 What prints them (ipvsadm 1.31, ``print_service_entry`` with FMT_RULE, ``list_timeout``, ``list_daemon``):
 ``-A -t 198.18.0.9:80 -s rr -p 60``, ``-a -t 198.18.0.9:80 -r 198.18.0.3:80 -m -w 1``;
@@ -33,7 +33,7 @@ def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
     line : str
         ``-A …`` for a service, ``-a …`` for a server.
     number : int
-        Where it stands.
+        Its number.
     services : dict
         Services read so far by protocol and name; gets the one of this line.
 

@@ -21,7 +21,7 @@ FLOW_COLUMNS = (
 def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.datetime64 | None:
     """Instant of a line with a time as `snapshots.instant` reads it; None for any other line.
 
-    A line that only begins like a time may be anybody's: it is named in a warning, and what follows has no time.
+    A line that only begins like a time gets a warning, and the rows below have no time.
     """
     try:
         return instant(line, number, timezone, warnings)
@@ -42,7 +42,7 @@ def is_chatter(line: str) -> bool:
 
 
 def scaled(token: str, line: int) -> tuple[int, bool]:
-    """Return a number of ipvsadm, and whether its last digits were cut off.
+    """Return a number with a suffix K, M, G or T, and whether it has one, so that its last digits are missing.
 
     Examples
     --------

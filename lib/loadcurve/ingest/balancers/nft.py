@@ -92,7 +92,7 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
         if number == len(lines) and line:
             warnings.append(f"line {number}: the text ends inside this line, which is left out")
             break
-        bare = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)  # a comment may say anything
+        bare = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)  # a comment may hold any text
         found = list(_COUNTER.finditer(bare))
         if block == "counter" and not found:
             found = list(_OBJECT.finditer(bare))
@@ -172,7 +172,7 @@ def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], ver
 
 
 def _item(line: str, hit: re.Match, counters: int) -> str:
-    """The rule around a counter; of several counters in a line (elements of a set), what stands before each."""
+    """The rule around a counter; of several counters in a line (elements of a set), the text before each."""
     if counters == 1:
         return " ".join(f"{line[: hit.start()]} {line[hit.end() :]}".split())
     return re.split(r"[{,=]", line[: hit.start()])[-1].strip()

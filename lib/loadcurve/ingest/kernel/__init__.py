@@ -1,1 +1,1 @@
-"""The kernel's own counters."""
+"""Counters of the kernel."""

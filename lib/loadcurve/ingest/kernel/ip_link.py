@@ -76,7 +76,7 @@ def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[dict]:
-    """Rows of the numbers at an index, which must be as many as their names."""
+    """Rows of the numbers at an index; there must be a number for each name."""
     if not any(lines.all[at:]):
         lines.warn(at, "the text ends before the numbers that belong to these names")
         return []

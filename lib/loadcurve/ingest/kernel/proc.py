@@ -1,4 +1,4 @@
-"""Files of Linux's /proc that count: interrupts, packets, protocols, sockets, memory; one text may hold several.
+"""Counter files of Linux's /proc: interrupts, packets, protocols, sockets, memory; a text may hold several files.
 
 Seen: kernel 6.18 on Debian 12 (``cat /proc/interrupts``), kernels from 2.6 on in public repositories.  Each file has a
 reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, whose docstring says what the kernel writes there.
@@ -80,7 +80,9 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
             lines.stray(at)
         at += 1
     tables = {"interrupts": interrupts.table()} if len(interrupts) else {}
-    tables |= {name: table for name, table in rows.items() if table or name == "connections"}  # no socket is an answer
+    tables |= {
+        name: table for name, table in rows.items() if table or name == "connections"
+    }  # a list without sockets is a result
     if not tables:
         at = next((i for i, line in enumerate(lines.all) if line), 0)
         raise ParseError(at + 1, "a whole file of /proc" if found else "a file of /proc that is read", lines.all[at])

@@ -38,7 +38,7 @@ class Interrupts:
         self._columns["interrupts"] += counts
 
     def table(self) -> pd.DataFrame:
-        """The table; without a column that nobody filled."""
+        """The table, without empty columns."""
         frame = pd.DataFrame(
             {name: values for name, values in self._columns.items() if any(v is not None for v in values)}
         )
@@ -63,7 +63,7 @@ def read_counts(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> i
 
 
 def read_counts_without_header(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
-    """Read a row of /proc/interrupts that ``grep`` has taken from its heading; return the index after it."""
+    """Read a row of /proc/interrupts that ``grep`` printed without its heading; return the index after it."""
     row = _ROW.fullmatch(lines.all[at])
     if row is None:
         raise ParseError(at + 1, "the number of an interrupt", lines.all[at])

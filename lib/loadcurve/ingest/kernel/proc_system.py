@@ -25,7 +25,7 @@ _STAT_LINE = re.compile(
 
 
 def read_memory(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
-    """Read meminfo from an index on, into `memory` and, what has no column there, `counters`."""
+    """Read meminfo from an index on, into `memory`; numbers without a column go into `counters`."""
     row: dict = {"tool": "proc", **lines.stamp}
     start = at
     while at < len(lines) and (line := _MEMORY_LINE.fullmatch(lines.all[at])):
@@ -59,7 +59,7 @@ def read_stat(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
         if name.startswith("cpu"):
             named = [(tick, counter(token, at + 1)) for tick, token in zip(_TICKS, tokens, strict=False)]
         else:
-            # After the total of intr and softirq come the single ones, which /proc/interrupts and softirqs name.
+            # Only the totals of intr and softirq: /proc/interrupts and softirqs name the single interrupts.
             named = [(name, counter(token, at + 1)) for token in tokens[:1]] if not name.startswith("disk_io") else []
         item = name if name.startswith("cpu") else ""
         rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "stat", item, named))

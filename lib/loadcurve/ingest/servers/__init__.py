@@ -1,1 +1,1 @@
-"""What web servers say of themselves."""
+"""Web servers: status pages, access logs, error logs."""

@@ -14,7 +14,7 @@ from loadcurve.ingest.servers.access_variables import Field
 
 _NAMED_ODD = 5  # lines that warnings name one by one
 _SESSION = re.compile(r"==> .* <==|#.*|[\[\]]")
-_LOOKED_AT = 400  # characters of a line that are looked at to see whether it is noise
+_LOOKED_AT = 400  # characters of a line that decide whether it is noise
 _MISSING = ("-", "")
 _TIMES = ("clf", "iso", "epoch")  # from the least to the most exact
 _REQUEST = re.compile(r"([A-Za-z][A-Za-z_-]{0,30}) (\S.*?)(?: (HTTP/[0-9.]{1,5}))?")
@@ -46,11 +46,11 @@ class OddLines:
 
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each named line, and one for the others."""
-        return (*self._named, *([f"{self._more} more lines are odd in such a way"] if self._more else []))
+        return (*self._named, *([f"{self._more} more lines have such faults"] if self._more else []))
 
 
 class Parts:
-    """Columns of lines, apart for each layout; in the end in the order of the lines."""
+    """Columns of lines, collected by layout and joined in the order of the lines."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[np.ndarray, dict[str, np.ndarray]]] = []
@@ -66,7 +66,7 @@ class Parts:
         self.rows += len(at)
 
     def table(self) -> pd.DataFrame:
-        """All rows, in the order of their lines; a layout without a column has it missing."""
+        """All rows in the order of their lines; missing where a layout lacks a column."""
         dtypes = {name: column.dtype for _, columns in self._parts for name, column in columns.items()}
         numbers = np.concatenate([numbers for numbers, _ in self._parts])
         whole = {
@@ -88,7 +88,7 @@ def _missing(rows: int, dtype: np.dtype) -> np.ndarray:
 
 
 class Memo(dict):
-    """Values by their text; one that is not there yet is read by a function."""
+    """Values by text; a function reads each new text once."""
 
     def __init__(self, read: Callable[[str], object]) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ def _utc(time: datetime) -> np.datetime64:
 
 
 def _request(value: str) -> tuple[str | None, str | None, str | None, str | None]:
-    """Method, target and protocol of a request line; what is none, such as a TLS handshake, is the fourth."""
+    """Method, target and protocol of a request line; anything else, such as a TLS handshake, is the fourth."""
     if value in _MISSING:
         return None, None, None, None
     match = _REQUEST.fullmatch(value)
@@ -135,7 +135,7 @@ def _request(value: str) -> tuple[str | None, str | None, str | None, str | None
 
 
 def _head(value: str) -> tuple[str | None, str | None, str | None]:
-    """Client, user and virtual host of what stands before the time: ``[host:port ]client[ ident user]``."""
+    """Client, user and virtual host of the text before the time: ``[host:port ]client[ ident user]``."""
     tokens = value.split(" ")
     host = None
     if len(tokens) >= 2 and tokens[1] != "-" and not tokens[0].endswith(",") and _is_host(tokens):
@@ -228,7 +228,7 @@ def _objects(values: Sequence[object]) -> np.ndarray:
 
 
 def _shown(layout: Layout, i: int, field: Field) -> str:
-    """How a variable without a column is written into `other`: by name where it has one, quoted as it was."""
+    """Template of a variable in the column `other`: its name if it has one, and its quotes."""
     quote = '"' if layout.literals[i + 1].startswith('"') else ""
     name = f"{field.name}=" if field.name else ""
     return f"{name.replace('%', '%%')}{quote}%s{quote}"

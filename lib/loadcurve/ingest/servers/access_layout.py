@@ -1,4 +1,4 @@
-r"""The layout of an access log: which variable stands where, from its `log_format` or from one of its lines.
+r"""The layout of an access log: the order of its variables, from its `log_format` or from one of its lines.
 
 ``combined`` is nginx's unless its configuration says otherwise; ``common``, ``combined`` and ``vhost_combined`` are
 Apache's by name.  What the variables are: `access_variables`.
@@ -22,14 +22,14 @@ from loadcurve.ingest.servers.access_variables import (
 
 @dataclass(frozen=True)
 class Layout:
-    """Variables of a line and what stands between them: ``literals[0] field[0] literals[1] … literals[-1]``."""
+    """Variables of a line and the text between them: ``literals[0] field[0] literals[1] … literals[-1]``."""
 
     fields: tuple[Field, ...]
     literals: tuple[str, ...]
 
     @property
     def ends_in_literal(self) -> bool:
-        """Whether a line is certainly whole when it fits: its last character is one of the layout's own."""
+        """Whether a line that fits is certainly whole, because the layout ends in a literal."""
         return bool(self.literals[-1].strip())
 
     def pattern(self) -> re.Pattern[str]:
@@ -69,7 +69,7 @@ _NAMED = {
 
 
 def layout_of_format(log_format: str) -> Layout:
-    r"""Layout that a format says: nginx's `log_format`, or Apache's `LogFormat`.
+    r"""Layout of a format: nginx's `log_format`, or Apache's `LogFormat`.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ _LIST = re.compile(rf"{ONE_TIME}(?:(?:, | : ){ONE_TIME})*(?=[ \t]|$)")
 
 
 def layout_of_line(line: str) -> Layout | None:
-    """Layout that one line shows, if it begins as the common format does; None for any other line.
+    """Layout of a line that begins as the common format does; None for any other line.
 
     The variables after it are known where the line names them in the usual way, as ``rt=0.010`` does; others go to
     `other`.
@@ -174,7 +174,7 @@ def layout_of_line(line: str) -> Layout | None:
 
 
 def _with_extras(rest: str, fields: list[Field], literals: list[str]) -> Layout | None:
-    """Add what follows the common part of a line; None where it cannot be parted, or a known name has an odd value."""
+    """Add the fields after the common part of a line; None where they cannot be split or a value is odd."""
     at = 0
     while at < len(rest):
         extra = _EXTRA.match(rest, at)

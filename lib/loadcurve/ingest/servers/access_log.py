@@ -22,9 +22,9 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
 
-_CHUNK = 1 << 16  # characters read at once: so few that what Python makes of them is gone before its collector looks
-_MOST_LAYOUTS = 8  # formats of one file; more are a sign that lines are taken for what they are not
-_LONGEST = 1 << 16  # characters of a line that is still looked at
+_CHUNK = 1 << 16  # characters read at once: so few that their objects are freed before Python's garbage collector runs
+_MOST_LAYOUTS = 8  # formats of one file; more mean that lines were misread
+_LONGEST = 1 << 16  # characters; a longer line is left out
 
 
 def parse_access_log(text: str, log_format: str = "") -> Parsed:
@@ -84,7 +84,7 @@ def _parse(text: str, log_format: str, tool: str) -> Parsed:
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Pieces of a text that end at a line's end, each with the number of its first line."""
+    """Chunks of whole lines, each with the number of its first line."""
     start, number = 0, 1
     while start < len(text):
         end = text.find("\n", start + _CHUNK) + 1 or len(text)
@@ -95,7 +95,7 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
 
 
 class _Log:
-    """The layouts of a log, and what was read by them so far."""
+    """The layouts of a log, and the columns read with them so far."""
 
     def __init__(self, layout: Layout | None) -> None:
         self._fixed = layout is not None
@@ -104,7 +104,7 @@ class _Log:
         self.odd = OddLines()
 
     def read(self, chunk: str, number: int) -> None:
-        """Read the lines of a chunk, the first of which has this number; the last of the text may lack its newline."""
+        """Read the lines of a chunk from line `number` on; the last line of the text may lack its newline."""
         count = chunk.count("\n")
         first = next(iter(self._readers), None) or self._first(chunk)
         if first and chunk.endswith("\n"):

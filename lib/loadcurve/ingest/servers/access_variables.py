@@ -1,4 +1,4 @@
-r"""The variables of access logs: what each is called by nginx, Apache and JSON logs, and what its text looks like.
+r"""The variables of access logs: their names in nginx, Apache and JSON logs, and the patterns of their texts.
 
 What the servers themselves do:
 
@@ -112,7 +112,7 @@ def _plain_field(key: str) -> Field:
 
 
 def field_named(key: str, value: str) -> Field:
-    """Variable that a key of a JSON log means: nginx's name for it, or a usual short one; a time by how it looks.
+    """Variable of a key of a JSON log: nginx's name or a usual short one; a time is recognised by its text.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def field_named(key: str, value: str) -> Field:
 
 
 def clock_of(value: str) -> str:
-    """Variable of nginx that writes a time so; empty where none does."""
+    """Variable of nginx that prints a time in this form; empty where none does."""
     return next((clock for clock in _CLOCKS if re.fullmatch(_NGINX[clock][1], value)), "")
 
 

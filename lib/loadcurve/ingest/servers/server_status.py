@@ -26,7 +26,7 @@ from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.sysstat.clock import zone_named
 
 _NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
-_MOST = 2.0**63  # what a count holds
+_MOST = 2.0**63  # largest count
 _VALUE = re.compile(rf"({_NUMBER})(%?)")
 _KEY = re.compile(r"([A-Z][A-Za-z0-9 \[\]_-]{0,60}): ?(.*)")
 _BARE = re.compile(r"TLSSessionCacheStatus|[\w.-]+|\[[0-9a-f:]+\]")
@@ -106,7 +106,7 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
         lines.time = time
         row, others = _page(page, lines, timezone)
         rows.append(row)
-        lines.time = row.get("time", pd.NaT)  # the page's own is better than that of a line before it
+        lines.time = row.get("time", pd.NaT)  # the time of the page is better than that of a line before the page
         for name, value, unit in others:
             counters += counter_rows(lines, "apache", "server-status", "", [(name, value)], unit)
         version = row.get("version", version)
@@ -165,7 +165,7 @@ def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tupl
 
 
 def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
-    """Instant of ``Friday, 20-Nov-2026 22:56:02 UTC``; missing, with a warning, where the zone is another one."""
+    """Instant of ``Friday, 20-Nov-2026 22:56:02 UTC``; missing, with a warning, where the zone is not the given one."""
     match = re.fullmatch(r"[A-Z][a-z]+, ([0-9]{2}-[A-Z][a-z]{2}-[0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}) (.+)", value)
     try:
         if match is None:
@@ -176,9 +176,7 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
     zone = zone_named("UTC" if match[2] in ("UTC", "GMT") else timezone)
     time = local.replace(tzinfo=zone)
     if match[2] not in ("UTC", "GMT", time.tzname()):
-        lines.warn(
-            number, f"{match[2]!r} is not the zone {timezone} that was named for reading, so the time is missing"
-        )
+        lines.warn(number, f"{match[2]!r} is not the zone {timezone} that was named, so the time is missing")
         return pd.NaT
     return pd.Timestamp(time).tz_convert("UTC")
 

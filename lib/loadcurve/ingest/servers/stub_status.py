@@ -16,7 +16,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 
-_B = r"[ \t#/*>;|]*+"  # blanks, and the signs that stand before a line of a comment
+_B = r"[ \t#/*>;|]*+"  # blanks and comment signs
 _S = rf"(?:{_B}\n)*+{_B}"
 _N = r"([0-9]{1,18})"
 _PAGE = re.compile(
@@ -105,7 +105,7 @@ def _row(page: re.Match[str], text: str, lines: Lines) -> tuple[dict, list[dict]
 
 
 def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
-    """Raise at the first line of a page that is not what nginx writes; the cut end of a series is a warning only."""
+    """Raise at the first line of a page that nginx does not print; only warn where the text ends inside a page."""
     number = text.count("\n", 0, start) + 1
     rest = text[start:].split("\n", 8)[:8]
     wanted = (

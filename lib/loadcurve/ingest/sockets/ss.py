@@ -60,10 +60,10 @@ def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _parse(text: str, timezone: str) -> Parsed:
-    # Words are searched for faster than patterns, and a list may have a million sockets.
+    # A search for words is faster than one for patterns, and a list may have a million sockets.
     if "TCP" not in text or not _SUMMARY.search(text):
         lists = parse_ss_connections(text, timezone)
-        # Times alone may be those of summaries.
+        # A text with times only may belong to summaries.
         return lists if _LIST.search(text) else Parsed("ss", {}, lists.warnings)
     if not _LIST.search(text):
         return parse_ss_summary(text, timezone)
@@ -77,7 +77,7 @@ def _parse(text: str, timezone: str) -> Parsed:
     rest = "\n".join("" if mine else line for line, mine in zip(lines, own, strict=True))
     lists = parse_ss_connections(rest, timezone)
     warnings = dict.fromkeys([*summaries.warnings, *lists.warnings])
-    no_snapshot = "the text ends with a time and no snapshot"  # of one kind, but of the other
+    no_snapshot = "the text ends with a time and no snapshot"  # it may be followed by one of the other kind
     tables = {"sockets": summaries.tables.rows("sockets"), "connections": lists.tables.rows("connections")}
     return Parsed("ss", Tables(tables), tuple(text for text in warnings if no_snapshot not in text))
 

@@ -28,14 +28,14 @@ from loadcurve.ingest.sockets import ss_details, ss_rows
 from loadcurve.ingest.sockets.ss_lines import DETAIL, HEADER, ROW, Journal, begins_details, kinds_of
 
 _PART = 1 << 22  # characters read at once; more are no faster
-_TOGETHER = 16  # parts whose columns are joined as they come: thousands of small pieces keep memory that they left
+_TOGETHER = 16  # parts whose columns are joined at once: thousands of small pieces would fragment the memory
 _LONGEST = 1 << 20  # characters of a line; a socket of thousands of processes has fewer
 _WORDS = "|".join(re.escape(word) for word in (*ss_rows.FAMILIES, *ss_rows.STATES))
 ROW_LIKE = rf"(?:(?:{_WORDS})[ \t]+\S+[ \t]+\S|`- |-?[0-9]{{1,18}}[ \t]+-?[0-9]{{1,18}}[ \t]+\S+[ \t]+\S)"
-"""How the first line of a socket begins."""
+"""Beginning of the first line of a socket."""
 _ROW_START = re.compile(rf"\n(?=[ \t]*{ROW_LIKE})")
 _FIRST_WORD = re.compile(rf"[ \t]*(?:(?:{_WORDS})(?=[ \t]|\Z)|[0-9])")
-# What is certainly whole at the end of a text without newline: no port has more than five digits.
+# Certainly whole at the end of a text without newline: no port has more than five digits.
 _WHOLE_ROW = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+(?:\S+:\S+|\S+\s+[0-9]+)\s+(?:\S+:\S+|\*|\S+\s+[0-9]+)\s")
 _WHOLE_PORT = re.compile(r"\s*(?:\S+\s+){0,2}[0-9]+\s+[0-9]+\s+\S+:\S+\s+\S+:(?:\*|[1-9][0-9]{4})")
 _WHOLE_TOKEN = re.compile(r"\)$|bps$")
@@ -100,7 +100,7 @@ def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
-    """Where the last whole line ends, what of a line behind it is certainly whole, and what is left out of that."""
+    """End of the last whole line, the part of the line behind it that is certainly whole, and what is left out."""
     end = text.rfind("\n") + 1
     tail = text[end:]
     if not tail.strip() or len(tail) > _LONGEST:
@@ -129,7 +129,7 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
 
 
 def _parts(text: str, end: int, kept: str) -> Iterator[str]:
-    """Parts of the text up to `end`, each but the first from the first line of a socket on."""
+    """Parts of the text up to `end`; each but the first begins with the first line of a socket."""
     at = 0
     while at < end:
         found = _ROW_START.search(text, at + _PART, end) if end - at > _PART else None
@@ -141,7 +141,7 @@ def _parts(text: str, end: int, kept: str) -> Iterator[str]:
 
 
 def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Array]]) -> int:
-    """Read a part of the text, whose first line is the line `number`, into columns; return how many lines it has."""
+    """Read a part of the text from line `number` on into columns; return its number of lines."""
     raw = pc.list_flatten(pc.split_pattern(pa.array([part]), "\n"))
     longest = pc.max(pc.binary_length(raw)).as_py()
     if longest > _LONGEST:
@@ -189,7 +189,7 @@ def _read(part: str, number: int, journal: Journal, parts: list[dict[str, pa.Arr
 
 
 def _users(lines: pa.Array, number: int) -> pa.Array:
-    """What -p adds to each line; raises where it begins otherwise than ss prints it."""
+    """Processes that -p adds to each line; raises where they do not begin as ss prints them."""
     users = pc.extract_regex(lines, _USERS).flatten()[0]
     wrong = pc.and_(pc.match_substring(lines, "users:("), pc.is_null(users))
     if wrong.true_count:
@@ -206,7 +206,7 @@ def _of_sockets(users: pa.Array, has: np.ndarray, kinds: np.ndarray, socket: np.
 
 
 def _check_columns(rows: ss_rows.Rows, before: int, lines: np.ndarray, journal: Journal) -> None:
-    """Raise at the first row that has other columns than its header, or, without one, than the first row of all."""
+    """Raise at the first row whose columns differ from its header's or, without a header, from the first row's."""
     if journal.columns < 0:
         journal.columns = int(rows.have[0])
     counts = np.array([count for count, _ in journal.headers], dtype=int)
@@ -234,7 +234,7 @@ def _counts(parts: list[dict[str, pa.Array]]) -> list[int]:
 
 
 def _pieces(parts: list[dict[str, pa.Array]], name: str, counts: list[int]) -> list[pa.Array]:
-    """Take a column out of every part, null where a part has none; nothing where no part has it."""
+    """Take a column out of every part, null where a part lacks it; None where all parts lack it."""
     pieces = [part.pop(name, None) for part in parts]
     kind = next((piece.type for piece in pieces if piece is not None), None)
     if kind is None:
@@ -250,7 +250,7 @@ def _table(parts: list[dict[str, pa.Array]], journal: Journal) -> pd.DataFrame:
     detailed = [name for targets, _ in ss_details.KEYS.values() for name in targets]
     last = ("app_limited", "options", "congestion_control", "other")
     for name in dict.fromkeys([*ss_rows.COLUMNS, "process", *detailed, *last]):
-        pa.default_memory_pool().release_unused()  # to the system: the allocator would keep each column's pieces
+        pa.default_memory_pool().release_unused()  # else the allocator keeps the pieces of each column
         pieces = _pieces(parts, name, counts)
         if pieces:
             columns[name] = _pandas(pa.chunked_array(pieces))
@@ -261,7 +261,7 @@ def _table(parts: list[dict[str, pa.Array]], journal: Journal) -> pd.DataFrame:
 
 
 def _pandas(column: pa.ChunkedArray) -> object:
-    """A column as pandas holds it, missing as NA or NaN."""
+    """Convert a column for pandas, missing as NA or NaN."""
     if pa.types.is_floating(column.type):
         return column.to_numpy()
     if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type):
@@ -275,11 +275,11 @@ def _pandas(column: pa.ChunkedArray) -> object:
 
 
 def _warn(journal: Journal, table: pd.DataFrame) -> None:
-    """Say what the text lacks, and which lines of it were not read."""
+    """Warn of missing parts and of lines that were not read."""
     said = dict.fromkeys(text for _, text in journal.errors)
     for text in list(said)[:_NAMED]:
         number = next(number for number, line in journal.errors if line == text)
-        journal.warnings.append(f"line {number}: ss says: {text[:200]}")
+        journal.warnings.append(f"line {number}: ss reports: {text[:200]}")
     for number, line in journal.unknown[:_NAMED]:
         journal.warnings.append(f"line {number}: not read: {line[:80]!r}")
     if len(journal.unknown) > _NAMED:

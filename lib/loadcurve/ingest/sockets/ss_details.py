@@ -27,7 +27,7 @@ def _one(reader: Callable) -> _Reader:
 _TEXT = _one(lambda texts: pc.if_else(pc.equal(texts, ""), None, texts))
 _WHOLE, _SIZE, _MS, _LIMITED, _RATE = map(_one, (read.whole, read.size, read.milliseconds, read.limited, read.rate))
 
-# Name in ss's words → the columns of its value, and how it is read.
+# Name that ss prints → columns of its value, and the function that reads it.
 KEYS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "timer": (("timer", "timer_s", "timer_retries"), read.timer),
     "uid": (("uid",), _WHOLE),
@@ -100,7 +100,7 @@ _BEFORE_A_CONTROL = re.compile(r"(?:ts|sack|ecn|ecnseen|fastopen)+(?=[a-z])")  #
 _AFTER_A_CONTROL = ("wscale", "rto", "backoff", "rtt", "ato", "mss", "cwnd")
 _KEYS = pa.array(list(KEYS))
 _WORD = r"^[a-z][a-z0-9_-]{0,15}$"
-# A token without a column: never a number or an address that stands alone, nor the first word of a row.
+# A token without a colon: never a lone number or address, nor the first word of a row.
 _OTHER = (
     r"^(?:[A-Za-z_]|\.\.\.$|…$|<->$|<--$|-->$|---$|[()]+$|0x[0-9a-f]+,?$)"
 )  # fmt: skip
@@ -112,7 +112,7 @@ _BEHIND_THE_OPTIONS = (
     "busy_s", "unacknowledged", "retransmits", "receive_rtt_s", "receive_space_bytes", "receive_ssthresh_bytes",
     "unsent_bytes", "min_rtt_s", "send_window_bytes", "receive_window_bytes",
 )  # fmt: skip
-_LISTS = ("peers:", "filter", "via", "map_id:")  # what follows these words is a list of numbers
+_LISTS = ("peers:", "filter", "via", "map_id:")  # a list of numbers follows these words
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.
             raise _wrong(tokens, at[wrong][0], f"a value of {name!r} as ss prints it")
         for target, column in zip(targets, found, strict=True):
             column = _not_negative(tokens, at, column, warnings)
-            if target in columns:  # mem beside skmem: both say the same
+            if target in columns:  # mem and skmem hold the same numbers
                 column, columns[target] = columns[target], placed(column, rows, count)
                 columns[target] = pc.coalesce(column, columns[target])
             else:
@@ -179,7 +179,7 @@ def columns_of(tokens: Tokens, count: int, warnings: list[str]) -> dict[str, pa.
     left = (codes == -1) & ~(np.concatenate([[0], consumed[:-1]]) == 1) | repeated
     columns |= _flags(tokens, left, codes, count)
     if "delivery_rate_bps" in columns or "app_limited" in columns:
-        # ss prints app_limited since it prints delivery_rate; one without the other is a no.
+        # Versions that print delivery_rate print app_limited too, so without it the flag is false.
         rated = columns.get("delivery_rate_bps", pa.nulls(count, pa.float64()))
         no = pc.if_else(pc.is_valid(rated), False, pa.scalar(None, pa.bool_()))
         columns["app_limited"] = pc.coalesce(columns["app_limited"], no) if "app_limited" in columns else no
@@ -268,7 +268,7 @@ def _not_negative(tokens: Tokens, at: np.ndarray, column: pa.Array, warnings: li
         return column
     first = at[np.flatnonzero(negative.to_numpy(zero_copy_only=False))[0]]
     shown = tokens.texts[int(first)].as_py()
-    warnings.append(f"line {tokens.lines[first]}: {shown!r} is a counter run over, so missing, here and below")
+    warnings.append(f"line {tokens.lines[first]}: {shown!r} is a counter that overflowed, so missing, here and below")
     return pc.if_else(negative, pa.scalar(None, column.type), column)
 
 
@@ -277,12 +277,12 @@ def _wrong(tokens: Tokens, at: int, expected: str) -> ParseError:
 
 
 def has_last_tokens(columns: dict[str, pa.Array]) -> bool:
-    """Whether the last socket has one of the tokens that ss prints behind all options."""
+    """Whether the last socket has one of the tokens that ss prints after all options."""
     return any(name in columns and columns[name][-1].is_valid for name in _BEHIND_THE_OPTIONS)
 
 
 def cut_texts(columns: dict[str, pa.Array]) -> None:
-    """Take out the texts of the last socket, whose tokens the end of the text cut."""
+    """Remove the texts of the last socket, whose tokens the end of the text cut."""
     for name in ("options", "other", "app_limited"):
         if name in columns:
             column = columns[name]

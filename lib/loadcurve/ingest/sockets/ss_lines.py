@@ -43,11 +43,11 @@ ERROR = (
     r"|Error: (?:an inet prefix is expected|ambiguous port|\S+ does not look like a port).*"
     r'|.*"ss": executable file not found.*'
 )
-"""What ss, or the shell in its place, says when something is wrong."""
+"""Error message of ss, or of the shell that could not start it."""
 _ERROR = re.compile(ERROR)
 _COMMAND = re.compile(r"(?:\S[^#$%>]{0,100})?[#$%>]\s*(?:sudo\s+)?(?:\S{0,40}/)?ss(?:\s.*)?")
 _DETAIL_WORD = re.compile(_DETAIL)
-_MOST = 10_000  # lines that are not understood; more of them are another program's output
+_MOST = 10_000  # lines that are not understood; more mean another program's output
 
 
 def unwrapped(text: str) -> tuple[str, list[int]]:
@@ -76,14 +76,14 @@ def unwrapped(text: str) -> tuple[str, list[int]]:
 
 @dataclass
 class Journal:
-    """What stands between the sockets of a text, and how far it was read.
+    """Lines between the sockets of a text, and how far it was read.
 
     Attributes
     ----------
     times : list of (int, numpy.datetime64)
-        How many sockets stand before each time.
+        Number of sockets before each time, and the time.
     headers : list of (int, int)
-        How many sockets stand before each header, and which columns it has: 1 Netid, 2 State, 4 queues.
+        Number of sockets before each header, and its columns: 1 Netid, 2 State, 4 queues.
     unknown, errors : list of (int, str)
         Lines that are not understood, and those in which ss complains, by number.
     sockets : int
@@ -91,9 +91,9 @@ class Journal:
     last : str
         What was read last: ``row``, ``header``, ``time``; empty before all of them.
     time_line : int
-        Where the last time stands.
+        Line of the last time.
     wrapped : bool
-        Whether details begin in column 1: mail wraps them so, and the end of a text may lack a line of them.
+        Whether details begin in column 1, as mail wraps them: then the end of a text may lack a line of them.
     columns : int
         Which columns the first row of all has, as for a header; -1 before it.
     """
@@ -111,7 +111,7 @@ class Journal:
     columns: int = -1
 
     def note(self, line: str, number: int, sockets: int) -> str:
-        """Take in a line that is of no socket, `sockets` of which stand before it; what it is, empty if not known."""
+        """Note a line that is not part of a socket, after `sockets` sockets; return its kind, empty if not known."""
         if "Local Address" in line and re.fullmatch(HEADER, line):
             self.headers.append((sockets, ("Netid" in line) + 2 * ("State" in line) + 4 * ("Recv-Q" in line)))
             return "header"
@@ -136,7 +136,7 @@ class Journal:
 
 
 def is_around(line: str) -> bool:
-    """Whether a line stands around ss's output and is not of it: a prompt with ss, or any noise.
+    """Whether a line is not part of ss's output: a prompt with ss, or any noise.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def is_around(line: str) -> bool:
 
 
 def begins_details(line: str) -> bool:
-    """Whether a line behind a socket is of its details: indented, or with a word that stands nowhere else."""
+    """Whether a line after a socket holds its details: indented, or with a word that occurs nowhere else."""
     return line[:1] in (" ", "\t") or any(map(_DETAIL_WORD.match, line.split(None, 50)[:50]))
 
 
@@ -163,11 +163,11 @@ def kinds_of(
     first : pyarrow.StringArray
         First word of each, empty where there is none.
     sizes : numpy.ndarray
-        How many words each has.
+        Number of words of each.
     users : numpy.ndarray of bool
         Where ``users:((…))`` was taken out.
     raw : pyarrow.StringArray
-        The lines as they stand in the text.
+        The unchanged lines.
     number : int
         Line of the first, in the file.
 
@@ -186,7 +186,7 @@ def kinds_of(
         detail[others] = pc.match_substring_regex(words, _DETAIL).to_numpy(zero_copy_only=False) & ~row[others]
     kinds = np.where(row, ROW, np.where(detail, DETAIL, NOTHING))
     before = np.cumsum(row)
-    breaks: list[int] = []  # lines behind which details have no socket
+    breaks: list[int] = []  # lines after which details have no socket
     seen = 0
     for at in np.flatnonzero(~(row | detail | blank)):
         if before[at] > seen:
@@ -208,7 +208,7 @@ def kinds_of(
 
 
 def _check_details(kinds: np.ndarray, breaks: list[int], number: int, lines: pa.Array) -> None:
-    """Raise where details have no socket: before the first, behind a header, behind a time."""
+    """Raise where details have no socket: before the first, after a header, after a time."""
     details = np.flatnonzero(kinds == DETAIL)
     place = np.arange(len(kinds))
     last_row = np.maximum.accumulate(np.where(kinds == ROW, place, -1))

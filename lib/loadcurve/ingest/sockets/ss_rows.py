@@ -57,7 +57,7 @@ _NETLINK = re.compile(
 
 @lru_cache(maxsize=1 << 16)
 def is_address(text: str) -> bool:
-    """Whether ss may print this before the port of an internet socket, without brackets.
+    """Whether a text is an address of an internet socket as ss prints it, without brackets.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def is_address(text: str) -> bool:
         return False
     if _MASKED.fullmatch(address):
         return all(int(part) <= 255 for part in address.split(".") if part.isdecimal())
-    # The last label of a name is never a number with a letter in it: that is a garbled address.
+    # The last label of a name never begins with a digit; such a text is a garbled address.
     last = address.rstrip(".").rpartition(".")[2]
     return _HOST.fullmatch(address) is not None and not last[:1].isdigit() and len(address) > 1
 
@@ -125,7 +125,7 @@ class Rows:
     first : numpy.ndarray
         Token, within its line, where the details of each begin.
     have : numpy.ndarray
-        Which columns stand before the addresses: 1 Netid, 2 State, 4 queues; -1 for a SCTP association.
+        Columns before the addresses: 1 Netid, 2 State, 4 queues; -1 for a SCTP association.
     """
 
     columns: dict[str, pa.Array]
@@ -201,7 +201,7 @@ def _where(have: np.ndarray, texts: pa.Array) -> pa.Array:
 
 
 def _other(tokens: list[str], family: str, line: int) -> tuple:
-    """Addresses and ports of a row that is no plain internet socket, and how many tokens they took."""
+    """Addresses and ports of a row that is not a plain internet socket, and the number of their tokens."""
     shown = " ".join(tokens[:8])
     if family.startswith("u_"):
         # path inode path inode; a path may have blanks

@@ -39,7 +39,7 @@ LINE = (
     r"(?:Total:|TCP:|Transport[ \t]+Total|\*[ \t]+[0-9]+[ \t]+-[ \t]+-"
     r"|(?:RAW|UDP|TCP|INET|FRAG)(?:[ \t]+[0-9]+){3}[ \t]*$)"
 )
-"""How a line of a summary begins."""
+"""Beginning of a line of a summary."""
 _ERROR = re.compile(ERROR)
 
 
@@ -57,7 +57,7 @@ def parse_ss_summary(text: str, timezone: str = "UTC") -> Parsed:
     -------
     Parsed
         One row for each snapshot; `time` is missing where no time was given, `fragments` where ss printed no ``FRAG``
-        row.  Of a snapshot that lacks other lines there is what it has, with a warning.
+        row.  A snapshot without other lines keeps what it has, with a warning.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _is_whole(word: str, match: re.Match) -> bool:
 
 
 class _Reading:
-    """What was read so far: whole snapshots as `rows` with `times`, the one being read as `counts`."""
+    """State of the reader: whole snapshots as `rows` with `times`, the current one as `counts`."""
 
     def __init__(self, timezone: str) -> None:
         self.timezone = timezone
@@ -114,13 +114,13 @@ class _Reading:
         self.counts: dict[str, list[int | None]] = {}
         self.began = 0
         self.time: np.datetime64 | None = None
-        self.timed = 0  # line of a time behind which no snapshot has begun
+        self.timed = 0  # line of a time after which no snapshot has begun
         self.warnings: list[str] = []
         self.errors: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
 
     def take(self, line: str, number: int, open_end: bool, blank_end: bool) -> None:
-        """Take in a line; one with an open end, the last of the text, may be cut, unless a blank stands behind it."""
+        """Read a line; the last line of a text has an open end and may be cut unless a blank follows."""
         word = line.split(None, 1)[0]
         if word in _SUMMARY:
             match = _SUMMARY[word].fullmatch(line)
@@ -166,7 +166,7 @@ class _Reading:
                 raise ParseError(number, "RAW + UDP + TCP = {} {} {}".format(*sums), line)
 
     def close(self) -> None:
-        """Make a row of the snapshot that was read, if there is one."""
+        """Add a row for the snapshot read so far, if any."""
         counts, self.counts = self.counts, {}
         if not counts:
             return

@@ -70,7 +70,7 @@ def are_whole(texts: pa.Array) -> np.ndarray:
 
 
 def whole(texts: pa.Array) -> pa.Array:
-    """Whole numbers; null where a text is none.  19 digits and more, a counter run over, become -1."""
+    """Whole numbers; null where a text is none.  19 digits and more, a counter that overflowed, become -1."""
     if only(texts, _DIGITS) and pc.max(pc.binary_length(texts)).as_py() <= 18:
         return texts.cast(pa.int64())
     right = pc.match_substring_regex(texts, r"^-?[0-9]{1,20}$")
@@ -123,7 +123,7 @@ def _without_end(texts: pa.Array, count: int) -> pa.Array:
 
 
 def pair(separator: str, reader: Callable, lone: bool = False) -> Callable[[pa.Array], list[pa.Array]]:
-    """Reader of two values and what is between them; `lone`: the second may not be there."""
+    """Function that reads two values around a separator; with `lone` the second may be missing."""
 
     def read(texts: pa.Array) -> list[pa.Array]:
         parts = pc.split_pattern(texts, separator, max_splits=1)

@@ -35,9 +35,9 @@ class Instants:
     Parameters
     ----------
     zone : zoneinfo.ZoneInfo
-        Zone of times whose abbreviation does not say one thing only.
+        Zone of times with an ambiguous abbreviation, or none.
     warnings : list of str
-        Where a doubt is written, each once.
+        Gets each warning once.
 
     Examples
     --------

@@ -21,7 +21,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass(frozen=True)
 class Heading:
-    """One heading: what `hosts` tells, and the line where it stands (from 1); the date as printed."""
+    """One heading: the columns of `hosts`, its line (from 1), and the date as printed."""
 
     line: int
     kernel: str
@@ -58,7 +58,7 @@ def read_heading(text: str, line: int) -> Heading:
 
 
 def read_date(heading: Heading, american: bool, foreign: bool) -> tuple[float, str]:
-    """Return the start of a heading's day in seconds since 1970, and a doubt; NaN where the date tells no day.
+    """Return the start of a heading's day in seconds since 1970, and a warning; NaN where the date is not understood.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ What sysstat itself does (12.6, ``iostat.c``):
 - ``-t`` prints the date and the time in front of each report; without it the reports have no time.
 - ``await`` and its like are milliseconds of requests that ended in the interval, queue included; 0.00 also where
   there was none.  ``%util`` is over 100 for several requests at once on some devices.
-- ``kB_read`` and its like are amounts of the interval, not rates; they stand in `counters`.
+- ``kB_read`` and its like are amounts of the interval, not rates; they go into `counters`.
 """
 
 import math
@@ -138,7 +138,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
             warnings.append(f"line {number}: not a row of iostat, left out: {line[:60]!r}")
             columns = []
         elif columns and columns[0] != _CPU and len(cells) == 1 and not device:
-            device = cells[0]  # -h of older versions: its numbers stand on the next line
+            device = cells[0]  # -h of older versions: its numbers are on the next line
         elif columns and columns[0] != _CPU and (device or len(cells) >= len(columns)):
             named, values = _device(columns, line, device, number)
             put_disk(tables, named, values, sample)

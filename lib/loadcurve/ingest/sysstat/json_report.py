@@ -11,7 +11,7 @@ from loadcurve.ingest.sysstat.text_report import Reader
 BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
 _BEGINNING = re.compile(BEGINNING)
 _STATISTICS = re.compile(r"\"statistics\"\s*:\s*\[")
-# In some languages a comma stands for the decimal point, which is no JSON: "usr": 20,42
+# Some languages print a decimal comma, which is invalid JSON: "usr": 20,42
 _COMMA = re.compile(r"(\"\s*:\s*-?[0-9]+),([0-9]+)(?=\s*[,}\]])")
 _NEXT = re.compile(r"\s*,?\s*")
 _END = "]}]}}"

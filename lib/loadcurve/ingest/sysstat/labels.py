@@ -2,7 +2,7 @@
 
 From the catalogues of sysstat (``nls/*.po``, 12.6 and 12.7, in the order of the languages' codes) and outputs in
 public repositories.  ``sar -x`` and ``-X`` of old versions also print ``Last:``, ``sar -x`` from 12.7 on ``Minimum:``
-and ``Maximum:``.  These three are spelled alike in several languages, so they do not tell which one a text is in.
+and ``Maximum:``.  Several languages share the spelling of these three, so they do not show the language of a text.
 """
 
 import re
@@ -28,14 +28,14 @@ _MAXIMUM = re.compile(r"m[aá][xks]+[iíy]m\w*|max|максимум|максим
 
 
 class Word(NamedTuple):
-    """What a word in front of a row says.
+    """Meaning of a word in front of a row.
 
     Attributes
     ----------
     statistic : str
         ``average``, ``last``, ``minimum``, ``maximum`` or ``summary``; empty for an unknown word.
     foreign : bool or None
-        Whether the word is of another language than English; None where it does not tell.
+        Whether the word is not English; None where several languages share it.
     """
 
     statistic: str
@@ -43,7 +43,7 @@ class Word(NamedTuple):
 
 
 def word_of(label: str) -> Word:
-    """Return what a word says, with or without its colon.
+    """Return the meaning of a word, with or without its colon.
 
     Examples
     --------

@@ -46,7 +46,7 @@ _CPU = re.compile(r"-|[0-9]{1,6}")
 _PRIORITY = re.compile(r"-|-?[0-9]{1,3}")
 _POLICY = re.compile(r"-|[A-Z?]{1,10}")  # NORMAL FIFO RR BATCH ISO IDLE DEADLN
 _DECIMALS = re.compile(r"-?[0-9]+(?:[.,]([0-9]*))?")
-_THREAD = re.compile(r"^(?:\||\([^()]{0,64}\))__")  # what stands before the name of a thread: |__ or (process)__
+_THREAD = re.compile(r"^(?:\||\([^()]{0,64}\))__")  # prefix of the name of a thread: |__ or (process)__
 _ID = re.compile(r"[0-9]{1,10}")
 
 
@@ -143,8 +143,8 @@ class Tasks:
 
 
 def _is_header(cells: list[str]) -> bool:
-    told = any(cell in COLUMNS or cell in _CHILDREN or cell == "policy" for cell in cells)
-    return told and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
+    known = any(cell in COLUMNS or cell in _CHILDREN or cell == "policy" for cell in cells)
+    return known and cells[-1] == "Command" and cells[0] in ("UID", "USER", "PID", "TGID")
 
 
 def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
@@ -189,7 +189,7 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
 
 
 def _check_decimals(row: Row, cells: list[str]) -> None:
-    """Refuse a row whose cells stand under other columns: all rates of a row are printed with as many decimals.
+    """Refuse a row whose cells do not match its columns: all rates of a row have the same number of decimals.
 
     Raises
     ------

@@ -31,7 +31,7 @@ from loadcurve.ingest.sysstat.text_report import is_chatter
 
 HEADER = ("hostname", "interval", "timestamp")
 _RESTART = re.compile(r"LINUX-RESTART(?:\s+\(([0-9]{1,6}) CPU\))?")
-_ALL = {"CPU": "all", "INTR": "sum"}  # what -1 stands for
+_ALL = {"CPU": "all", "INTR": "sum"}  # meaning of -1
 _ROW = re.compile(r"[^;]+;-?[0-9]+;[^;]+;.+")
 _TWO_DECIMALS = re.compile(r"-?[0-9]+[.,][0-9]{2}")
 

@@ -69,7 +69,7 @@ def refuse_sadf(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Always; it says which option prints what can be read.
+        Always; it names the options whose output can be read.
     """
     lines = text.split("\n")
     number = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)

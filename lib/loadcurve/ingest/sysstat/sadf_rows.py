@@ -43,7 +43,7 @@ class Rows:
         number: int,
         where: str = "",
     ) -> None:
-        """Add what a section says of an item at an instant, by printed column; `where` names an unknown section.
+        """Add the values of a section for an item at an instant, by printed column; `where` names an unknown section.
 
         A clock that was set back shows an instant twice, so a section that comes again begins a row of its own.
         """

@@ -1,8 +1,9 @@
-"""sar's text taken apart: headings, header rows and the rows below each, averages, restarts, comments.
+"""sar's text split into headings, header rows and the rows below each, averages, restarts, comments.
 
 What sysstat itself does (12.6, ``pr_stats.c``, ``sar.c``): ``print_hdr_line`` prints an empty line, then a header row
-whose time is the start of the first interval.  Header rows come again every so many rows, and with every interval
-when several sections are printed.  ``Average:`` and ``Summary:`` are translated, ``LINUX RESTART`` and ``COM`` never.
+whose time is the start of the first interval.  Header rows repeat with the height of the terminal, and with every
+interval when several sections are printed.  ``Average:`` and ``Summary:`` are translated, ``LINUX RESTART`` and
+``COM`` never.
 """
 
 import re
@@ -125,7 +126,7 @@ class Scan:
     lines : Lines
         The text.
     warnings : WarningCollector
-        Where warnings are said.
+        Gets the warnings.
     more : sequence of int
         Lines that are header rows without an empty line before them.
 

@@ -5,7 +5,7 @@ What sysstat itself does (12.6, ``common.c``, ``mpstat.c``, ``pidstat.c``):
 - ``print_gal_header``: the heading of sar, ``Linux <kernel> (<host>) \t<date> \t_<architecture>_\t(<n> CPU)``.
 - A row's time is the end of its interval, that of a header row the end of the interval before.  Without an interval
   on the command line both are equal, and the values are averages since the machine was started.
-- The date stands only in the heading, so a clock that falls by half a day is the next day.
+- Only the heading has the date, so a clock that falls by half a day is the next day.
 - ``Average:`` is translated, the names of columns are not; in some languages numbers have a decimal comma.
 - ``--human``: ``1.5G``, ``0.0k``, ``20.8%``; steps of 1024 (``cprintf_unit``).
 """
@@ -55,7 +55,7 @@ class Row:
     text : str
         The row without the time.
     time : datetime or None
-        End of its interval, in UTC; None for an average, and where the text does not tell the day.
+        End of its interval, in UTC; None for an average, and where the text has no date.
     statistic : str
         ``average`` where it is the tool's own average, or one since the machine was started; empty for a sample.
     """
@@ -86,11 +86,11 @@ class Reader:
     text : str
         Clean text.
     tool : str
-        Whose it is.
+        Tool that printed it.
     timezone : str
         IANA name of the zone of its times.
     warnings : list of str
-        Where warnings go.
+        Gets the warnings.
     """
 
     def __init__(self, text: str, tool: str, timezone: str, warnings: list[str]) -> None:
@@ -107,9 +107,9 @@ class Reader:
 
     def heading(self, line: str, number: int) -> None:
         """Take a heading: its host goes to `hosts`, its day to the rows below."""
-        self._heed(read_heading(line.replace("\t", " "), number))
+        self._begin(read_heading(line.replace("\t", " "), number))
 
-    def _heed(self, heading: Heading) -> None:
+    def _begin(self, heading: Heading) -> None:
         self._midnight, doubt = read_date(heading, self._american, self._foreign)
         if doubt:
             self._warnings.append(doubt)
@@ -137,7 +137,7 @@ class Reader:
         cpus = facts.get("number-of-cpus")
         whole = cpus if isinstance(cpus, int) and 0 <= cpus < 10**7 else None
         number = next((i for i, line in enumerate(self.lines[number - 1 :], number) if '"date"' in line), number)
-        self._heed(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
+        self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict:
         """Host and instant of an interval of a JSON document; no instant where it has none.
@@ -159,7 +159,7 @@ class Reader:
         return {**({"host": self.host} if self.host else {}), **({"time": time} if time else {})}
 
     def stamped(self, match: re.Match[str], number: int) -> datetime | None:
-        """Instant of a match of `STAMP`; None where neither it nor the heading tells the day."""
+        """Instant of a match of `STAMP`; None where neither it nor the heading has a date."""
         hour = int(match[2]) % 12 + 12 * (match[5] == "PM") if match[5] else int(match[2])
         if hour > 23 or int(match[3]) > 59 or int(match[4]) > 59:
             raise ParseError(number, "a time such as 22:33:26 or 11/20/2026 10:33:25 PM", match[0])

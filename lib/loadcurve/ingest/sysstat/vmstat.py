@@ -60,7 +60,7 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     ----------
     text : str
         Output of one or several runs of ``vmstat``, perhaps after the command that made it: ``-S`` and ``-y`` are
-        heeded where the command stands there, since the output does not show them.
+        taken from that command, because the output does not show them.
     timezone : str
         IANA name of the zone of ``-t``'s local times, unless the header says UTC.
 
@@ -68,7 +68,7 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     -------
     Parsed
         A row of `cpu`, `load` and `memory` and several of `counters` for each report.  The rates and percentages of a
-        run's first report are averages since the machine was started and stand in `averages`.
+        run's first report are averages since the machine was started and go into `averages`.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _reports(
     columns: list[str] = []
     zone_name, scale, command = "", _KIB, ""
     first, since_boot, foreign = True, True, True
-    blocks: list[int] = []  # how many rows stand under each header of a run
+    blocks: list[int] = []  # rows under each header of a run
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
         tokens = line.split()
@@ -213,7 +213,7 @@ def _row(
     if len(numbers) < len(columns):
         raise ParseError(number, f"{len(columns)} columns ({' '.join(columns)})", " ".join(tokens))
     values = dict(zip(columns, map(int, numbers), strict=True))
-    words = after or before  # before: what a script wrote in front of each row
+    words = after or before  # before: a script may print a time before each row
     if after or (words and DAY.fullmatch(words[0])):
         return values, instants.read(" ".join([*words, zone_name] if len(words) == 2 else words), number)
     if before and not all(CLOCK.fullmatch(word) for word in before):

@@ -21,7 +21,7 @@ def test_the_old_statistics_and_a_count_that_does_not_fit():
     table = parse("entries  \t\t\t41\nsearched \t\t\t812\ninsert_failed\t\t3\n").tables["counters"]
     assert table[["counter", "value"]].to_numpy().tolist() == [["entries", 41], ["searched", 812], ["insert_failed", 3]]
     odd = parse(LIST + "conntrack v1.4.6 (conntrack-tools): 9 flow entries have been shown.\n")
-    assert odd.version == "1.4.6" and odd.warnings == ("line 9: 9 entries announced, 8 stand before",)
+    assert odd.version == "1.4.6" and odd.warnings == ("line 9: 9 entries announced, 8 listed above",)
 
 
 def test_no_entries_are_a_table_without_rows():

@@ -195,7 +195,7 @@ def test_what_went_wrong_is_the_error(text):
 
 def test_a_complaint_beside_a_list_is_a_warning():
     parsed = parse(f"Cannot open netlink socket: Operation not permitted\n{HEADER}{ROW}")
-    assert parsed.warnings == ("line 1: ss says: Cannot open netlink socket: Operation not permitted",)
+    assert parsed.warnings == ("line 1: ss reports: Cannot open netlink socket: Operation not permitted",)
     assert len(parsed.tables["connections"]) == 1
 
 

@@ -111,7 +111,7 @@ def test_app_limited_is_a_no_where_a_delivery_rate_is_printed():
 def test_a_counter_run_over_is_missing(token):
     parsed = parse_ss_connections(f"{HEADER}{ROW}\n\t {token} cwnd:3\n")
     assert parsed.tables["connections"][["last_sent_s", "acknowledged_bytes"][token[0] == "b"]].isna().all()
-    assert parsed.warnings == (f"line 3: {token!r} is a counter run over, so missing, here and below",)
+    assert parsed.warnings == (f"line 3: {token!r} is a counter that overflowed, so missing, here and below",)
 
 
 @pytest.mark.parametrize(
