@@ -1,5 +1,6 @@
 """Shared by all tests: where the checkout is, a short study, whether network namespaces can be made here."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -34,6 +35,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if any(mark.name in LONG for mark in item.iter_markers()):
             long[item.path].add(getattr(item, "originalname", item.name))
     items.sort(key=lambda item: (-len(long[item.path]), item.path))
+
+
+@pytest.fixture(autouse=True)
+def turn_of_a_lab_test(request, tmp_path_factory):
+    """Lab tests run beside each other; one marked `alone` waits until the others have ended, and holds up the next."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or not request.node.get_closest_marker("lab"):
+        yield
+        return
+    folder = tmp_path_factory.getbasetemp().parent  # shared by the workers
+    with (folder / "queue.lock").open("w") as queue, (folder / "lab.lock").open("w") as lab:
+        fcntl.flock(queue, fcntl.LOCK_EX)  # who waits for the lab is next
+        fcntl.flock(lab, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
+        fcntl.flock(queue, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -80,9 +80,9 @@ def up(ledger, request):
         yield lambda topology, **how: build(topology, ledger, **how)
 
 
-def ask(host, *command: str, limit_s: float = 8) -> str:
+def ask(host, *command: str) -> str:
     return subprocess.run(
-        guarded(host.argv(command), limit_s), capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+        guarded(host.argv(command), HANG_S), capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
     ).stdout
 
 

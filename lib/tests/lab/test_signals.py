@@ -81,6 +81,7 @@ def test_a_closed_terminal_ends_the_launch_in_order(folder):
     check_nothing_left(folder, made, "SIGHUP")
 
 
+@pytest.mark.alone  # a launch of another test would remove it too
 def test_the_next_launch_removes_what_a_killed_one_left(folder):
     with subprocess.Popen((*ARGV, folder), stderr=subprocess.DEVNULL) as killed:
         made = wait_for_load(folder)
