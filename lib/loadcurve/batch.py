@@ -15,9 +15,9 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
-from loadcurve.atomic import alone, write_sums, write_text
 from loadcurve.captions import NOTEBOOK_VARIABLE
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.files.atomic import alone, write_sums, write_text
 
 # What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}

@@ -114,11 +114,11 @@ def check_all(*checks: Callable[[], object]) -> None:
 
 
 def raise_all(broken: Iterable[ValueRuleError]) -> None:
-    """Raise the first of some broken rules, the further ones in its `others`; nothing where there is none."""
-    first, *others = (*broken, None)
-    if first is not None:
-        first.others = tuple(others[:-1])
-        raise first
+    """Raise the first of the broken rules, with the others in its `others`; return if there is none."""
+    found = list(broken)
+    if found:
+        found[0].others = tuple(found[1:])
+        raise found[0]
 
 
 class LabError(LoadcurveError):

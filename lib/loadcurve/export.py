@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcurve.atomic import replacing
+from loadcurve.files.atomic import replacing
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Rows
 from loadcurve.reading import Reading
@@ -46,7 +46,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     folder : pathlib.Path
         Created if needed; tables of these names in it are replaced, each by a whole one, when everything is read.
     form : str
-        ``parquet``, or ``csv`` as `loadcurve.spreadsheet` makes it safe to open.
+        ``parquet``, or ``csv`` as `loadcurve.files.spreadsheet` makes it safe to open.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
         Rows of each table.
     """
     from loadcurve import tables
-    from loadcurve.spreadsheet import without_formulas
+    from loadcurve.files.spreadsheet import without_formulas
 
     folder.mkdir(parents=True, exist_ok=True)
     waiting: dict[str, list] = {}

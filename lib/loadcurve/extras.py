@@ -9,6 +9,8 @@ EXTRA_OF = {
     "papermill": "notebooks",
     "seaborn": "notebooks",
     "traitlets": "notebooks",
+    "bs4": "handbook",
+    "griffe": "handbook",
     "latex2mathml": "handbook",
     "mkdocs": "handbook",
 }

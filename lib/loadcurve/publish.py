@@ -27,12 +27,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
 
 from loadcurve import paths
-from loadcurve.atomic import alone, write_text
 from loadcurve.captions import find_caption
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.atomic import alone, write_text
+from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import store
 from loadcurve.plots import style
-from loadcurve.spreadsheet import csv_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 from loadcurve.wording import fill_text, parse_form

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcurve import manifest
 from loadcurve.errors import LoadcurveError, ParseError, printable
 from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
 from loadcurve.ingest.hints import Hints
@@ -22,6 +21,7 @@ from loadcurve.ingest.published import source_folder
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import parse_each
+from loadcurve.study import manifest
 
 if TYPE_CHECKING:
     import pandas as pd

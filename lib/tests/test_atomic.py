@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loadcurve import atomic, export
+from loadcurve import export
+from loadcurve.files import atomic
 from loadcurve.ingest import store
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
@@ -67,7 +68,7 @@ def test_an_ingest_that_fails_leaves_the_old_tables_and_nothing_else(report, tmp
 
 
 def test_nothing_is_written_in_place(root):
-    """Whatever writes a file that others read does it by `loadcurve.atomic`; run folders have their own writers."""
+    """Files that others read are written by `loadcurve.files.atomic`; run folders have their own writers."""
     package = root / "lib" / "loadcurve"
     found = {
         str(path.relative_to(package))
@@ -76,7 +77,7 @@ def test_nothing_is_written_in_place(root):
         for line in path.read_text("utf-8").splitlines()
         if ".write_text(" in line or ".write_bytes(" in line or '.open("w' in line
     }
-    assert found <= {"atomic.py", "reading.py"}, "reading.py fills a temporary folder"
+    assert found <= {"files/atomic.py", "reading.py"}, "reading.py fills a temporary folder"
 
 
 def test_sums_are_read_by_sha256sum(checkout):

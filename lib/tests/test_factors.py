@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from loadcurve import audit, models, plots, stats, tables
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.factors import UNNAMED, check_points, name_curves
 from loadcurve.models import capacity
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, summarise_repeats
-from loadcurve.whole_runs import merge_generators
+from loadcurve.tables.curves import UNNAMED, check_points, name_curves
+from loadcurve.tables.whole_runs import merge_generators
 
 LEVELS = {
     "threads": [1, 4],

@@ -7,9 +7,9 @@ import pytest
 
 from loadcurve.audit import audit
 from loadcurve.ingest import read_table
-from loadcurve.launch_summary import summarise_launch
+from loadcurve.launching.summary import summarise_launch
 from loadcurve.paths import shown
-from loadcurve.records import read_run, write_run
+from loadcurve.study.records import read_run, write_run
 
 STUDY = "connections_on_loopback"
 

@@ -8,10 +8,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"arrays", "discovery", "errors", "extras", "units"},
-    {
-        "schemas", "tables", "study", "yaml_file", "checked", "records", "paths", "spreadsheet", "atomic", "factors",
-        "whole_runs", "manifest", "record_rules", "section", "wording", "captions",
-    },
+    {"captions", "files", "paths", "schemas", "section", "study", "tables", "wording"},
     {"ingest", "lab"},
     {"reading", "export"},
     {"stats"},
@@ -19,7 +16,7 @@ LAYERS = [
     {"audit"},
     {"plots"},
     {"publish"},
-    {"batch", "site", "launching", "launch_summary"},
+    {"batch", "site", "launching"},
     {"cli", "__main__"},
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

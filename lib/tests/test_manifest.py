@@ -11,9 +11,9 @@ from loadcurve.audit import audit
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.store import read_table, read_warnings
-from loadcurve.manifest import NAME, list_run, read_manifest
 from loadcurve.reading import read_each
-from loadcurve.records import read_run, write_run
+from loadcurve.study.manifest import NAME, list_run, read_manifest
+from loadcurve.study.records import read_run, write_run
 
 STUDY = "connections_on_loopback"
 RUNS = ("cpu-c0008-r1", "delay-c0008-r1")

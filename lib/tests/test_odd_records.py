@@ -10,7 +10,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
 from loadcurve.ingest.store import ingest, read_machine
 from loadcurve.lab.run.resume import check_same_machine
-from loadcurve.records import _seal, read_run
+from loadcurve.study.records import _seal, read_run
 
 STUDY, RUN = "connections_on_loopback", "cpu-c0008-r1"
 AT = "2026-11-21T00:23:46.582660Z"

@@ -15,8 +15,8 @@ from conftest import ROOT
 import loadcurve
 from loadcurve import batch, paths, publish
 from loadcurve.audit import audit
-from loadcurve.factors import UNNAMED
 from loadcurve.ingest import read_curves
+from loadcurve.tables.curves import UNNAMED
 
 pytestmark = pytest.mark.slow
 

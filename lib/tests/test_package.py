@@ -22,27 +22,30 @@ pytestmark = pytest.mark.slow
 PACKAGE = Path(paths.__file__).parent
 
 
-def requirements(name: str, extra: str = "") -> list[Requirement]:
-    """What a distribution requires here, without its extras or with one of them."""
-    found = map(Requirement, importlib.metadata.distribution(name).requires or [])
+def of_extra(lines: list[str], extra: str = "") -> list[Requirement]:
+    """Return the requirements that apply here, without an extra or with one."""
+    found = map(Requirement, lines)
     return [r for r in found if r.marker is None or r.marker.evaluate({"extra": extra})]
 
 
 def needed(*asked: Requirement) -> set[str]:
-    """Distributions that requirements bring along."""
-    found, waiting = set(), [(r.name, extra) for r in asked for extra in ("", *r.extras)]
+    """Return the distributions that requirements bring along."""
+    found: set[tuple[str, str]] = set()
+    waiting = [(r.name, extra) for r in asked for extra in ("", *r.extras)]
     while waiting:
         name, extra = waiting.pop()
         if (name, extra) not in found:
             found.add((name, extra))
-            waiting += [(r.name, e) for r in requirements(name, extra) for e in ("", *r.extras)]
+            own = of_extra(importlib.metadata.distribution(name).requires or [], extra)
+            waiting += [(r.name, e) for r in own for e in ("", *r.extras)]
     return {name for name, _ in found}
 
 
-def core_requirements(wheel: zipfile.ZipFile) -> list[Requirement]:
-    (metadata,) = (wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/METADATA"))
-    found = map(Requirement, re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE))
-    return [r for r in found if r.marker is None or r.marker.evaluate({"extra": ""})]
+def required(wheel: Path, extra: str = "") -> list[Requirement]:
+    """Return the requirements of the wheel."""
+    with zipfile.ZipFile(wheel) as content:
+        (metadata,) = (content.read(name).decode() for name in content.namelist() if name.endswith("/METADATA"))
+    return of_extra(re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE), extra)
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +67,11 @@ def run(built, tmp_path_factory):
     argv = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", built[1]]
     subprocess.run(argv, check=True)
     (site,) = (folder / "venv/lib").glob("python*/site-packages")
-    with zipfile.ZipFile(built[1]) as wheel:
-        for name in needed(*core_requirements(wheel)):
-            for file in importlib.metadata.distribution(name).files or []:
-                if not file.parts[0].startswith("..") and not (site / file.parts[0]).exists():
-                    (site / file.parts[0]).symlink_to(
-                        Path(str(file.locate())).parents[len(file.parts) - 1] / file.parts[0]
-                    )
+    for name in needed(*required(built[1])):
+        for file in importlib.metadata.distribution(name).files or []:
+            top = file.parts[0]
+            if not top.startswith("..") and not (site / top).exists():
+                (site / top).symlink_to(Path(str(file.locate())).parents[len(file.parts) - 1] / top)
     (folder / "work").mkdir()
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LOADCURVE", "PYTHON"))}
 
@@ -135,19 +136,22 @@ def test_outside_a_checkout_one_line_says_how_to_make_the_folder(run):
 
 
 def test_every_import_belongs_to_the_core_or_to_an_extra(built):
-    with zipfile.ZipFile(built[1]) as wheel:
-        asked = core_requirements(wheel)
+    def normal(name: str) -> str:
+        return re.sub("[-_.]+", "-", name).lower()
+
     owners = importlib.metadata.packages_distributions()
-    allowed = {extra: needed(*asked, *requirements("loadcurve", extra)) for extra in {"", *EXTRA_OF.values()}}
-    normal = {extra: {re.sub("[-_.]+", "-", name).lower() for name in names} for extra, names in allowed.items()}
-    wrong = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = (
-                [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
-            )
-            for module in {name.partition(".")[0] for name in names} - {"", "loadcurve", *sys.stdlib_module_names}:
-                given = {re.sub("[-_.]+", "-", name).lower() for name in owners.get(module, [])}
-                if not given & normal[EXTRA_OF.get(module, "")]:
-                    wrong.append(f"{path.relative_to(PACKAGE)}: {module}")
+    allowed = {extra: set(map(normal, needed(*required(built[1], extra)))) for extra in {"", *EXTRA_OF.values()}}
+    wrong = [
+        f"{path.relative_to(PACKAGE)}: {module}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for module in modules_imported(path) - {"", "loadcurve", *sys.stdlib_module_names}
+        if not set(map(normal, owners.get(module, []))) & allowed[EXTRA_OF.get(module, "")]
+    ]
     assert not wrong, wrong
+
+
+def modules_imported(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}

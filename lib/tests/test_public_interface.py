@@ -41,7 +41,7 @@ def test_a_name_that_is_imported_late_is_the_name_that_is_declared(source):
     for name in loadcurve.__all__:
         value, declared = getattr(loadcurve, name), source.members[name]
         found = value.__name__ if inspect.ismodule(value) else f"{value.__module__}.{name}"
-        assert found == (declared.target_path if declared.is_alias else declared.path)
+        assert found == (declared.final_target.path if declared.is_alias else declared.path)
 
 
 def test_every_public_module_has_its_page(root):

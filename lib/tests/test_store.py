@@ -10,7 +10,7 @@ import pytest
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest import ingest, read_machine, read_table, read_warnings, store
-from loadcurve.records import fingerprint, read_run, write_run
+from loadcurve.study.records import fingerprint, read_run, write_run
 
 STUDY = "connections_on_loopback"
 

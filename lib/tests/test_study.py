@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.records import read_run, read_study, write_run, write_study
 from loadcurve.study import Command, Run, Study, settled
+from loadcurve.study.records import read_run, read_study, write_run, write_study
 
 BEGUN, ENDED = "2026-11-21T00:23:46.919828Z", "2026-11-21T00:23:52.950040Z"
 WRK = Command(
@@ -37,7 +37,7 @@ def test_a_study_survives_its_file(tmp_path, small_study):
         ("factors: {connections: []}", r":3: expected factors to be one or more levels of connections, got '\[\]'"),
         ("factors: {connections: 3}", r":3: expected factors.connections to be array, got '3'"),
         ("factors: {connections: [1, 2", r"expected YAML"),
-        ("factors: {connections: [1, 2, 1]}", r":3: expected factors to be levels of connections that are each stated"),
+        ("factors: {connections: [1, 2, 1]}", r":3: expected factors to be levels of connections without repetition"),
         ("factors: {balance.nft: [1]}", r":3: expected factors to be places such as .*got 'balance.nft'"),
         ("points: [{connections: 1}]\nfactors: {threads: [1]}", r":3: expected points to be left out where"),
         ("design: star", r":3: expected design to be 'grid' or 'one_at_a_time', got 'star'"),

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from loadcurve.factors import check_points
 from loadcurve.models.laws import little_throughput_rps
+from loadcurve.tables.curves import check_points
 
 
 def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def summarise_deviation(runs: pd.DataFrame, latency_min_s: float) -> pd.DataFram
     Raises
     ------
     ValueRuleError
-        When runs of one variant and load differ in another factor (see `loadcurve.factors`).
+        When runs of one variant and load differ in another factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from loadcurve.factors import check_points
+from loadcurve.tables.curves import check_points
 
 # sar prints the second in which it sampled, so the true instant is up to this much later; each sample covers the
 # second before its instant (sysstat, sar(1)).
@@ -29,7 +29,7 @@ def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueRuleError
-        When runs of one variant and load differ in another factor (see `loadcurve.factors`).
+        When runs of one variant and load differ in another factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

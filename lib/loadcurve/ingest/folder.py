@@ -13,12 +13,12 @@ from loadcurve.ingest.record_checks import check_factors, find_edits, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
 from loadcurve.ingest.streams import parse_each
-from loadcurve.manifest import NAME as MANIFEST
-from loadcurve.manifest import find_gaps
 from loadcurve.paths import shown
-from loadcurve.records import read_run, read_study, run_folders
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
+from loadcurve.study.manifest import NAME as MANIFEST
+from loadcurve.study.manifest import find_gaps
+from loadcurve.study.records import read_run, read_study, run_folders
 
 REPORTS = ("runs", "latency", "histogram", "balancer")
 """Tables that report on the load."""
@@ -48,7 +48,8 @@ def read_runs(folder: Path) -> Ingested:
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
-    that a launch made and that is gone (`loadcurve.manifest`) has a row with the status ``missing``, and a warning.
+    that a launch made and that is gone (`loadcurve.study.manifest`) has a row with the status ``missing`` and a
+    warning.
 
     Raises
     ------

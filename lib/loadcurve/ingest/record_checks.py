@@ -11,8 +11,8 @@ from typing import Any
 
 from loadcurve.errors import ParseError
 from loadcurve.paths import shown
-from loadcurve.records import line_of
 from loadcurve.study import SECTIONS, Run, Study, differences, in_one_word, settled
+from loadcurve.study.records import line_of
 
 
 def check_factors(run: Run, folder: Path) -> None:

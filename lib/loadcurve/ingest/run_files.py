@@ -17,8 +17,8 @@ from loadcurve.ingest.record_checks import wrong
 from loadcurve.ingest.registry import form_of
 from loadcurve.ingest.run_columns import complete, of_run, tables_of
 from loadcurve.paths import shown
-from loadcurve.records import fingerprint
 from loadcurve.study import Command, Run
+from loadcurve.study.records import fingerprint
 
 _BALANCERS = ("nft", "ipvsadm", "haproxy")
 

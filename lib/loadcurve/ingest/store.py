@@ -17,15 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadcurve import paths, tables
-from loadcurve.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.errors import LoadcurveError
-from loadcurve.factors import name_curves
+from loadcurve.files.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.ingest.folder import Ingested, read_runs
-from loadcurve.records import read_run, read_study, run_folders
 from loadcurve.schemas import RAW
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, read_study, run_folders
+from loadcurve.tables.curves import name_curves
+from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
-from loadcurve.whole_runs import merge_generators
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from loadcurve.factors import check_points
 from loadcurve.models.laws import little_latency_s
+from loadcurve.tables.curves import check_points
 
 _ORDER = [
     "throughput_rps",
@@ -36,7 +36,7 @@ def summarise_gain(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueRuleError
-        When runs of one level differ in a factor (see `loadcurve.factors`).
+        When runs of one level differ in a factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

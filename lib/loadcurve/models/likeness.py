@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.factors import check_points
+from loadcurve.tables.curves import check_points
 
 # Below this a difference is smaller than what a record without repeats can show.
 _MIN_LIMIT = 1.1
@@ -28,7 +28,7 @@ def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     Raises
     ------
     ValueRuleError
-        When runs of one variant and load differ in another factor (see `loadcurve.factors`).
+        When runs of one variant and load differ in another factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import check_points, curves
 from loadcurve.plots.style import colours
 from loadcurve.tables import axis_label
+from loadcurve.tables.curves import check_points, curves
 
 # Where neither an early plateau nor a late rise runs.
 IN_THE_MIDDLE = {"loc": "center", "bbox_to_anchor": (0.5, 0.42), "fontsize": "small"}

@@ -5,7 +5,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator, PercentFormatter
 
-from loadcurve.factors import check_points
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
 from loadcurve.plots._axes import (
@@ -20,6 +19,7 @@ from loadcurve.plots._axes import (
 from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
 from loadcurve.tables import axis_label
+from loadcurve.tables.curves import check_points
 
 # Shape and colour both tell them apart.
 _DECISIONS = {"kept": ("o", PALETTE[2]), "undecided": ("s", PALETTE[4]), "broken": ("X", PALETTE[1])}

@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
 
-from loadcurve.factors import check_points
 from loadcurve.plots._axes import axes_or_new, label_end, palette_of
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.tables import axis_label
+from loadcurve.tables.curves import check_points
 
 
 def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import UNNAMED, check_points, curves
 from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
 from loadcurve.plots.style import COLOURS, colours
+from loadcurve.tables.curves import UNNAMED, check_points, curves
 
 # The server's line is whole: it is the one that the study is about.
 _ROLE_STYLE = {"server": "-", "generator": "--"}

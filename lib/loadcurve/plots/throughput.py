@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, NullLocator
 
-from loadcurve.factors import curves
 from loadcurve.models import Fit, asymptotic_throughput_rps
 from loadcurve.plots._axes import (
     IN_THE_MIDDLE,
@@ -22,6 +21,7 @@ from loadcurve.plots._axes import (
 from loadcurve.plots.style import COLOURS
 from loadcurve.stats import Estimate, summarise_repeats
 from loadcurve.tables import axis_label
+from loadcurve.tables.curves import curves
 
 
 def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -31,5 +31,7 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
     "findings": results.FINDINGS,
     "fits": results.FITS,
 }
+"""Declaration of each table, by its name: columns with type, unit, rule and meaning."""
+
 RAW = tuple(name for name in SCHEMAS if name not in ("findings", "fits"))
 """Tables that ingestion fills; the others come from the audit and the models."""

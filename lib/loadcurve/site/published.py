@@ -8,7 +8,7 @@ import pandas as pd
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError
-from loadcurve.spreadsheet import as_read
+from loadcurve.files.spreadsheet import as_read
 
 
 def folder(notebook: str) -> Path:

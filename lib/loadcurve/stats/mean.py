@@ -14,8 +14,8 @@ from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
+from loadcurve.tables.curves import check_points
 
 # Repeats of a quiet machine scatter by less; a larger scatter of a quantity that cannot be negative is mostly skew.
 _SCATTER = 0.2
@@ -119,7 +119,7 @@ def summarise_repeats(
     ------
     ValueRuleError
         When a column is missing; when `column` holds percentiles: show each repeat, or pool the samples; when rows that
-        agree in `by` differ in a factor (see `loadcurve.factors`).
+        agree in `by` differ in a factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

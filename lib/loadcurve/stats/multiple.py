@@ -9,11 +9,11 @@ from scipy import stats
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import check_points
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.mean import PERCENTILE
 from loadcurve.stats.rank import find_rank_ratio
 from loadcurve.stats.ratio import find_ratio
+from loadcurve.tables.curves import check_points
 
 
 def holm(p_values: ArrayLike) -> Array:
@@ -92,7 +92,7 @@ def summarise_comparisons(
     ------
     ValueRuleError
         When a column or the baseline is missing, when nothing is left to compare, for a percentile without `ranks`, or
-        when runs of one server differ in a factor (see `loadcurve.factors`).
+        when runs of one server differ in a factor (see `loadcurve.tables.curves`).
 
     Notes
     -----

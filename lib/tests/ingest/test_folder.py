@@ -9,8 +9,8 @@ import pytest
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.records import fingerprint, line_of, read_run, write_run, write_study
 from loadcurve.study import Command, Run, Study
+from loadcurve.study.records import fingerprint, line_of, read_run, write_run, write_study
 
 REPORT = (Path(__file__).parents[1] / "data" / "wrk" / "latency.txt").read_text("utf-8")  # 2 threads, 64 connections
 TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00:23:52.950040Z", "exit_code": 0}

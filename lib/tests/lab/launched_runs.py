@@ -12,9 +12,9 @@ import pytest
 
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
-from loadcurve.manifest import read_manifest
-from loadcurve.records import read_run, run_folders
 from loadcurve.study import Command, Run, Study
+from loadcurve.study.manifest import read_manifest
+from loadcurve.study.records import read_run, run_folders
 
 GUARD = ("setpriv", "--pdeathsig", "TERM", "timeout", "--foreground", "-k", "2")
 DELAYS = {"nginx": {"response": {"delay": {"delay_ms": 10}}}}

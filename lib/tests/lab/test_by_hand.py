@@ -18,8 +18,8 @@ from loadcurve.lab import find_obstacles, launch
 from loadcurve.lab.hosts.network import namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import SEARCH_PATH
-from loadcurve.records import read_run
 from loadcurve.study import Study
+from loadcurve.study.records import read_run
 
 pytestmark = pytest.mark.lab
 

@@ -27,8 +27,8 @@ from faked_clock import LIBRARY, faking
 from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
 from loadcurve.lab.generators import start_delay_s
-from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, run_folders, write_study
 
 pytestmark = pytest.mark.lab
 
@@ -37,7 +37,7 @@ import select, sys, time
 from pathlib import Path
 from loadcurve.lab import launch
 from loadcurve.lab.generators import barrier
-from loadcurve.records import read_study
+from loadcurve.study.records import read_study
 time.sleep = lambda duration_s: select.select([], [], [], duration_s)
 barrier._AT = "import select" + chr(10) + barrier._AT.replace("time.sleep(", "select.select([], [], [], ")
 folder = Path(sys.argv[1])

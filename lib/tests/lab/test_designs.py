@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from loadcurve import paths
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab import describe, find_obstacles, read_checked
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.obstacles import deployments, first_points
 from loadcurve.lab.study_file import check_study
 from loadcurve.launching import launch
-from loadcurve.records import read_run, write_study
 from loadcurve.study import Study
-from loadcurve.yaml_file import read_yaml
+from loadcurve.study.records import read_run, write_study
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from loadcurve.errors import LabError
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.launching import launch, measure
 from loadcurve.paths import shown
-from loadcurve.records import read_run, run_folders
+from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.real
 

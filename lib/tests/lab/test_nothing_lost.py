@@ -26,8 +26,8 @@ from loadcurve.lab.hosts.network import Ledger, clean, namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.run import environment
-from loadcurve.records import fingerprint, read_run, run_folders, write_study
 from loadcurve.study import Study
+from loadcurve.study.records import fingerprint, read_run, run_folders, write_study
 
 pytestmark = pytest.mark.lab
 
@@ -152,7 +152,7 @@ import os, sys
 from pathlib import Path
 from loadcurve.errors import LabError
 from loadcurve.lab import launch
-from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.study.records import read_run, read_study, run_folders
 
 disk, left_bytes = Path(sys.argv[1]), int(sys.argv[2]) * 1024
 folder, fill, room = disk / "small", disk / "fill", os.statvfs(disk)

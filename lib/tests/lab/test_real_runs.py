@@ -21,8 +21,8 @@ from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import Monitor
 from loadcurve.lab.preflight import obstacles
 from loadcurve.lab.run import launch as launch_module
-from loadcurve.records import read_run, write_run, write_study
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, write_run, write_study
 
 pytestmark = pytest.mark.real
 
@@ -68,7 +68,7 @@ def launcher(tmp_path, small_study):
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from pathlib import Path; from loadcurve.lab import launch; "
-        "from loadcurve.records import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
+        "from loadcurve.study.records import read_study; f = Path(sys.argv[1]); launch(read_study(f), f)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(folder)], stderr=subprocess.PIPE, text=True)
     yield process, folder

@@ -9,8 +9,8 @@ from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.hosts.clock import both_clocks, clock_step
 from loadcurve.lab.run.record import Record, finish, missing_reports
 from loadcurve.lab.study_file import settings_of
-from loadcurve.records import read_run
 from loadcurve.study import Command, Run, Study
+from loadcurve.study.records import read_run
 
 TIMES = {"started_at": "2026-11-21T00:23:46.919828Z", "ended_at": "2026-11-21T00:23:52.950040Z", "exit_code": 0}
 

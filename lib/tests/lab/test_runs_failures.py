@@ -15,7 +15,7 @@ from loadcurve.lab import find_obstacles, launch
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import sampler
 from loadcurve.lab.preflight import obstacles
-from loadcurve.records import read_run, run_folders
+from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
 

@@ -15,7 +15,7 @@ from launched_runs import check_whole, launched, left_behind, read_folder, short
 
 from loadcurve.lab import find_obstacles
 from loadcurve.launching import launch
-from loadcurve.records import read_run, run_folders
+from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.lab
 

@@ -11,7 +11,7 @@ from launched_runs import DELAYS, launched, read_folder
 from loadcurve.errors import LabError, ParseError
 from loadcurve.lab import launch
 from loadcurve.launching import measure
-from loadcurve.records import fingerprint, read_run, read_study, write_run
+from loadcurve.study.records import fingerprint, read_run, read_study, write_run
 
 pytestmark = pytest.mark.lab
 

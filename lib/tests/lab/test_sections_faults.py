@@ -261,10 +261,10 @@ WRONG = [
     ("stop: {most_repeats: 9}", [(3, "stop.most_repeats to be a whole number of 10 to 10000, got '9'")]),
     ("stop: {quantity: speed}", [(3, "stop.quantity to be 'throughput_rps' or 'latency_mean_s'")]),
     ("variants: {}", [(3, "variants to be at least one name")]),
-    ("variants: {'-a': {}}", [(3, "variants to be named with letters.* no - at the begin, got '-a'")]),
+    ("variants: {'-a': {}}", [(3, "variants to be named with letters.* not beginning with -, got '-a'")]),
     ("variants: {a: {serve.nginx: {}}}", [(3, "variants to be places such as load.connections")]),
-    ("points: [{connections: 1}, {connections: 1}]", [(3, "points to be each stated once")]),
-    ("factors: {connections: [1, 1.0]}", [(3, "factors to be levels of connections that are each stated once")]),
+    ("points: [{connections: 1}, {connections: 1}]", [(3, "points to be without repetition")]),
+    ("factors: {connections: [1, 1.0]}", [(3, "factors to be levels of connections without repetition")]),
     ("repeats: 10001", [(3, "repeats to be a whole number of 1 to 10000")]),
     ("allow_targets: staging", [(3, "allow_targets to be array, got 'staging'")]),
 ]  # fmt: skip

@@ -9,10 +9,10 @@ from jsonschema import Draft7Validator
 from study_texts import HEAD, read, said
 from test_sections_faults import RIGHT
 
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import schema, settings_of
 from loadcurve.lab.study_file.json_schema import keys, meaning, sections
-from loadcurve.yaml_file import read_yaml
 
 # What a schema can refuse: words, types, ranges, keys, how many of them.  Rules between keys are `read_checked`'s.
 WRONG = [

@@ -14,7 +14,7 @@ from launched_runs import left_behind, short_study
 
 from loadcurve.lab import find_obstacles
 from loadcurve.lab.hosts.network.resources import NAMESPACES
-from loadcurve.records import read_run, run_folders, write_study
+from loadcurve.study.records import read_run, run_folders, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("own_handler_of_sigint")]
 

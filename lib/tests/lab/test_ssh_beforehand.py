@@ -17,8 +17,8 @@ from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.preflight import obstacles
-from loadcurve.records import read_run, run_folders, write_run, write_study
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, run_folders, write_run, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 

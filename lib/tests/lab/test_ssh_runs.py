@@ -30,8 +30,8 @@ from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.network.ledger import runtime_folder
 from loadcurve.lab.hosts.tools import which
-from loadcurve.records import read_run, run_folders, write_study
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, run_folders, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 
@@ -42,7 +42,7 @@ import signal, sys
 from pathlib import Path
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab import launch
-from loadcurve.records import read_study
+from loadcurve.study.records import read_study
 # A test run in the background of a shell inherits an ignored SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])

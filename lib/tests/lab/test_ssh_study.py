@@ -9,7 +9,7 @@ from loadcurve.ingest.folder import read_runs
 from loadcurve.lab import find_obstacles, launch
 from loadcurve.lab.hosts import ssh
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
-from loadcurve.records import read_run, read_study, run_folders
+from loadcurve.study.records import read_run, read_study, run_folders
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 

@@ -5,7 +5,7 @@ from ssh_hosts import have_ssh, serving
 from test_ssh_runs import CLIENT_CONFIGURATION, Machines
 
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
-from loadcurve.records import read_run, write_study
+from loadcurve.study.records import read_run, write_study
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("network_tools")]
 

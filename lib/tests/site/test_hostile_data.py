@@ -18,8 +18,9 @@ from markdown import Markdown
 from mkdocs.commands.build import build
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from loadcurve import paths, plots, publish, spreadsheet
+from loadcurve import paths, plots, publish
 from loadcurve.errors import LoadcurveError
+from loadcurve.files import spreadsheet
 from loadcurve.ingest import store
 from loadcurve.site import safety
 from loadcurve.site.literal import formula, leads_elsewhere, literal

@@ -25,9 +25,9 @@ from loadcurve.lab.schedule.order import Feedback, max_points, points_of
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
-from loadcurve.manifest import list_run
-from loadcurve.records import read_run, run_folders
 from loadcurve.study import Study
+from loadcurve.study.manifest import list_run
+from loadcurve.study.records import read_run, run_folders
 
 
 def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedback | None = None) -> list[Path]:

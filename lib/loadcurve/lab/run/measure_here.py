@@ -9,8 +9,8 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.run.launch import launch
 from loadcurve.lab.schedule.order import Feedback
 from loadcurve.lab.study_file import read_checked
-from loadcurve.records import fingerprint, read_run, read_study, run_folders
 from loadcurve.study import Study
+from loadcurve.study.records import fingerprint, read_run, read_study, run_folders
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from loadcurve.lab.generators import start_delay_s
 from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
-from loadcurve.records import fingerprint, write_run
 from loadcurve.study import Command, Run
+from loadcurve.study.records import fingerprint, write_run
 
 # Throughputs are summed over generators, each over its own time, so this bounds the relative error of the sum.
 _UNEVEN_RATIO = 0.01

@@ -12,8 +12,8 @@ from typing import Any
 from loadcurve.errors import LabError, printable
 from loadcurve.lab.schedule.points import Point
 from loadcurve.paths import shown
-from loadcurve.records import read_run, read_study, run_folders, write_study
 from loadcurve.study import Study, differences, in_one_word
+from loadcurve.study.records import read_run, read_study, run_folders, write_study
 
 
 def is_finished(point: Point, folder: Path) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from loadcurve.atomic import replacing
+from loadcurve.files.atomic import replacing
 from loadcurve.lab.schedule.search import Result
 from loadcurve.units import unit_of_column
 

@@ -21,8 +21,8 @@ from loadcurve.lab.schedule.goals import Goals, ObjectiveSection, SearchSection,
 from loadcurve.lab.schedule.points import Point, arm, block, level_sets, named_level, plan, settings_of_point
 from loadcurve.lab.schedule.search import NarrowMean, Observation, Result, Search, Trial, begin, step
 from loadcurve.lab.schedule.search.trials import seconds_of
-from loadcurve.records import read_run
 from loadcurve.study import Run, Study, place_of, settled
+from loadcurve.study.records import read_run
 
 # A failed run is repeated.  After three failures in a row a search ends, and a stop rule leaves the point.
 _TRIES = 3

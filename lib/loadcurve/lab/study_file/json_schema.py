@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from loadcurve.checked import SWITCHES
+from loadcurve.files.checked import SWITCHES
 from loadcurve.lab.study_file.study_file import StudyFile
 from loadcurve.section import Choice, Range
 from loadcurve.study import Study

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loadcurve.checked import PlacedError
 from loadcurve.errors import ParseError
+from loadcurve.files.checked import PlacedError
+from loadcurve.files.yaml_document import Document, Place
 from loadcurve.lab.schedule.points import level_sets
 from loadcurve.study import Study, place_of
-from loadcurve.yaml_file import Document, Place
 
 Fault = tuple[Place, str, str]
 Search = Mapping[str, Any]

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadcurve.checked import PlacedError, built, refuse
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.files.checked import PlacedError, built, refuse
+from loadcurve.files.yaml_document import Document, read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together
 from loadcurve.lab.study_file.point_checks import point_faults
 from loadcurve.lab.study_file.sections import Sections
 from loadcurve.study import Study, place_of, settled
-from loadcurve.yaml_file import Document, read_yaml
 
 # File systems of Linux take names of 255 bytes; the number of the repeat and the level of a search need some of them.
 _MAX_NAME = 200

@@ -28,9 +28,9 @@ import pandas as pd
 
 from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import check_points
 from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_line, has_intercept, reciprocal
 from loadcurve.stats.mean import find_mean
+from loadcurve.tables.curves import check_points
 
 SATURATED = 0.90
 """Utilisation from which a resource counts as saturated.  It is a mean over a run, whose first and last second are not

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.factors import check_points
 from loadcurve.stats.estimate import Estimate
+from loadcurve.tables.curves import check_points
 
 _METHOD = "highest load kept by every run, lowest broken by every run; each end by a sign test over its runs"
 
@@ -73,7 +73,7 @@ def summarise_objectives(
     ------
     ValueRuleError
         When there is no run or no objective, a column is missing, a load is missing or negative, or runs of one load
-        differ in a factor (see `loadcurve.factors`).
+        differ in a factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.yaml_file import Document, Place
+from loadcurve.files.yaml_document import Document, Place
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
 
@@ -145,7 +145,7 @@ def _dotted(place: Place) -> str:
     return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
-def _keys_at(kind: type, place: tuple[str | int, ...]) -> list[str]:
+def _keys_at(kind: Any, place: tuple[str | int, ...]) -> list[str]:
     """Names of the fields of the dataclass at a place."""
     for word in place:
         if not is_dataclass(kind):

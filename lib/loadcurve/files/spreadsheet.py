@@ -45,8 +45,9 @@ def as_read(cell: object) -> object:
     >>> as_read("'=1+1"), as_read("'tis")
     ('=1+1', "'tis")
     """
-    guarded = isinstance(cell, str) and cell.startswith("'") and _FORMULA.match(cell)
-    return cell[1:] if guarded else cell
+    if isinstance(cell, str) and cell.startswith("'") and _FORMULA.match(cell):
+        return cell[1:]
+    return cell
 
 
 def _guarded(cell: object) -> object:

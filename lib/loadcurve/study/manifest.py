@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from loadcurve.atomic import write_text
 from loadcurve.errors import ParseError
+from loadcurve.files.atomic import write_text
 from loadcurve.paths import shown
-from loadcurve.records import read_json
+from loadcurve.study.records import read_json
 
 NAME = "runs.json"
 

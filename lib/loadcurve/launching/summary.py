@@ -1,7 +1,4 @@
-"""What a launch ends with: how many runs there are, what became of them, and what weakens them.
-
-Every warning that a run or the report of its generator carries is told here once, with its count: who launches sees it.
-"""
+"""The summary at the end of a launch: the number of runs, their statuses, and each distinct warning with its count."""
 
 import re
 from collections import Counter
@@ -15,19 +12,19 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.paths import shown
-from loadcurve.record_rules import STATUSES
-from loadcurve.records import read_run, run_folders
 from loadcurve.schemas.derived import LITTLE_RATIO, little_ratio
 from loadcurve.study import BUSY_RATIO, Run
+from loadcurve.study.record_rules import STATUSES
+from loadcurve.study.records import read_run, run_folders
 
-# Runs that are named one by one.
+# Number of runs that a line names.
 _NAMED = 3
-# Numbers of a warning differ from run to run; what it says is the same.  Names such as S1 and p99 are no numbers.
+# Warnings that differ in numbers only are one warning.  Digits in names such as S1 and p99 are not numbers.
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
 
 
 def summarise_launch(folder: Path) -> list[str]:
-    """Return lines that say what a study's folder holds: each fact of its runs, then each distinct warning.
+    """Return lines about the runs in a study's folder: each fact, then each distinct warning.
 
     Parameters
     ----------
@@ -52,7 +49,7 @@ def _report(path: Path, run: Run) -> tuple[pd.DataFrame | None, list[str]]:
         found = read_reports(path, run)
     except LoadcurveError as error:
         return None, [f"not read: {error}"]
-    # What a reader says begins with the name of the file, which has the name of the run.
+    # A warning of a reader begins with the name of the file, which contains the name of the run.
     return found.tables["runs"], [text.partition(": ")[2] for text in found.warnings]
 
 
@@ -149,7 +146,7 @@ def _distinct(warnings: list[str]) -> Iterator[str]:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Names by their text: the first one of those that differ in numbers alone."""
+    """Return names by text; of texts that differ in numbers only, the first."""
     shown: dict[str, str] = {}
     found: dict[str, list[str]] = {}
     for name, text in pairs:

@@ -1,11 +1,11 @@
-"""Which runs are repeats of one point, and which differ in a factor: a mean over a factor is a number of nothing."""
+"""Curves of the runs: runs that differ in a factor are never averaged as if they were repeats of one point."""
 
 from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.study import ONLY_VARIANT
+from loadcurve.study.study import ONLY_VARIANT
 
 UNNAMED = "all runs"
 """The one curve of runs whose folder names no variant."""
@@ -55,7 +55,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
         # Places come first, as the study's own words; what they determine in the runs is then not named.
         known = pd.concat([known[["variant"]], levels.reindex(at)[places].set_axis(runs.index), known], axis=1)
         known = known.loc[:, ~known.columns.duplicated()]
-    keys = []
+    keys: list[str] = []
     for name in known:
         if name != over and _differs(known, [*keys, over], name, runs):
             keys.append(name)
@@ -71,7 +71,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
 
 
 def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
-    """See that rows which agree in `by` are repeats of one point.
+    """Check that rows which agree in `by` are repeats of one point.
 
     Parameters
     ----------
@@ -83,7 +83,15 @@ def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
     Raises
     ------
     ValueRuleError
-        When such rows differ in a factor, or one repeat stands there twice; with the factor, its levels and the remedy.
+        When such rows differ in a factor, or contain one repeat twice; the text names the factor, its levels and the
+        remedy.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 8], "threads": [1, 2]})
+    >>> check_points(runs, ["connections"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    loadcurve.errors.ValueRuleError: runs must be of one threads for each connections: select one, ...
     """
     keys = [name for name in by if name in runs]
     if runs.empty or not keys:

@@ -16,8 +16,6 @@ from loadcurve.schemas import SCHEMAS
 from loadcurve.schemas.derived import DERIVED
 from loadcurve.units import unit_of_column
 
-__all__ = ["axis_label", "check", "columns", "empty", "heading", "select"]
-
 _QUANTITY = {
     "rps": "requests/s",
     "pps": "packets/s",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
@@ -132,14 +133,14 @@ def _content(path: Path) -> bytes:
 
 
 def _note(value: Any, place: Place, lines: dict[Place, int]) -> None:
-    """Write down the line of everything below `place`, and see that JSON can hold it."""
-    if isinstance(value, dict):
+    """Record the line of everything below `place`, and check that JSON can express it."""
+    if isinstance(value, CommentedMap):
         for key, inner in value.items():
             line = _line(value, key, lines.get(place, 0))
             if not isinstance(key, str):
                 raise ParseError(line, "a key that is a word", str(key))
             _note_one(inner, (*place, key), line, lines)
-    elif isinstance(value, list):
+    elif isinstance(value, CommentedSeq):
         for at, inner in enumerate(value):
             _note_one(inner, (*place, at), value.lc.item(at)[0] + 1, lines)
 

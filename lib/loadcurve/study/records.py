@@ -12,12 +12,12 @@ from typing import Any, get_args, get_origin
 
 import yaml
 
-from loadcurve.atomic import sha256_of, write_text
-from loadcurve.checked import built, refuse
 from loadcurve.errors import ParseError, ValueRuleError
-from loadcurve.record_rules import broken_rules
+from loadcurve.files.atomic import sha256_of, write_text
+from loadcurve.files.checked import built, refuse
+from loadcurve.files.yaml_document import read_yaml
 from loadcurve.study import Command, Run, Study
-from loadcurve.yaml_file import read_yaml
+from loadcurve.study.record_rules import broken_rules
 
 
 def read_study(path: Path, kind: type[Study] = Study) -> Study:

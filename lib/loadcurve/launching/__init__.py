@@ -1,0 +1,11 @@
+"""Launch a study and report what came of it.
+
+The laboratory starts processes and reads no output; ingestion reads output and starts no process; statistics do
+neither.  This package connects them: the runs of a study with a search or a stop rule decide which run comes next.
+"""
+
+from loadcurve.launching.launcher import interruption, launch
+from loadcurve.launching.run_feedback import feedback, judge, measure
+from loadcurve.launching.summary import summarise_launch
+
+__all__ = ["feedback", "interruption", "judge", "launch", "measure", "summarise_launch"]

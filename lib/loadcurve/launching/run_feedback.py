@@ -1,0 +1,129 @@
+"""What the runs of a launch show: the next run of a search depends on it, and so does whether a run has failed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.folder import read_reports
+from loadcurve.ingest.load.failed import failed_ratio, succeeded
+from loadcurve.lab import Feedback, Measured
+from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
+from loadcurve.study import Run
+from loadcurve.study.records import read_run
+
+# Column of errors → its words in a message.
+_ERRORS = {
+    "errors_status": "with an error status",
+    "errors_connect": "connections not opened",
+    "errors_read": "errors while reading",
+    "errors_write": "errors while writing",
+    "errors_timeout": "timeouts",
+    "errors_other": "other errors",
+}
+
+
+def feedback(log: Callable[[str], None] = tqdm.write) -> Feedback:
+    """Return how a study with a search or a stop rule measures its runs; `log` as in `launch`.
+
+    Examples
+    --------
+    >>> feedback(print).log("the search ends at 64 connections")
+    the search ends at 64 connections
+    """
+    return Feedback(measure, summarise_stopping, log, judge)
+
+
+def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
+    """Return why a run has failed although its tools ended well (empty if it has not), and warnings.
+
+    Parameters
+    ----------
+    run : Run
+        Its record, as finished.
+    folder : pathlib.Path
+        Of the run.
+    meant : bool
+        Whether the study breaks the server on purpose, by a fault or by a search for its capacity: a run without a
+        successful response is then a result, with a warning.
+    """
+    try:
+        tables = read_reports(folder, run).tables
+    except ParseError as error:
+        return f"the report of a generator cannot be read: {error}", ()
+    runs = tables["runs"]
+    if succeeded(runs):
+        return "", () if meant else _uneven(tables["balancer"])
+    requests = int(runs["requests"].fillna(0).sum())
+    counts = {words: int(runs[name].fillna(0).sum()) for name, words in _ERRORS.items()}
+    received = ", ".join([f"{requests:,} responses", *(f"{n:,} {words}" for words, n in counts.items() if n)])
+    fault = f"no successful response: {received}"
+    return ("", (fault,)) if meant else (fault, ())
+
+
+def _uneven(balancer: pd.DataFrame) -> tuple[str, ...]:
+    """Return a warning where the shares of the servers differ from those of the balancer's scheduler."""
+    shares = summarise_balance(balancer)
+    if shares["ok"].all():
+        return ()
+    got, expected = (", ".join(f"{ratio:.0%}" for ratio in shares[f"{name}share_ratio"]) for name in ("", "expected_"))
+    return (
+        f"the balancer gave its servers {got} of {shares['connections'].sum():.0f} connections, expected {expected}: "
+        "compare the number of clients with the scheduler, and the throughput of each client",
+    )
+
+
+def measure(run_folder: Path, quantile: float) -> Measured | None:
+    """Return what a finished run showed, of all its generators together; None for a run that did not finish.
+
+    Parameters
+    ----------
+    run_folder : pathlib.Path
+        With its `run.json`.
+    quantile : float
+        Of the latency, 0 < quantile < 1.
+
+    Raises
+    ------
+    ParseError
+        When a file of the run does not hold what its tool writes.
+    """
+    if read_run(run_folder).status != "finished":
+        return None
+    tables = read_reports(run_folder).tables
+    runs = tables["runs"]
+    answered = runs[runs["requests"].fillna(0) > 0]
+    return Measured(
+        throughput_rps=float(runs["throughput_rps"].sum(min_count=1)),
+        latency_mean_s=_mean(answered),
+        received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
+        failed_ratio=failed_ratio(runs),
+        latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
+        cpu_other_ratio=float(runs["cpu_other_ratio"].max()),
+        cpu_steal_ratio=float(runs["cpu_steal_ratio"].max()),
+    )
+
+
+def _mean(answered: pd.DataFrame) -> float:
+    """Return the mean response time over all generators, weighted by their numbers of responses."""
+    means, responses = (answered[name].to_numpy(float, na_value=np.nan) for name in ("latency_mean_s", "requests"))
+    return float(np.average(means, weights=responses)) if len(answered) else np.nan
+
+
+def _latency_s(answered: pd.DataFrame, histogram: pd.DataFrame, printed: pd.DataFrame, quantile: float) -> float:
+    """Return the latency at a quantile: from the histograms of all generators, or as the only generator printed it."""
+    # Where a tool prints both histograms, use the one corrected for coordinated omission.
+    histogram = histogram[histogram["corrected"].eq(histogram["corrected"].max())]
+    if set(answered["generator"]) == set(histogram["generator"]) and len(histogram):
+        merged = summarise_merged(answered, histogram, [quantile])
+        (upper,) = (name for name in merged if name.startswith("latency_") and name.endswith("_upper_s"))
+        return float(merged[upper].iloc[0])
+    if len(answered) == 1:
+        printed = printed[printed["generator"].eq(answered["generator"].iloc[0])]
+        same = printed[np.isclose(printed["quantile"], quantile)]
+        if len(same):
+            return float(same["latency_s"].iloc[0])
+    return np.nan

@@ -1,0 +1,151 @@
+"""Study: what `study.yml` says, as a frozen dataclass."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.section import Range, Section
+from loadcurve.study.settings import PLACE, SECTIONS, Mapping, is_place
+
+ONLY_VARIANT = "only"
+"""Name of the only variant of a study without variants."""
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+"""Form of the names of studies and variants: they become names of folders, and a leading - would become an option."""
+
+# A point takes at least half a second, besides its load: more points are a typing error.
+_MAX_POINTS = 10_000
+_NAMES: dict[str, JsonValue] = {"pattern": f"^{NAME.pattern}$"}
+_NAME_RULE = "letters, digits, _ and -, at most 64, not beginning with -"
+
+MONITORS = {"sar": 1, "ss_summary": 1, "ss_connections": 2}
+"""Monitors of a study that names none, each with its interval in s."""
+
+BUSY_RATIO = 0.02
+"""Share of a run's CPU time above which a run is warned of other processes on its CPUs.
+
+Repeats of a quiet CPU-bound server scatter by 5 to 8 % (coefficient of variation): 2 % is invisible in one run, and
+shifts the mean of a study.
+"""
+
+
+@dataclass(frozen=True)
+class StudyKeys(Section):
+    """The keys of a study that are not sections."""
+
+    study: Annotated[str, Field(json_schema_extra=_NAMES)]
+    """Name of the study and of its folder: 1–64 letters, digits, ``_`` and ``-``, as in the variants' names."""
+
+    question: str
+    """What the study asks, in one sentence."""
+
+    variants: Annotated[
+        dict[str, dict[str, Any]], Field(json_schema_extra={"propertyNames": _NAMES, "minProperties": 1})
+    ] = field(default_factory=lambda: {ONLY_VARIANT: {}})
+    """Name of each variant → the settings in which it differs: place → value."""
+
+    factors: Annotated[
+        dict[str, tuple[Any, ...]], Field(json_schema_extra={"propertyNames": {"pattern": f"^{PLACE.pattern}$"}})
+    ] = field(default_factory=dict)
+    """Place of each factor → its levels, each stated once. A place is ``section.key.key``, or the name of a key of
+    `load`: ``connections`` is ``load.connections``."""
+
+    points: tuple[dict[str, Any], ...] = ()
+    """Places and values of each point, listed one by one instead of `factors`."""
+
+    design: Literal["grid", "one_at_a_time"] = "grid"
+    """``grid``: every level with every other; ``one_at_a_time``: each factor's levels with the first ones of the
+    others."""
+
+    repeats: Annotated[int, Range(1, 10_000)] = 3
+    """How often each point is run: the number of blocks, each with every point once in random order."""
+
+    seed: int = 0
+    """Seed of that order."""
+
+    warm_up_s: Annotated[float, Range(0, 86_400, unit="s", multiple_of=1)] = 0.0
+    """Duration of a load before each run that is not counted; 0 for none. The run begins when the servers have handled
+    all of its requests."""
+
+    rest_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
+    """Pause between runs."""
+
+    limit_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
+    """Outer time limit of a generator; 0 for a limit that follows from the load."""
+
+    allow_targets: tuple[str, ...] = ()
+    """Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each entry is
+    a decision of its author."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not NAME.fullmatch(self.study):
+            yield ValueRuleError("study", f"a name of {_NAME_RULE}", self.study)
+        if not self.variants:
+            yield ValueRuleError("variants", "at least one name with its settings", self.variants)
+        for name in self.variants:
+            if not NAME.fullmatch(name):
+                yield ValueRuleError("variants", f"named with {_NAME_RULE}", name)
+        if self.factors and self.points:
+            yield ValueRuleError("points", "left out where there are factors", list(self.points))
+        if lone := [name for name, levels in self.factors.items() if not isinstance(levels, tuple | list)]:
+            # Only in a study made by code: for a file the types are checked before.
+            yield ValueRuleError("factors", f"lists of levels, also of {lone[0]}", self.factors[lone[0]])
+            return
+        for name, levels in self.factors.items():
+            if not levels:
+                yield ValueRuleError("factors", f"one or more levels of {name}", list(levels))
+            distinct = [level if isinstance(level, str | int | float) else repr(level) for level in levels]
+            if len(set(distinct)) < len(distinct):
+                yield ValueRuleError("factors", f"levels of {name} without repetition", list(levels))
+        if len(set(map(repr, self.points))) < len(self.points):
+            yield ValueRuleError("points", "without repetition", list(self.points))
+        for owner, settings in self._settings():
+            for place in settings:
+                if not is_place(place):
+                    yield ValueRuleError(owner, f"places such as load.connections, in {', '.join(SECTIONS)}", place)
+        points = len(self.points) or math.prod(len(levels) for levels in self.factors.values())
+        if points * len(self.variants) > _MAX_POINTS:
+            rule = f"of at most {_MAX_POINTS} points in all"
+            yield ValueRuleError("points" if self.points else "factors", rule, points * len(self.variants))
+
+    def _settings(self) -> Iterator[tuple[str, Iterable[str]]]:
+        """Yield every mapping whose keys are places, with its key in the study."""
+        yield "factors", self.factors
+        for name, mappings in (("variants", self.variants.values()), ("points", self.points)):
+            for mapping in mappings:
+                yield name, mapping
+
+
+@dataclass(frozen=True)
+class Study(StudyKeys):
+    """A question, and the factor levels, repeats and topology that answer it.
+
+    The sections are plain mappings here; `loadcurve.lab.study_file` defines their keys.
+
+    Examples
+    --------
+    >>> study = Study("threads", "How many threads?", factors={"server.nginx.process.workers": (1, 2)}, repeats=5)
+    >>> study.load, study.sections()["server"]
+    ({}, {'nginx': {}})
+    """
+
+    topology: Mapping = field(default_factory=dict)
+    hosts: Mapping = field(default_factory=dict)
+    links: Mapping = field(default_factory=dict)
+    server: Mapping = field(default_factory=lambda: {"nginx": {}})
+    balancer: Mapping = field(default_factory=dict)
+    load: Mapping = field(default_factory=dict)
+    monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
+    fault: Mapping = field(default_factory=dict)
+    objective: Mapping = field(default_factory=dict)
+    search: Mapping | None = None
+    stop: Mapping | None = None
+
+    def sections(self) -> Mapping:
+        """Return the settings that all points share: section → its settings."""
+        return {name: getattr(self, name) for name in SECTIONS}

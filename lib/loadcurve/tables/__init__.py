@@ -1,0 +1,23 @@
+"""Tables: plain DataFrames in long form with SI units, checked, described and labelled by `loadcurve.schemas`.
+
+``declared`` checks and describes a table, ``curves`` names the curves of the runs, and ``whole_runs`` adds up the
+generators of a run.
+"""
+
+from loadcurve.schemas import SCHEMAS
+from loadcurve.tables.curves import check_points, name_curves
+from loadcurve.tables.declared import axis_label, check, columns, empty, heading, select
+from loadcurve.tables.whole_runs import merge_generators
+
+__all__ = [
+    "SCHEMAS",
+    "axis_label",
+    "check",
+    "check_points",
+    "columns",
+    "empty",
+    "heading",
+    "merge_generators",
+    "name_curves",
+    "select",
+]
