@@ -11,7 +11,7 @@ from private_services import need
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
-from loadcurve.lab.balancers import IpvsBalancer, direct_routing_argvs, has_ipvs, ipvs_rules
+from loadcurve.lab.balancers import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH, which
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
@@ -54,12 +54,15 @@ def told(tmp_path_factory):
 
 def _write_inputs(folder):
     for scheduler, weights in (("rr", ()), ("wrr", (1, 2, 3)), ("wlc", ()), ("sh", ()), ("mh", ())):
-        rules = ipvs_rules(IpvsBalancer(scheduler, (HERE,), THERE, scheduler, weights=weights))
+        rules = ipvs_rules(IpvsSection(scheduler, weights=weights), (HERE,), THERE, scheduler)
         assert (rules.load, rules.stdin) == (("ipvsadm", "-R"), f"{scheduler}.ipvs"), "as the script has it"
         (folder / rules.stdin).write_text(rules.files[rules.stdin])
     many = tuple(Endpoint(HERE.address, 10_000 + i) for i in range(10_000))
-    for balancer in (IpvsBalancer("many", many, THERE[:1]), IpvsBalancer("dr", (HERE,), THERE, forward="dr")):
-        (folder / f"{balancer.name}.ipvs").write_text(ipvs_rules(balancer).files[f"{balancer.name}.ipvs"])
+    for rules in (
+        ipvs_rules(IpvsSection(), many, THERE[:1], "many"),
+        ipvs_rules(IpvsSection(forward="dr"), (HERE,), THERE, "dr"),
+    ):
+        (folder / rules.stdin).write_text(rules.files[rules.stdin])
     (folder / "direct_routing.txt").write_text("".join(f"{' '.join(a)}\n" for a in direct_routing_argvs(HERE.address)))
     for i, end in enumerate(THERE):
         # A server of direct routing answers from the balancer's address too: it listens on all of them.
@@ -134,7 +137,7 @@ def test_ten_thousand_services(told):
 
 
 def test_rules_are_those_that_ipvsadm_saves():
-    rules = ipvs_rules(IpvsBalancer("LB", (HERE,), THERE, "wrr", weights=(1, 2, 0)))
+    rules = ipvs_rules(IpvsSection("wrr", weights=(1, 2, 0)), (HERE,), THERE)
     text = rules.files["LB.ipvs"].removeprefix("-C\n")
     rows = parse_ipvsadm(text).tables["balancer"]
     servers = rows[rows["kind"] == "server"]
@@ -145,7 +148,7 @@ def test_rules_are_those_that_ipvsadm_saves():
 
 def test_ten_thousand_services_are_as_many_lines():
     many = tuple(Endpoint("10.99.0.1", 10_000 + i) for i in range(10_000))
-    text = ipvs_rules(IpvsBalancer("LB", many, THERE, forward="nat")).files["LB.ipvs"]
+    text = ipvs_rules(IpvsSection(), many, THERE).files["LB.ipvs"]
     assert len(text.splitlines()) == 1 + 10_000 * (1 + len(THERE))
 
 
@@ -165,7 +168,8 @@ def test_ten_thousand_services_are_as_many_lines():
 )
 def test_a_setting_out_of_its_rule_is_refused(settings, text):
     with pytest.raises(ValueRuleError, match=text):
-        IpvsBalancer(**{"name": "LB", "listens": (HERE,), "servers": THERE} | settings)
+        own = {key: settings.pop(key) for key in ("scheduler", "forward", "weights") if key in settings}
+        ipvs_rules(IpvsSection(**own), **{"listens": (HERE,), "servers": THERE} | settings)
 
 
 @pytest.mark.parametrize("address", ["10.99.0.1/8", "-6", "0.0.0.0", "10.99.0.1 dev eth0"])

@@ -12,7 +12,7 @@ from private_services import ask, need, running
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
-from loadcurve.lab.balancers import NftBalancer, nft_rules, nft_server
+from loadcurve.lab.balancers import NftSection, nft_rules, nft_server
 from loadcurve.lab.hosts.network import build, find_block
 from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
@@ -40,11 +40,10 @@ def do(host, argv, folder):
     return done.stdout
 
 
-def loaded(site, folder, **settings):
-    """The rules of a balancer with one service, loaded."""
+def loaded(site, folder, listens=(), seed=1, **settings):
+    """The rules of a balancer, with one service where none is given, loaded."""
     hosts, front, ends = site
-    settings = {"listens": (Endpoint(front, 80),), "servers": ends} | settings
-    rules = nft_rules(NftBalancer("LB-1", **settings))
+    rules = nft_rules(NftSection(**settings), listens or (Endpoint(front, 80),), ends, seed, "LB-1")
     for name, text in rules.files.items():
         (folder / name).write_text(text)
     do(hosts["LB"], rules.load, folder)
@@ -130,10 +129,7 @@ def test_ten_thousand_services(site, tmp_path, lookup):
     ],
 )
 def test_a_setting_out_of_its_rule_is_refused(settings, text):
-    settings = {
-        "name": "LB",
-        "listens": (Endpoint("10.99.0.1", 80),),
-        "servers": (Endpoint("10.99.64.2", 80),),
-    } | settings
+    own = {key: settings.pop(key) for key in ("scheduler", "lookup") if key in settings}
+    settings = {"listens": (Endpoint("10.99.0.1", 80),), "servers": (Endpoint("10.99.64.2", 80),)} | settings
     with pytest.raises(ValueRuleError, match=text):
-        NftBalancer(**settings)
+        nft_rules(NftSection(**own), **settings)

@@ -17,7 +17,7 @@ from private_services import ask, free_endpoint, need, running
 from watched import start, watching
 
 import loadcurve
-from loadcurve.lab.balancers import NftBalancer, nft_rules
+from loadcurve.lab.balancers import NftSection, nft_rules
 from loadcurve.lab.hosts.network import build, find_block
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.process import guarded
@@ -138,7 +138,7 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
     topology = client_server(block=find_block())
     address = topology.node("S1").addresses[0]
     server = Endpoint(address, 8080)
-    rules = nft_rules(NftBalancer("LB-1", (Endpoint(address, 80),), (server,)))
+    rules = nft_rules(NftSection(), (Endpoint(address, 80),), (server,), name="LB-1")
     plan = watchers([ss_connections((8080,), 0.3), nft("LB-1", 0.3), proc(0.3, ["net/dev", "net/snmp"])], "S1")
     with build(topology, ledger) as hosts, running(tmp_path, nginx_service(Nginx("S1", (server,))), host=hosts["S1"]):
         for name, text in rules.files.items():

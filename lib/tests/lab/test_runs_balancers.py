@@ -4,8 +4,8 @@ import pytest
 from launched_runs import launched, read_folder, short_study
 
 from loadcurve.lab import describe, find_obstacles
+from loadcurve.lab.balancers import balancer as balancer_module
 from loadcurve.lab.balancers import has_ipvs
-from loadcurve.lab.deployment import balancers as arranged
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.run import launch as launch_module
 from loadcurve.launching import launch
@@ -112,8 +112,8 @@ def test_servers_get_what_a_hash_is_expected_to_give_them(tmp_path, clients):
 
 def test_other_shares_than_expected_are_warned_of(tmp_path, monkeypatch):
     """With the seed that every run once had, both clients of the usual addresses went to the same server."""
-    monkeypatch.setattr(arranged, "find_seed", lambda *_: 0x10ADC0DE)
-    monkeypatch.setattr(arranged, "expected_shares", lambda *_: (0.5, 0.5))
+    monkeypatch.setattr(balancer_module, "find_seed", lambda *_: 0x10ADC0DE)
+    monkeypatch.setattr(balancer_module, "expected_shares", lambda *_: (0.5, 0.5))
     monkeypatch.setattr(launch_module, "find_block", lambda: "10.99.0.0/16")
     sections = {
         "topology": {"recipe": "client_l4_servers", "clients": 2}, "balancer": {"nft": {"scheduler": "hash"}},

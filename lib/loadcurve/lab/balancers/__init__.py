@@ -8,8 +8,8 @@ import sys
 from loadcurve.discovery import registered_by_name
 from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerHost
 from loadcurve.lab.balancers.haproxy import HaproxyProxy, haproxy_counters_argv, haproxy_proxy_service
-from loadcurve.lab.balancers.ipvs import IpvsBalancer, direct_routing_argvs, has_ipvs, ipvs_rules
-from loadcurve.lab.balancers.nft import NftBalancer, nft_rules
+from loadcurve.lab.balancers.ipvs import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
+from loadcurve.lab.balancers.nft import NftSection, nft_rules
 from loadcurve.lab.balancers.nginx import NginxProxy, nginx_l7_service, nginx_stream_service
 from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.rules import Rules
@@ -26,8 +26,8 @@ __all__ = [
     "BalancerHost",
     "Domains",
     "HaproxyProxy",
-    "IpvsBalancer",
-    "NftBalancer",
+    "IpvsSection",
+    "NftSection",
     "NginxProxy",
     "Proxy",
     "Rules",

@@ -14,8 +14,6 @@ from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.servers.settings import (
     Endpoint,
     check_address,
-    check_choice,
-    check_count,
     check_endpoints,
     check_name,
 )
@@ -24,58 +22,37 @@ from loadcurve.section import Range, Section
 TOOL = Tool("ipvsadm", "balancer", "--version", "ipvsadm")
 
 MAX_SERVICES = 10_000
-SCHEDULERS = ("rr", "wrr", "wlc", "sh", "mh")
 _FORWARDS = {"nat": "-m", "dr": "-g"}  # ipvsadm(8): masquerading, gatewaying
-_MAX_WEIGHT = 65_535
 _PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True)
-class IpvsBalancer:
-    """Services of the balancer's host, and the servers to which their connections are passed on.
+class IpvsSection(Section):
+    """IPVS, where the kernel has it."""
 
-    Attributes
-    ----------
-    name : str
-        Of the rules.
-    listens : tuple of Endpoint
-        1–10000 services.
-    servers : tuple of Endpoint
-        1–256, for all services.
-    scheduler : str
-        ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight; ``sh``, ``mh``: by the
-        client's address.
-    forward : str
-        ``nat``: the balancer rewrites addresses both ways, and is the servers' router; ``dr``: it passes on frames,
-        and the servers answer by themselves, from its address and port (see `direct_routing_argvs`).
-    weights : tuple of int
-        0–65535 for each server, 0 for no new connections; empty for 1 each.
-    """
+    scheduler: Literal["rr", "wrr", "wlc", "sh", "mh"] = "rr"
+    """How it chooses a server. ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
+    ``sh``, ``mh``: by the client's address."""
 
-    name: str
-    listens: tuple[Endpoint, ...]
-    servers: tuple[Endpoint, ...]
-    scheduler: str = "rr"
-    forward: str = "nat"
-    weights: tuple[int, ...] = ()
+    forward: Literal["nat", "dr"] = "nat"
+    """``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers send their
+    responses directly."""
 
-    def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_endpoints("listens", self.listens, most=MAX_SERVICES)
-        check_endpoints("servers", self.servers, most=256)
-        check_choice("scheduler", self.scheduler, SCHEDULERS)
-        check_choice("forward", self.forward, tuple(_FORWARDS))
-        if self.weights and len(self.weights) != len(self.servers):
-            raise ValueRuleError("weights", f"one for each of {len(self.servers)} servers, or none", self.weights)
-        for weight in self.weights:
-            check_count("weights", weight, 0, _MAX_WEIGHT)
-        ports = {endpoint.port for endpoint in (*self.listens, *self.servers)}
-        if self.forward == "dr" and len(ports) > 1:
-            raise ValueRuleError("servers", "of the services' only port, which direct routing cannot change", ports)
+    weights: Annotated[tuple[int, ...], Range(0, 65_535)] = ()
+    """Weight of each server, 0 for no new connections; empty for 1 each."""
+
+    services: Services = 1
+    """How many services are loaded; the load goes to the last one."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if self.forward == "dr" and self.services > 1:
+            yield ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
 
 
-def ipvs_rules(balancer: IpvsBalancer) -> Rules:
-    """Return the rules of a balancer.
+def ipvs_rules(
+    section: IpvsSection, listens: tuple[Endpoint, ...], servers: tuple[Endpoint, ...], name: str = NAME
+) -> Rules:
+    """Return the rules that pass connections to some services of the balancer's host on to servers.
 
     They replace everything that IPVS has in the host's namespace, and `Rules.remove` removes all of it, so use them
     only in namespaces that the laboratory made.  The kernel updates its counters every 2 s: read them 2 s later.  A
@@ -83,26 +60,40 @@ def ipvs_rules(balancer: IpvsBalancer) -> Rules:
 
     Parameters
     ----------
-    balancer : IpvsBalancer
-        Its settings.
+    section : IpvsSection
+        Scheduler, forwarding and weights.
+    listens : tuple of Endpoint
+        1–10000 services; under direct routing at the servers' only port.
+    servers : tuple of Endpoint
+        1–256, for all services.
+    name : str
+        Name of the rules.
 
     Examples
     --------
     >>> here, there = Endpoint("10.99.0.1", 80), Endpoint("10.99.65.1", 8080)
-    >>> print(ipvs_rules(IpvsBalancer("LB", (here,), (there,), "wrr", weights=(3,))).files["LB.ipvs"], end="")
+    >>> print(ipvs_rules(IpvsSection("wrr", weights=(3,)), (here,), (there,)).files["LB.ipvs"], end="")
     -C
     -A -t 10.99.0.1:80 -s wrr
     -a -t 10.99.0.1:80 -r 10.99.65.1:8080 -m -w 3
     """
-    weights, flag = balancer.weights or (1,) * len(balancer.servers), _FORWARDS[balancer.forward]
+    check_name("name", name)
+    check_endpoints("listens", listens, most=MAX_SERVICES)
+    check_endpoints("servers", servers, most=256)
+    if section.weights and len(section.weights) != len(servers):
+        raise ValueRuleError("weights", f"one for each of {len(servers)} servers, or none", section.weights)
+    ports = {endpoint.port for endpoint in (*listens, *servers)}
+    if section.forward == "dr" and len(ports) > 1:
+        raise ValueRuleError("servers", "of the services' only port, which direct routing cannot change", ports)
+    weights, flag = section.weights or (1,) * len(servers), _FORWARDS[section.forward]
     lines = ["-C"]
-    for listen in balancer.listens:
-        lines.append(f"-A -t {listen} -s {balancer.scheduler}")
-        for server, weight in zip(balancer.servers, weights, strict=True):
+    for listen in listens:
+        lines.append(f"-A -t {listen} -s {section.scheduler}")
+        for server, weight in zip(servers, weights, strict=True):
             lines.append(f"-a -t {listen} -r {server} {flag} -w {weight}")
-    file = f"{balancer.name}.ipvs"
+    file = f"{name}.ipvs"
     return Rules(
-        balancer.name,
+        name,
         TOOL,
         load=("ipvsadm", "-R"),
         remove=("ipvsadm", "-C"),
@@ -143,35 +134,11 @@ def has_ipvs() -> bool:
     return subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
-@dataclass(frozen=True)
-class IpvsSection(Section):
-    """IPVS, where the kernel has it."""
-
-    scheduler: Literal["rr", "wrr", "wlc", "sh", "mh"] = "rr"
-    """How it chooses a server. ``rr``, ``wrr``: in turn, by weight; ``wlc``: the fewest connections for its weight;
-    ``sh``, ``mh``: by the client's address."""
-
-    forward: Literal["nat", "dr"] = "nat"
-    """``nat``: the balancer rewrites addresses both ways; ``dr``: it passes on frames, and the servers send their
-    responses directly."""
-
-    weights: Annotated[tuple[int, ...], Range(0, 65_535)] = ()
-    """Weight of each server, 0 for no new connections; empty for 1 each."""
-
-    services: Services = 1
-    """How many services are loaded; the load goes to the last one."""
-
-    def _broken_rules(self) -> Iterator[ValueRuleError]:
-        if self.forward == "dr" and self.services > 1:
-            yield ValueRuleError("services", "1: direct routing cannot change the servers' only port", self.services)
-
-
 def _start(section: IpvsSection, host: BalancerHost, seed: int) -> Balanced:
     direct = section.forward == "dr"
     # Direct routing cannot change the port: the only service has that of the servers.
     listens = host.service_endpoints(section.services, *((host.servers[0].port,) if direct else ()))
-    balancer = IpvsBalancer(NAME, listens, host.servers, section.scheduler, section.forward, section.weights)
-    rules = ipvs_rules(balancer)
+    rules = ipvs_rules(section, listens, host.servers)
     before = direct_routing_argvs(host.address) if direct else ()
     return Balanced(listens[-1], rules=rules, counting=(TOOL.name, rules.counters), before=before)
 

@@ -7,7 +7,7 @@ from loadcurve.lab.balancers.balancer import NAME, Balanced, Balancer, BalancerH
 from loadcurve.lab.balancers.rules import Rules
 from loadcurve.lab.balancers.shares import nft_server
 from loadcurve.lab.hosts.tools import Tool
-from loadcurve.lab.servers.settings import Endpoint, check_choice, check_count, check_endpoints, check_name
+from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoints, check_name
 from loadcurve.section import Section
 
 TOOL = Tool("nft", "balancer", "--version", "nftables")
@@ -46,96 +46,6 @@ table ip {table} {{
 
 
 @dataclass(frozen=True)
-class NftBalancer:
-    """Services of the balancer's host, and the servers to which their connections are passed on.
-
-    Attributes
-    ----------
-    name : str
-        Of the rules; their table has it in small letters, with ``_`` for ``-``.
-    listens : tuple of Endpoint
-        1–10000 services.
-    servers : tuple of Endpoint
-        1–256, for all services.
-    scheduler : str
-        ``rr``: in turn; ``random``; ``hash``: by the client's address.
-    lookup : str
-        How a packet finds its service: ``map``, one look into a table; ``rules``, one rule after the other.
-    seed : int
-        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
-    """
-
-    name: str
-    listens: tuple[Endpoint, ...]
-    servers: tuple[Endpoint, ...]
-    scheduler: str = "rr"
-    lookup: str = "map"
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_endpoints("listens", self.listens, most=MAX_SERVICES)
-        check_endpoints("servers", self.servers, most=256)
-        check_choice("scheduler", self.scheduler, tuple(_SCHEDULERS))
-        check_choice("lookup", self.lookup, ("map", "rules"))
-        check_count("seed", self.seed, 1, 2**32 - 1)
-
-    @property
-    def table(self) -> str:
-        """Name of its table, of family ``ip``."""
-        return self.name.lower().replace("-", "_")
-
-
-def nft_rules(balancer: NftBalancer) -> Rules:
-    """Return the rules of a balancer.
-
-    Each server has a chain with a counter, which counts connections: a chain of type nat sees their first packets.
-
-    Parameters
-    ----------
-    balancer : NftBalancer
-        Its settings.
-
-    Examples
-    --------
-    >>> rules = nft_rules(NftBalancer("LB", (Endpoint("10.99.0.1", 80),), (Endpoint("10.99.64.2", 8080),)))
-    >>> rules.load
-    ('nft', '-f', 'LB.nft')
-    >>> "counter dnat to 10.99.64.2:8080" in rules.files["LB.nft"]
-    True
-    """
-    servers = balancer.servers
-    if balancer.lookup == "map":
-        elements = ",\n".join(f"            {e.address} . {e.port} : goto balance" for e in balancer.listens)
-        services = (
-            "    map services {\n        type ipv4_addr . inet_service : verdict\n"
-            f"        elements = {{\n{elements}\n        }}\n    }}"
-        )
-        lookup = "        ip daddr . tcp dport vmap @services"
-    else:
-        services = ""
-        lookup = "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in balancer.listens)
-    text = _TABLE.format(
-        table=balancer.table,
-        servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
-        number=_SCHEDULERS[balancer.scheduler].format(n=len(servers), seed=balancer.seed),
-        choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
-        services=services,
-        lookup=lookup,
-    )
-    file, table = f"{balancer.name}.nft", ("table", "ip", balancer.table)
-    return Rules(
-        balancer.name,
-        TOOL,
-        load=("nft", "-f", file),
-        remove=("nft", "delete", *table),
-        export=("nft", "--stateless", "--numeric", "list", *table),
-        counters=("nft", "--numeric", "list", *table),
-        files={file: text},
-    )
-
-
-@dataclass(frozen=True)
 class NftSection(Section):
     """Rules of nftables that choose a server for each connection."""
 
@@ -150,9 +60,72 @@ class NftSection(Section):
     """How many services are loaded; the load goes to the last one."""
 
 
+def nft_rules(
+    section: NftSection, listens: tuple[Endpoint, ...], servers: tuple[Endpoint, ...], seed: int = 1, name: str = NAME
+) -> Rules:
+    """Return the rules that pass connections to some services of the balancer's host on to servers.
+
+    Each server has a chain with a counter, which counts connections: a chain of type nat sees their first packets.
+
+    Parameters
+    ----------
+    section : NftSection
+        Scheduler and lookup.
+    listens : tuple of Endpoint
+        1–10000 services.
+    servers : tuple of Endpoint
+        1–256, for all services.
+    seed : int
+        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
+    name : str
+        Name of the rules; their table has it in small letters, with ``_`` for ``-``.
+
+    Examples
+    --------
+    >>> rules = nft_rules(NftSection(), (Endpoint("10.99.0.1", 80),), (Endpoint("10.99.64.2", 8080),))
+    >>> rules.load
+    ('nft', '-f', 'LB.nft')
+    >>> "counter dnat to 10.99.64.2:8080" in rules.files["LB.nft"]
+    True
+    """
+    check_name("name", name)
+    check_endpoints("listens", listens, most=MAX_SERVICES)
+    check_endpoints("servers", servers, most=256)
+    check_count("seed", seed, 1, 2**32 - 1)
+    table_name = name.lower().replace("-", "_")
+    if section.lookup == "map":
+        elements = ",\n".join(f"            {e.address} . {e.port} : goto balance" for e in listens)
+        services = (
+            "    map services {\n        type ipv4_addr . inet_service : verdict\n"
+            f"        elements = {{\n{elements}\n        }}\n    }}"
+        )
+        lookup = "        ip daddr . tcp dport vmap @services"
+    else:
+        services = ""
+        lookup = "\n".join(f"        ip daddr {e.address} tcp dport {e.port} goto balance" for e in listens)
+    text = _TABLE.format(
+        table=table_name,
+        servers="\n".join(_CHAIN.format(i + 1, endpoint) for i, endpoint in enumerate(servers)),
+        number=_SCHEDULERS[section.scheduler].format(n=len(servers), seed=seed),
+        choices=", ".join(f"{i} : goto s{i + 1}" for i in range(len(servers))),
+        services=services,
+        lookup=lookup,
+    )
+    file, table = f"{name}.nft", ("table", "ip", table_name)
+    return Rules(
+        name,
+        TOOL,
+        load=("nft", "-f", file),
+        remove=("nft", "delete", *table),
+        export=("nft", "--stateless", "--numeric", "list", *table),
+        counters=("nft", "--numeric", "list", *table),
+        files={file: text},
+    )
+
+
 def _start(section: NftSection, host: BalancerHost, seed: int) -> Balanced:
     listens = host.service_endpoints(section.services)
-    rules = nft_rules(NftBalancer(NAME, listens, host.servers, section.scheduler, section.lookup, seed))
+    rules = nft_rules(section, listens, host.servers, seed)
     return Balanced(listens[-1], rules=rules, counting=(TOOL.name, rules.counters))
 
 

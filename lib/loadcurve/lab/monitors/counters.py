@@ -35,7 +35,7 @@ def ipvsadm(interval_s: float = 1) -> Monitor:
 
 
 def nft(balancer: str, interval_s: float = 1) -> Monitor:
-    """Return the counters in the table of an `NftBalancer` of this name."""
+    """Return the counters in the table of the nft rules of this name."""
     table = check_name("balancer", balancer).lower().replace("-", "_")
     return Monitor("nft", "nft", "", interval_s, ("nft", "--numeric", "list", "table", "ip", table))
 
