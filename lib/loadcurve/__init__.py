@@ -2,17 +2,15 @@
 
 One arrow: raw → tidy → audit → model → figure → page.  No arrow goes back.
 
-=========  ==============================================================================  =====================
-noun       is                                                                              lives in
-=========  ==============================================================================  =====================
-Study      a question, and the factor levels, repeats and topology that answer it          ``study``, ``study.yml``
-Run        one point of a study, once: tools started together, their verbatim output       ``study``, ``run.json``
-Table      a plain DataFrame with a declared schema, SI units                              ``schemas``, ``tables``
-Finding    what the audit reports about a run: rule, severity, evidence, advice            ``audit``
-Fit        a law's parameters with intervals and warnings                                  ``models``
-Figure     what one ``plot_*`` draws, with its data and provenance                         ``plots``, ``publish``
-Page       the argument in words                                                           ``handbook/``
-=========  ==============================================================================  =====================
+| noun    | is                                                                        | lives in |
+|---------|---------------------------------------------------------------------------|---|
+| Study   | a question, and the factor levels, repeats and topology that answer it    | ``study``, ``study.yml`` |
+| Run     | one point of a study, once: tools started together, their verbatim output | ``study``, ``run.json`` |
+| Table   | a plain DataFrame with a declared schema, SI units                        | ``schemas``, ``tables`` |
+| Finding | what the audit reports about a run: rule, severity, evidence, advice      | ``audit`` |
+| Fit     | a law's parameters with intervals and warnings                            | ``models`` |
+| Figure  | what one ``plot_*`` draws, with its data and provenance                   | ``plots``, ``publish`` |
+| Page    | the argument in words                                                     | ``handbook/`` |
 
 Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tables; ``check_*`` table → the same table, or
 raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;

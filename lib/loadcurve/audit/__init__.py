@@ -1,16 +1,14 @@
 """Checks of measured data: can the measurement be believed?
 
-======================  ==============================================================================================
-module                  holds
-======================  ==============================================================================================
-``rule``                `Rule` and `Finding`, which every rule uses
-``rules``               one module for each rule, found by itself (`all_rules`)
-``registry``            `audit`, which runs every rule
-``observed``            what the monitors measured in each run: busy processors, established connections, sockets
-``identities``          numbers of one report that must agree; ``deviation`` compares throughput with N / R
-``late``                least mean response time when late responses are missing from wrk's mean
-``claims checklist``    claims of a published report, and a checklist for such reports
-======================  ==============================================================================================
+| module               | holds |
+|----------------------|---|
+| ``rule``             | `Rule` and `Finding`, which every rule uses |
+| ``rules``            | one module for each rule, found by itself (`all_rules`) |
+| ``registry``         | `audit`, which runs every rule |
+| ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
+| ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
+| ``late``             | least mean response time when late responses are missing from wrk's mean |
+| ``claims checklist`` | claims of a published report, and a checklist for such reports |
 
 ``rule`` < ``rules`` < ``registry``; the other modules import none of these.
 """

@@ -1,21 +1,19 @@
 """Laws of throughput and response time as pure functions on arrays and tables, and their fits.
 
-========================  ============================================================================================
-module                    holds
-========================  ============================================================================================
-``laws``                  Little's law in all its forms
-``utilisation_laws``      utilisation, service demand, forced flow, threads that keep a processor busy
-``bounds``                asymptotes and the saturation point N*; ``demand`` finds their two numbers in measurements
-``network_bounds``        bounds of a closed network from its service demands
-``threads``               a thread pool at a processor
-``gain``, ``likeness``    what each level of connections adds; whether two records have curves of one shape
-``fit``                   `Fit`, what every ``fit_*`` returns, and its rows of the table ``fits``
-``peak``                  peak and limit of a fitted Universal Scalability Law, with intervals
-``scaling``               laws of throughput over connections: fits, intervals, model selection
-``capacity``              decisions: knee, capacity under an objective, bottleneck, scale-out
-``queueing``              stations with Poisson arrivals; closed networks, exact and approximate
-``wire``                  bytes, frames and packets of HTTP over Ethernet; limits of links and ports
-========================  ============================================================================================
+| module                 | holds |
+|------------------------|---|
+| ``laws``               | Little's law in all its forms |
+| ``utilisation_laws``   | utilisation, service demand, forced flow, threads that keep a processor busy |
+| ``bounds``             | asymptotes and the saturation point N*; ``demand`` finds their two numbers in measurements |
+| ``network_bounds``     | bounds of a closed network from its service demands |
+| ``threads``            | a thread pool at a processor |
+| ``gain``, ``likeness`` | what each level of connections adds; whether two records have curves of one shape |
+| ``fit``                | `Fit`, what every ``fit_*`` returns, and its rows of the table ``fits`` |
+| ``peak``               | peak and limit of a fitted Universal Scalability Law, with intervals |
+| ``scaling``            | laws of throughput over connections: fits, intervals, model selection |
+| ``capacity``           | decisions: knee, capacity under an objective, bottleneck, scale-out |
+| ``queueing``           | stations with Poisson arrivals; closed networks, exact and approximate |
+| ``wire``               | bytes, frames and packets of HTTP over Ethernet; limits of links and ports |
 
 Imports go one way: ``laws utilisation_laws bounds demand fit gain likeness`` (arrays and `loadcurve.stats` only) <
 ``network_bounds queueing scaling wire`` < ``threads peak capacity``.  No module knows a tool or a file.

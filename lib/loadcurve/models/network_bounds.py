@@ -4,14 +4,12 @@ One class, centres with one server each that do not change their speed, D_k seco
 
     D = ΣD_k      D_max = max D_k      σ = ΣD_k² / D      Z think time      N connections
 
-==================  =====================================================================  ==========================
-bounds              use                                                                    needs
-==================  =====================================================================  ==========================
-asymptotic          any distribution (also several servers and delays)                      D, D_max
-balanced job        between two balanced networks                                          D, D_max, mean demand
-proportional        queues between proportional to demand and to demand^(N−1)              power sums of all demands
-geometric           queues of the centres below D_max bounded by geometric sums            all demands
-==================  =====================================================================  ==========================
+| bounds       | use                                                         | needs |
+|--------------|-------------------------------------------------------------|---|
+| asymptotic   | any distribution (also several servers and delays)          | D, D_max |
+| balanced job | between two balanced networks                               | D, D_max, mean demand |
+| proportional | queues between proportional to demand and to demand^(N−1)   | power sums of all demands |
+| geometric    | queues of the centres below D_max bounded by geometric sums | all demands |
 
 All but the asymptotic ones hold for product-form networks, those that mean value analysis solves.  Each function
 returns the table ``connections, throughput_lo_rps, throughput_hi_rps, latency_lo_s, latency_hi_s``; the ends of the

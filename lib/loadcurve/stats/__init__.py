@@ -1,19 +1,17 @@
 """Statistics of repeats, of series and of comparisons: numbers with their intervals.
 
-================================  =====================================================================================
-module                            holds
-================================  =====================================================================================
-``estimate``                      `Estimate`, a number with its interval and warnings: what every ``find_*`` returns
-``mean harmonic quantile``        one sample of repeats: means, rates, quantiles
-``variance``                      repeats at several levels (builds, starts, runs)
-``stopping``                      how many repeats
-``steady drift change``           one series: warm-up, drift, jumps,
-``oscillation modes merging``     periods, two modes, its mean despite autocorrelation
-``ratio rank bootstrap``          A against B: intervals of the ratio; ``ratios`` puts them side by side
-``equivalence multiple``          is the difference small enough; several comparisons at once
-``histogram``                     quantiles from histogram classes; ``merged_generators`` joins generators of one run
-``fairness balance``              shares of the servers behind a balancer
-================================  =====================================================================================
+| module                        | holds |
+|-------------------------------|---|
+| ``estimate``                  | `Estimate`, a number with its interval and warnings: what every ``find_*`` returns |
+| ``mean harmonic quantile``    | one sample of repeats: means, rates, quantiles |
+| ``variance``                  | repeats at several levels (builds, starts, runs) |
+| ``stopping``                  | how many repeats |
+| ``steady drift change``       | one series: warm-up, drift, jumps |
+| ``oscillation modes merging`` | one series: periods, two modes, mean despite autocorrelation |
+| ``ratio rank bootstrap``      | A against B: intervals of the ratio; ``ratios`` puts them side by side |
+| ``equivalence multiple``      | is the difference small enough; several comparisons at once |
+| ``histogram``                 | quantiles from histogram classes; ``merged_generators`` joins generators of one run |
+| ``fairness balance``          | shares of the servers behind a balancer |
 
 Imports go one way: ``_runs _series _hypothesis_test estimate`` < ``mean histogram`` < ``merging`` < the other modules
 of one sample or one series; ``ratio rank bootstrap`` < ``equivalence ratios multiple``.  No module knows a tool or a

@@ -1,13 +1,11 @@
 r"""The knee: the load beyond which more load brings little throughput, by four definitions, each with its own name.
 
-======================  ================================================================================
-definition              the knee is where
-======================  ================================================================================
-saturation N*           the asymptotes N / R_min and 1 / D cross (`models.find_saturation`)
-maximum curvature       a fitted law bends most, on axes scaled to the last level and the highest throughput
-maximum power           throughput over response time, X / R, is highest; in a closed loop R = N / X and it is X² / N
-Kneedle                 the measured means are farthest above their chord
-======================  ================================================================================
+| definition        | the knee is where |
+|-------------------|---|
+| saturation N*     | the asymptotes N / R_min and 1 / D cross (`models.find_saturation`) |
+| maximum curvature | a fitted law bends most, on axes scaled to the last level and the highest throughput |
+| maximum power     | throughput over response time, X / R, is highest; in a closed loop R = N / X and it is X² / N |
+| Kneedle           | the measured means are farthest above their chord |
 
 N* is where the system reaches its limit, maximum power where waiting costs as much as it gains.  The other two depend
 on the scale of the axes: they move, for example, when one more level is measured.  L. Kleinrock, "Power and

@@ -2,14 +2,12 @@ r"""Kneedle: the knee of a curve given by points, where the curve is farthest fr
 
 A curve of any of the four shapes is turned into a rising one that flattens, by mirroring its axes:
 
-==================  ====================================  ==================================
-curve, direction    looks like                            mirrored
-==================  ====================================  ==================================
-concave increasing  throughput by load: rises, flattens   nothing
-convex increasing   response time by load: flat, rises    both axes
-convex decreasing   time by threads: falls, flattens      the values
-concave decreasing  goodput past overload: flat, falls    the load
-==================  ====================================  ==================================
+| curve, direction   | looks like                          | mirrored |
+|--------------------|-------------------------------------|---|
+| concave increasing | throughput by load: rises, flattens | nothing |
+| convex increasing  | response time by load: flat, rises  | both axes |
+| convex decreasing  | time by threads: falls, flattens    | the values |
+| concave decreasing | goodput past overload: flat, falls  | the load |
 
 V. Satopää, J. Albrecht, D. Irwin, B. Raghavan, "Finding a 'Kneedle' in a Haystack: Detecting Knee Points in System
 Behavior", ICDCS Workshops 2011, section III.

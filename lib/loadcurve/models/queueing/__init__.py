@@ -2,17 +2,14 @@
 
 A load generator with N connections and its servers are a closed network; users who come when they like are arrivals.
 
-=================  ============================  =====================================================================
-module             solves                        by
-=================  ============================  =====================================================================
-``stations``       M/M/1 M/M/m M/M/m/K M/G/1     closed forms
-``erlang``         Erlang B and C                its recursion
-``mva``            one class, exact              mean value analysis; with several servers, ``load_dependent``
-``load_dependent`` speed by queue length, exact  convolution in logarithms, sums of positive terms only
-``classes``        several classes, exact        mean value analysis over all populations; with several servers,
-                                                 ``class_convolution`` in logarithms
-``approximate``    several classes, large        Schweitzer's fixed point, Linearizer
-=================  ============================  =====================================================================
+| module             | solves                       | by |
+|--------------------|------------------------------|---|
+| ``stations``       | M/M/1 M/M/m M/M/m/K M/G/1    | closed forms |
+| ``erlang``         | Erlang B and C               | its recursion |
+| ``mva``            | one class, exact             | mean value analysis; with several servers, ``load_dependent`` |
+| ``load_dependent`` | speed by queue length, exact | convolution in logarithms, sums of positive terms only |
+| ``classes``        | several classes, exact       | mean value analysis; ``class_convolution`` for several servers |
+| ``approximate``    | several classes, large       | Schweitzer's fixed point, Linearizer |
 
 ``solve_*`` of a network returns a `ClosedNetwork` that passed `check_network`: Little's law at every centre, all
 requests found, nothing more than always busy.  What breaks them raises `InvariantError` and is never returned.

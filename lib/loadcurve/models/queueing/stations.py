@@ -3,14 +3,12 @@ r"""Single stations with Poisson arrivals: M/M/1, M/M/m, M/M/m/K and M/G/1.
 A request comes every 1/λ seconds on average, at random, and needs S seconds of one of m servers.  The offered load is
 a = λ S, the utilisation ρ = a / m.  Without a limit to the queue, ρ must be below 1.
 
-=========  ===================  =======  ==============================================================
-station    service              servers  room
-=========  ===================  =======  ==============================================================
-M/M/1      exponential          1        endless
-M/M/m      exponential          m        endless
-M/M/m/K    exponential          m        K in all, those in service included; who finds it full is lost
-M/G/1      any, by mean and CV  1        endless
-=========  ===================  =======  ==============================================================
+| station | service             | servers | room |
+|---------|---------------------|---------|---|
+| M/M/1   | exponential         | 1       | endless |
+| M/M/m   | exponential         | m       | endless |
+| M/M/m/K | exponential         | m       | K in all, those in service included; who finds it full is lost |
+| M/G/1   | any, by mean and CV | 1       | endless |
 
 L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3 (M/M/…) and chapter 5 (M/G/1).
 G. Bolch, S. Greiner, H. de Meer, K. S. Trivedi, "Queueing Networks and Markov Chains", chapter 6.

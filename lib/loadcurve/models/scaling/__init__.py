@@ -1,21 +1,19 @@
 """Laws of throughput over connections, and their fits.
 
-=======================  =============================================================================================
-module                   holds
-=======================  =============================================================================================
-``law``                  `Law`: formula, derivatives, least squares
-``usl`` ``roofline``     the laws: Universal Scalability Law with Amdahl's and the linear one, min(γ N, C),
-``saturating``           a smooth transition to the capacity,
-``finite_source``        a delay and one queue
-``rational``             least squares for laws of the form N / polynomial; ``marquardt`` for all others
-``points``, ``repeats``  checked points of a curve; runs grouped by level and their weights
-``fits``                 `fit_law` and one ``fit_*`` for each law; ``diagnostics`` are its checks and warnings
-``profile``              profile-likelihood intervals
-``bootstrap``            bootstrap over runs; ``run_intervals`` widens its intervals for few repeats
-``model_selection``      `run_tournament`: ``priors``, ``posterior``, and ``outlook`` beyond the last level
-``inverse``              the Universal Scalability Law solved for connections, response time, throughput
-``other_methods``        parameters as other authors compute them
-=======================  =============================================================================================
+| module                  | holds |
+|-------------------------|---|
+| ``law``                 | `Law`: formula, derivatives, least squares |
+| ``usl`` ``roofline``    | the laws: Universal Scalability Law with Amdahl's and the linear one, min(γ N, C), |
+| ``saturating``          | a smooth transition to the capacity, |
+| ``finite_source``       | a delay and one queue |
+| ``rational``            | least squares for laws of the form N / polynomial; ``marquardt`` for all others |
+| ``points``, ``repeats`` | checked points of a curve; runs grouped by level and their weights |
+| ``fits``                | `fit_law` and one ``fit_*`` for each law; ``diagnostics`` are its checks and warnings |
+| ``profile``             | profile-likelihood intervals |
+| ``bootstrap``           | bootstrap over runs; ``run_intervals`` widens its intervals for few repeats |
+| ``model_selection``     | `run_tournament`: ``priors``, ``posterior``, and ``outlook`` beyond the last level |
+| ``inverse``             | the Universal Scalability Law solved for connections, response time, throughput |
+| ``other_methods``       | parameters as other authors compute them |
 
 Imports go one way: ``law marquardt`` < ``rational`` < the laws < ``points repeats diagnostics profile`` < ``fits`` <
 ``bootstrap run_intervals priors posterior outlook`` < ``model_selection``.

@@ -5,13 +5,11 @@ r"""The Universal Scalability Law: throughput of N connections with contention a
 N. J. Gunther, "Guerrilla Capacity Planning", 2007, eq. (4.31), p. 57, there without γ.  R's ``usl`` writes α, β, γ as
 here; Gunther's newer texts and usl4j write σ, κ, λ.
 
-====================  ====== ============================================================================
-field                 letter meaning
-====================  ====== ============================================================================
-unit_throughput_rps   γ, λ   throughput of one connection
-contention            α, σ   part of the work that only one can do at a time
-coherency             β, κ   cost of each pair's agreement; with it, throughput falls again after a peak
-====================  ====== ============================================================================
+| field               | letter | meaning |
+|---------------------|--------|---|
+| unit_throughput_rps | γ, λ   | throughput of one connection |
+| contention          | α, σ   | part of the work that only one can do at a time |
+| coherency           | β, κ   | cost of each pair's agreement; with it, throughput falls again after a peak |
 
 Without coherency it is Amdahl's law (G. M. Amdahl, AFIPS 1967), without contention too a straight line.
 """

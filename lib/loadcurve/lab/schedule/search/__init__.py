@@ -7,13 +7,11 @@ next, `resume` goes through recorded trials::
     while isinstance(nxt, Trial):
         state, nxt = step(state, observe(nxt))
 
-==================  ============================================================  ==============================
-goal                asks                                                          its `Result` is
-==================  ============================================================  ==============================
-`Capacity`          the highest load that keeps an objective                      kept load, broken load
-`SaturatingSize`    the smallest response whose throughput fills a limit          size too small, size that fills
-`NarrowMean`        repeats until the mean is known well enough                   interval of the mean
-==================  ============================================================  ==============================
+| goal             | asks                                                 | its `Result` is |
+|------------------|------------------------------------------------------|---|
+| `Capacity`       | the highest load that keeps an objective             | kept load, broken load |
+| `SaturatingSize` | the smallest response whose throughput fills a limit | size too small, size that fills |
+| `NarrowMean`     | repeats until the mean is known well enough          | interval of the mean |
 
 Nothing here starts a process, reads a clock or a file: whoever runs the trials does.
 """
