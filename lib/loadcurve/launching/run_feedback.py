@@ -31,7 +31,7 @@ def feedback(log: Callable[[str], None] = tqdm.write) -> Feedback:
 
     Examples
     --------
-    >>> feedback(print).log("the search ends at 64 connections")
+    >>> feedback(print).report("the search ends at 64 connections")
     the search ends at 64 connections
     """
     return Feedback(measure, summarise_stopping, log, judge)
