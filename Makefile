@@ -68,11 +68,12 @@ lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, b
 	$(PYTEST) -m lab tests/lab
 
 .PHONY: lint
-lint: ## Check style of code and notebooks
+lint: ## Check style of code and notebooks, and types
 	$(ALONE) .venv/ready
 	$(BIN)/ruff check --config lib/pyproject.toml lib notebooks
 	$(BIN)/ruff format --config lib/pyproject.toml --check lib notebooks
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
+	cd lib && ../$(BIN)/mypy
 
 .PHONY: fuzz
 fuzz: ## Cut, garble and fuzz every form of raw output: make fuzz [FUZZ_CUTS=40] [FUZZ_FILES=folder] [FUZZ_SECONDS=300] [FORMS="wrk ss:connections"]

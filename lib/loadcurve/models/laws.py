@@ -82,7 +82,7 @@ def little_throughput_rps(connections: ArrayLike, latency_s: ArrayLike, think_ti
 
 
 def little_latency_s(connections: ArrayLike, throughput_rps: ArrayLike, think_time_s: ArrayLike = 0) -> Array:
-    """Mean response time of N connections that together make X: R = N / X − Z.
+    """Mean response time of N connections with a total throughput X: R = N / X − Z.
 
     Parameters
     ----------
