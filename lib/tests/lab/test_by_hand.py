@@ -147,7 +147,7 @@ def repeated(kept: Path, folder: Path) -> dict:
         finally:
             for command, process in reversed(processes.values()):
                 process.send_signal(signal.SIGINT if command["tool"] == "sar" else signal.SIGTERM)
-                process.wait(10)
+                process.wait(HANG_S)
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)  # sadc of sar
     return record

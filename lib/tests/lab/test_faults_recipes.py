@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from events import HANG_S
 from private_services import need
 
 from loadcurve.errors import LabError, ValueRuleError
@@ -133,7 +134,7 @@ def test_a_guard_is_never_signalled_itself():
         assert f" {guard.pid}" not in " ".join(event.what for event in events)
     finally:
         guard.terminate()
-        guard.wait(5)
+        guard.wait(HANG_S)
 
 
 def test_a_fault_of_a_link_leaves_what_is_set_and_is_at_least_as_bad():

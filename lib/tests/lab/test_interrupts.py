@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from events import HANG_S
 
 from loadcurve.lab.hosts import signals
 
@@ -116,14 +117,14 @@ def test_the_wait_of_another_thread_is_none_of_the_main_one():
     def work():
         with signals.interruptible():
             waiting.set()
-            over.wait(20)
+            over.wait(HANG_S)
         signals.pause(0)
         done.append("not interrupted")
 
     thread = threading.Thread(target=work)
     with pytest.raises(KeyboardInterrupt), signals.deferred():
         thread.start()
-        waiting.wait(20)
+        waiting.wait(HANG_S)
         press()
         done.append("held a lock")
         over.set()

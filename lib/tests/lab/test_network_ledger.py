@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from events import wait_until
+from events import HANG_S, wait_until
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.network import Ledger, Resource, clean
@@ -319,7 +319,7 @@ def test_each_kind_of_thing_is_removed(tmp_path, network_tools):
             sleeper = subprocess.Popen(["sleep", "30"])
             (Path(group.name) / "inner" / "cgroup.procs").write_text(str(sleeper.pid))
     if "cgroup" in kinds:
-        assert sleeper.wait(5) == -signal.SIGKILL
+        assert sleeper.wait(HANG_S) == -signal.SIGKILL
         assert not Path(group.name).exists()
     assert not [p for p in Path("/sys/class/net").iterdir() if p.name.startswith(tags[0])]
     tables = subprocess.run([which("nft"), "list", "tables"], capture_output=True, text=True, check=True).stdout

@@ -4,6 +4,7 @@ import re
 
 import nbformat
 import pytest
+from events import HANG_S
 from nbclient import NotebookClient
 
 from loadcurve.lab import find_obstacles
@@ -25,7 +26,7 @@ def test_a_bar_in_a_notebook_shows_the_time_left_and_no_warning(tmp_path):
         pytest.skip("; ".join(obstacles["obstacle"]))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": kernel})
-    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(notebook, timeout=int(HANG_S), resources={"metadata": {"path": str(tmp_path)}}).execute()
     said = "".join(output["text"] for output in notebook.cells[0].outputs)
     assert re.search(r"bar:  50%\|.*\| 1/2 \[\d\d:\d\d<\d\d:\d\d, ", said), "a run is over, another is left"
     assert "2/2" in said

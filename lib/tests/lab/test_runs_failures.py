@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from events import wait_until
+from events import HANG_S, wait_until
 from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
@@ -59,7 +59,7 @@ def killing(folder, name, *words):
     thread = threading.Thread(target=hunt, daemon=True)
     thread.start()
     yield
-    thread.join(20)
+    thread.join(HANG_S)
 
 
 def test_a_port_that_is_taken(tmp_path):

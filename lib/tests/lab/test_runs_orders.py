@@ -121,7 +121,7 @@ def interrupted_and_resumed(study, folder, finished):
         thread = interrupt_after(folder, finished)
         with pytest.raises(KeyboardInterrupt):
             launch(study, folder, log=said.append)
-        thread.join(10)
+        thread.join(HANG_S)
     finally:
         signal.signal(signal.SIGINT, before)
     assert left_behind(folder) == [] and said == []

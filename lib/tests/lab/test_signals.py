@@ -6,10 +6,10 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from events import HANG_S, wait_until
 from launched_runs import left_behind, short_study
 
 from loadcurve.lab import find_obstacles
@@ -40,10 +40,7 @@ def namespaces_of(folder: Path) -> list[str]:
 
 def wait_for_load(folder: Path) -> list[str]:
     """Wait until wrk sends load; return the namespaces of the launch."""
-    deadline = time.monotonic() + 60
-    while "wrk" not in left_behind(folder):
-        assert time.monotonic() < deadline, "the load never began"
-        time.sleep(0.05)
+    wait_until(lambda: "wrk" in left_behind(folder), lambda: "the load never began")
     made = namespaces_of(folder)
     assert made
     return made
@@ -61,7 +58,7 @@ def test_a_signal_ends_the_launch_in_order(folder, number):
     with subprocess.Popen((*ARGV, folder), stderr=subprocess.PIPE, text=True) as launcher:
         made = wait_for_load(folder)
         launcher.send_signal(number)
-        _, printed = launcher.communicate(timeout=60)
+        _, printed = launcher.communicate(timeout=HANG_S)
     check_nothing_left(folder, made, number.name)
     assert launcher.returncode == 128 + number
     assert "Traceback" not in printed

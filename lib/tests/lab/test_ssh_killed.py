@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from events import wait_until
+from events import HANG_S, wait_until
 from ssh_hosts import SshHost, have_ssh, make_key, serving
 
 from loadcurve.errors import LabError
@@ -99,7 +99,7 @@ def test_nothing_is_left_of_a_killed_launcher(far, hosts, tmp_path, runtime, num
         clients = psutil.Process(launcher.pid).children(recursive=True)
         assert len(clients) >= 4 and far.left and len(far.processes) > 9
         launcher.send_signal(number)
-        launcher.wait(8)
+        launcher.wait(HANG_S)
     assert far.comes_to_rest(), (far.processes, far.left)
     assert not psutil.wait_procs(clients, 2)[1]
 

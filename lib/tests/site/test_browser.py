@@ -94,8 +94,11 @@ def test_the_scheme_can_be_chosen(page, address):
     page.goto(f"{address}/index.html", wait_until="networkidle")
     before = colour_of(page, "body", "backgroundColor")
     page.click("label[for^=__palette]:not([hidden])")
-    page.wait_for_timeout(300)
-    assert abs(sum(colour_of(page, "body", "backgroundColor")) - sum(before)) > 250
+    colours = "getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).slice(0, 3)"
+    page.wait_for_function(
+        f"before => Math.abs({colours}.reduce((sum, colour) => sum + Number(colour), 0) - before) > 250",
+        arg=sum(before), timeout=60_000,
+    )  # fmt: skip
 
 
 def test_code_can_be_copied(browser, address):
