@@ -1,6 +1,6 @@
 """Every figure that is promised, measured on this machine; nothing here is asserted in a test.
 
-``python bench/all.py [CASE …]``: each case runs in a process of its own, so that its memory can be told.  Every line
+``python bench/all.py [CASE …]``: each case has its own process, so that its memory can be measured.  Every line
 ends with the figure, what it was asked to be, and whether it is.
 """
 

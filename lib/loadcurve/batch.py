@@ -76,7 +76,7 @@ def run_notebook(
 
 
 def _publish(name: str, output: Path, work: Path) -> None:
-    """Put what a run made in its place; the list of sums comes last, so a run that is killed here is done again."""
+    """Move the products of a run to their place, the list of sums last, so that a killed run is repeated."""
     published, rule = paths.build() / "figures" / name, output.with_suffix(".d")
     depends = dependencies(output, (work / "reads").read_text("utf-8", "surrogateescape").split("\0"))
     _swap(work / "figures", published, work)
@@ -143,7 +143,7 @@ def dependencies(output: Path, read: Iterable[str]) -> str:
     Raises
     ------
     LoadcurveError
-        When the name of a file would mean something to make; what does not may stand in a rule as it is.
+        When a file name contains a character that is special to make.
     """
     names = sorted(set(read) - {""})
     for name in names:

@@ -39,7 +39,7 @@ class ParseError(LoadcurveError):
     line : int
         1-based line number, 0 when the file as a whole is meant.
     expected, got : str
-        What the format asks for, and what stands there (cut to 80 characters).
+        What the format requires, and the text found instead (cut to 80 characters).
     path : str
         The file; parsers know only text, so the reader that opened the file fills it in with `at`.
 

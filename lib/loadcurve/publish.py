@@ -264,7 +264,7 @@ def _folder() -> Path:
 
 
 def commit() -> str:
-    """Commit the checkout stands at, marked where files differ from it; `not known` outside of a git checkout.
+    """Return the commit of the checkout, marked where files differ from it; `not known` outside a git checkout.
 
     Examples
     --------

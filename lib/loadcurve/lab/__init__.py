@@ -1,6 +1,6 @@
 """The only place that starts processes: it runs a study and leaves run folders.
 
-`launch` runs a study; `find_obstacles` lists beforehand what this machine lacks.  Load goes only to loopback and to
+`launch` runs a study; `find_obstacles` lists what is missing on this machine.  Load goes only to loopback and to
 networks of the laboratory's own, unless the study names a target under ``allow_targets``; every tool runs under an
 outer time limit.  Each folder imports only from those above it in this list::
 

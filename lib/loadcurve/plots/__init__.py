@@ -1,6 +1,6 @@
 """What each figure shows: ``plot_x(data, *, ax=None) -> Axes``, tables and fits in, one style, nothing saved.
 
-Repeats first, then their mean, then a law with its band.  Throughput starts at 0, connections stand on a log₂ axis,
+Repeats first, then their mean, then a law with its band.  Throughput starts at 0, connections have a log₂ axis,
 and the same entity has the same colour everywhere.
 """
 

@@ -21,7 +21,7 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
     Parameters
     ----------
     coverage : pandas.DataFrame
-        ``method size coverage lo hi``, one row for each method and size; ``size`` is what stands at the dot, such as
+        ``method size coverage lo hi``, one row for each method and size; ``size`` is the label of the dot, such as
         ``6 levels``.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.

@@ -58,7 +58,7 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """By how much a law misses each level: fitted to all levels, and told by the others alone.
+    """Residual of a law at each level, and the error of its prediction from the other levels.
 
     Parameters
     ----------

@@ -96,8 +96,8 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Mean response time that solvers give for one network, against connections: below 0 it is nonsense.
 
-    Connections stand on a plain axis, because solvers part within a few of them; the response time is linear about 0
-    and logarithmic beyond 10 s, to keep the right one in view.
+    Connections have a linear axis, because the solvers differ within a few of them; response time is linear around 0
+    and logarithmic beyond 10 s, so that the correct curve stays visible.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     rates : pandas.DataFrame
-        ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note stands at the
+        ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
         right of its row and may be empty.  ``busy_rps`` is throughput over the busy share of the processor.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure without it.

@@ -28,7 +28,7 @@ def define_env(env) -> None:
         return get_relative_url(target, env.page.url)
 
     def macro(name: str, function: Callable[..., str | bool], *extra: object) -> None:
-        """Register `function` as a macro; what is wrong is told with its page, as one line."""
+        """Register `function` as a macro; an error is reported with its page, as one line."""
 
         def show(*names: str) -> str | bool:
             try:
@@ -90,7 +90,7 @@ def table_html(notebook: str, slug: str, link) -> str:
 
 
 def value_html(notebook: str, name: str) -> str:
-    """A published number; its interval and its notebook stand in the tooltip."""
+    """A published number; its tooltip has the interval and the notebook."""
     known = published.read_value(notebook, name)
     tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
     tip += [f"notebook {notebook}, {name}"]

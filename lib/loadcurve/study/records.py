@@ -158,7 +158,7 @@ def _no_constant(name: str) -> None:
 
 
 def _seal(values: dict[str, Any]) -> str:
-    """SHA-256 over all values but the seal itself, as they stand in the file."""
+    """SHA-256 over all values but the seal itself, as in the file."""
     others = json.loads(json.dumps({key: value for key, value in values.items() if key != "seal"}))
     return hashlib.sha256(
         json.dumps(others, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -97,7 +97,7 @@ def test_what_the_machine_lacks_is_told_before_anything_is_started(ledger, tmp_p
         said = machines.launch(folder)
         url = machines.far.url
     assert said == (
-        f"{url}: nginx lacks ngx_http_echo_module.so, which waits without using the processor: "
+        f"{url}: nginx has no ngx_http_echo_module.so, which waits without using the processor: "
         "apt-get install libnginx-mod-http-echo"
     )
     assert run_folders(folder) == []

@@ -5,8 +5,8 @@ virtio_net, ena, vmxnet3 in public repositories.
 
 What ethtool itself does (``ethtool.c``, ``do_gstats``): ``NIC statistics:`` and a line for each number of the driver,
 with the driver's own name; two drivers mean different things by one name.  vmxnet3 gives headings among them (``Tx
-Queue#: 0``), which stand before the names below them.  The interface is not printed: it is known only where the command
-stands in the text.
+Queue#: 0``), which precede the names below them.  The interface is not printed: it is known only if the text
+contains the command.
 """
 
 import re

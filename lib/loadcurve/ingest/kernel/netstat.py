@@ -6,7 +6,7 @@ What netstat itself does (net-tools, ``statistics.c``): it puts each counter of 
 sentence, which differs between versions (``segments send out``, ``retransmited``) and languages, and prints a name with
 a colon for those it has no sentence for.  It leaves out most counters that are 0.  The counter's name here is the
 sentence without its number: ``total packets received``; where the number stands inside, ``N`` is in its place: ``Quick
-ack mode was activated N times``.  Two histograms of ICMP have a heading, which stands before their names.
+ack mode was activated N times``.  Two histograms of ICMP have a heading, which precedes their names.
 """
 
 import re

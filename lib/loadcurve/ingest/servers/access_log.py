@@ -10,7 +10,7 @@ What the servers themselves do:
 - A response time in a log is the server's: from the first byte of the request read to the last byte of the response
   handed to the kernel.  It does not hold the time in a queue of connections not yet accepted.
 - `received_bytes` is the body alone, unless ``$bytes_sent`` or ``%O`` is logged.
-- Any text can stand in a request line: handshakes of TLS on a port of HTTP, nothing at all (``"-" 400``, ``408``).
+- A request line can contain any text: handshakes of TLS on a port of HTTP, nothing at all (``"-" 400``, ``408``).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """ss: lists of sockets and summaries, alone or in one text, into `connections` and `sockets`.
 
 A collector often runs ``date; ss -s; ss -tan`` in a loop; each reader is given the lines of its own and all times, so
-that both tables stand on one clock.  What ss prints is told in `ss_connections` and `ss_summary`.
+that both tables use one clock.  `ss_connections` and `ss_summary` describe what ss prints.
 
 Seen: iproute2 2.6 to 6.x, as those modules say.
 """

@@ -113,7 +113,7 @@ def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], ce
     """
     scored = sorted(((_score(counts, sections, cells), i) for i, counts in enumerate(found)), reverse=True)
     if not scored or len(found) == _MOST or (len(scored) > 1 and scored[0][0] == scored[1][0]):
-        expected = "that can be told apart" if scored else "that fit the header"
+        expected = "that can be distinguished" if scored else "that fit the header"
         raise ParseError(number, f"values of sadf -dh {expected} (sadf -d prints them apart)", ";".join(cells))
     return found[scored[0][1]]
 

@@ -109,7 +109,7 @@ class Balancer:
     require : callable
         Section and `Programs`: raises `LabError` for a module or a program that is missing.
     missing_in_kernel : callable
-        Returns what the kernel lacks and what to do instead; None where the kernel lacks nothing.
+        Returns what is missing in the kernel and what to do instead; None if nothing is.
     """
 
     name: str

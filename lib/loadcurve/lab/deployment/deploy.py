@@ -29,7 +29,7 @@ class Deployment:
     services : tuple of (str, Service)
         Name of a host, and what is started there, in order.
     balanced : Balanced or None
-        What stands before the servers, and is started after them.
+        The balancer, which is started after the servers.
     balancer : str
         Name of its host; empty where there is none.
     before : tuple of (str, tuple of str)
@@ -86,7 +86,7 @@ def deploy(
     ValueRuleError
         When the sections do not fit the hosts.
     LabError
-        When a host lacks a program or a module.
+        When a program or a module is missing on a host.
     """
     at = {name: (remote or {}).get(settings.topology.ssh_of(name), programs) for name in slots}
     served = _served(settings, slots, at)

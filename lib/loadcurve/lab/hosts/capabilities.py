@@ -81,7 +81,7 @@ def there(executor: Executor) -> Programs:
     Parameters
     ----------
     executor : Executor
-        On the machine; its host's name stands before what is lacking.
+        Executor on the machine; errors begin with the name of its host.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _module(name: str) -> str:
 
 def _no_module(name: str) -> str:
     module = next(one for one in (ECHO_MODULE, STREAM_MODULE) if one.name == name)
-    return f"nginx lacks {name}, which {module.use}: apt-get install {module.package}"
+    return f"nginx has no {name}, which {module.use}: apt-get install {module.package}"
 
 
 @cache

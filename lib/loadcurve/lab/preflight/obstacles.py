@@ -84,7 +84,7 @@ def deployments(
     LoadcurveError
         When the sections of a point do not fit its hosts; the point is named.
     LabError
-        When a host lacks a program or a module.
+        When a program or a module is missing on a host.
     """
     for point in first_points(study):
         settings = settings_of_point(study, dict(point.settings))
@@ -126,7 +126,7 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
 
 
 def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
-    """CPUs that the study names and this machine lacks."""
+    """CPUs that the study names and this machine does not have."""
     online = set(range(os.cpu_count() or 1)) | os.sched_getaffinity(0)
     named = {f"hosts.{name}.cpus": section_of(settings, name).cpus for name in hosts}
     server = settings.server.chosen[1]

@@ -33,8 +33,8 @@ def point_faults(
 ) -> tuple[list[ParseError], list[PlacedError]]:
     """Find the faults of a study's points that the study has not by itself, and those of its own that its points have.
 
-    A fault that every point with a level (a variant's setting, a listed value) has is told in the line of that level;
-    one that only a combination has names the first point that has it.
+    A fault that every point with a level (a variant's setting, a listed value) has is reported in the line of that
+    level; one that only a combination has names the first point that has it.
 
     Parameters
     ----------

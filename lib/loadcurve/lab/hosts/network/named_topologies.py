@@ -51,7 +51,7 @@ def several_clients(clients: int = 2, servers: int = 1, addresses: int = 1, bloc
 def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
     """A client, a proxy that answers for the servers, and servers, in one network.
 
-    The client reaches the servers directly as well, so that the proxy's cost can be told.
+    The client reaches the servers directly as well, so that the cost of the proxy can be measured.
     """
     nodes = _in_one_network([("LB", "LB"), *_names("C", 1), *_names("S", servers)], addresses, block)
     return Topology("client_proxy_servers", nodes)

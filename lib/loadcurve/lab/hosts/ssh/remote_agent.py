@@ -278,7 +278,7 @@ def _say(answer):
 
 
 def main():
-    """Do one job; what the system refuses is told in one line."""
+    """Do one job; print an error of the system as one line."""
     job = json.loads(sys.stdin.buffer.readline())
     verbs = {each.__name__: each for each in (keep, send, run)}
     lock, code = None, 0

@@ -11,7 +11,7 @@ From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 
 
 Three things differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
 (`verdict`) instead of a majority within a Goal Duration Sum, which is nearly a coin's toss at a load that breaks a
-little more than every second trial.  And a load that is neither is told as flaky: the ends are sought on both its
+little more than every second trial.  And a load that is neither is reported as flaky: the ends are sought on both its
 sides.
 
 A trial that leaves an interval of the width w = ln(upper / lower) takes, in steps that are even on log scales,
