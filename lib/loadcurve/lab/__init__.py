@@ -10,12 +10,13 @@ outer time limit.  Each folder imports only from those above it in this list::
     generators    load generators: settings, command, what each can do
     monitors      what is sampled on each host while the load runs
     faults        what is broken on purpose, and how it is undone
-    known_tools   every program that the folders above register
     schedule      which point comes next: random order, adaptive search, stop rules
     study_file    the sections of study.yml, their checks and the JSON schema
     deployment    what runs where, as data
     preflight     obstacles, allowed targets, dry run
     run           launch, run, session, environment, record
+
+`known_tools` collects every program that the folders from `hosts` to `faults` register.
 """
 
 from loadcurve.lab.preflight.dry_run import describe, describe_obstacles
