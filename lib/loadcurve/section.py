@@ -1,4 +1,4 @@
-"""Sections of study.yml: dataclasses whose types say which values each key takes.
+"""Sections of study.yml: dataclasses whose types define which values each key takes.
 
 A key is declared once, as a field with its type, its range and its description::
 

@@ -1,4 +1,4 @@
-"""YAML 1.2 with the line of every value, so that a fault can be named where it stands.
+"""YAML 1.2 with the line of every value, so that a fault can be reported at its line.
 
 In YAML 1.2 ``off`` and ``no`` are words, as nginx writes them, and ``1e8`` is a number; YAML 1.1, which PyYAML reads,
 takes them for false and for a word.
@@ -21,9 +21,9 @@ Place = tuple[str | int, ...]
 
 # A file by hand has some KB; one of 10,000 listed points has less than this.  Aliases (*name) can make a few lines
 # hold more values than there is memory for, and a link can lead to a device that never ends.
-_MOST_BYTES = 1 << 20
-_MOST_VALUES = 200_000
-_DEEPEST = 20
+_MAX_BYTES = 1 << 20
+_MAX_VALUES = 200_000
+_MAX_DEPTH = 20
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -96,7 +96,7 @@ def read_yaml(path: Path) -> Document:
         line = text[:at].count("\n") + 1 if isinstance(at, int) else 0
         raise ParseError(line, "YAML", str(getattr(error, "reason", error)), str(path)) from None
     except RecursionError:
-        raise ParseError(0, f"values nested at most {_DEEPEST} deep", "more", str(path)) from None
+        raise ParseError(0, f"values nested at most {_MAX_DEPTH} deep", "more", str(path)) from None
     except ParseError as error:
         raise error.at(path) from None
     except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
@@ -105,12 +105,12 @@ def read_yaml(path: Path) -> Document:
 
 
 def _scan(text: str) -> None:
-    """See that values are not nested too deep, and none has a tag, which would make another type of it."""
+    """Check that values are not nested too deep, and that none has a tag, which would change its type."""
     depth = 0
     for event in YAML(typ="rt", pure=True).parse(text):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise ParseError(event.start_mark.line + 1, f"values nested at most {_DEEPEST} deep", "more")
+        if depth > _MAX_DEPTH:
+            raise ParseError(event.start_mark.line + 1, f"values nested at most {_MAX_DEPTH} deep", "more")
         if tag := getattr(event, "tag", None):
             raise ParseError(event.start_mark.line + 1, "a value without a YAML tag", str(tag))
 
@@ -121,14 +121,14 @@ def _content(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             raise LoadcurveError(f"{path}:0: expected a {path.name}, got something that is no file")
         with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+            content = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         raise LoadcurveError(f"{path}:0: expected a {path.name}, got no file") from None
     except (OSError, ValueError) as error:  # a ring of links, no right to read it; NUL in its name
         reason = getattr(error, "strerror", None) or error
         raise LoadcurveError(f"{path}:0: expected a {path.name}, got {reason}") from None
-    if len(content) > _MOST_BYTES:
-        raise LoadcurveError(f"{path}:0: expected at most {_MOST_BYTES} bytes, got more")
+    if len(content) > _MAX_BYTES:
+        raise LoadcurveError(f"{path}:0: expected at most {_MAX_BYTES} bytes, got more")
     return content
 
 
@@ -147,10 +147,10 @@ def _note(value: Any, place: Place, lines: dict[Place, int]) -> None:
 
 def _note_one(value: Any, place: Place, line: int, lines: dict[Place, int]) -> None:
     lines[place] = line
-    if len(lines) > _MOST_VALUES:
-        raise ParseError(line, f"at most {_MOST_VALUES} values", "more")
-    if len(place) > _DEEPEST:
-        raise ParseError(line, f"values nested at most {_DEEPEST} deep", "more")
+    if len(lines) > _MAX_VALUES:
+        raise ParseError(line, f"at most {_MAX_VALUES} values", "more")
+    if len(place) > _MAX_DEPTH:
+        raise ParseError(line, f"values nested at most {_MAX_DEPTH} deep", "more")
     for text in (place[-1], value):
         if isinstance(text, str) and _HALVES.search(text):
             raise ParseError(line, "text of whole characters", text.encode("unicode_escape").decode())

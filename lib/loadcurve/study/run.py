@@ -63,7 +63,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Run:
-    """What `run.json` says of a run.
+    """The content of a run's `run.json`.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault")
-"""Parts of a study that say what is run; a factor is a place in one of them."""
+"""Sections of a study that define what is run; a factor is a place in one of them."""
 
 PLACE = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")
 """Form of a place: ``section.key.key``, or the name of a key of `load`."""

@@ -1,6 +1,6 @@
-"""What one point of a study comes to: which service on which host, which load from where, what watches; all as data.
+"""What runs where at one point of a study: services, load generators and monitors of each host, as data.
 
-`arrange` is a pure function: the same settings on the same hosts give the same commands, so a study can be checked and
+`deploy` is a pure function: the same settings on the same hosts give the same commands, so a study can be checked and
 shown before anything starts.
 """
 

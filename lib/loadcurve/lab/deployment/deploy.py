@@ -1,4 +1,4 @@
-"""From the checked sections of a point to its arrangement on hosts."""
+"""From the checked sections of a point to its deployment on hosts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -118,7 +118,7 @@ def deploy(
 
 
 def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Host, role and argv of each command of an arrangement, in the order of their start."""
+    """Host, role and argv of each command of a deployment, in the order of their start."""
     yield from ((host, "setup", argv) for host, argv in deployment.before)
     yield from ((host, "server", service.argv) for host, service in deployment.services)
     if (balanced := deployment.balanced) is not None:

@@ -73,7 +73,7 @@ def share_processors(names: tuple[str, ...], cpus: tuple[int, ...]) -> dict[str,
 
 
 def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
-    """Hosts of a point as its arrangement sees them, before anything is made.
+    """Hosts of a point as its deployment sees them, before any network is made.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
 
 
 def section_of(settings: StudyFile, name: str) -> HostSection:
-    """What the study says of a host, by its name or by its role."""
+    """Settings of a host in the study, by its name or by its role."""
     sections = settings.hosts
     return sections.get(name) or sections.get(name.rstrip("0123456789")) or HostSection()
 

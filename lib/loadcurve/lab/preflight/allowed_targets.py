@@ -12,7 +12,7 @@ from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.obstacles import deployments
 from loadcurve.study import Study
 
-# A target that takes longer for one request than this is not one to load.
+# A target that needs longer for one request is not fit for a load test.
 _PATIENCE_S = 5.0
 
 
@@ -26,7 +26,7 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> No
     public : bool
         As for `check_target`.
     ask : bool
-        Whether those that run already are asked once, for where they redirect to.
+        Whether servers that already run get one request, to find where they redirect to.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def check_target(
     networks : tuple of str
         Networks that the laboratory made, such as ``10.99.0.0/24``.
     public : bool
-        Whether who launches said that public addresses may be loaded; naming them in the study is not enough.
+        Whether the launching user allows public addresses; listing them in the study is not enough.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
 
 
 def describe(study: Study) -> Iterator[str]:
-    """Return lines that say what would run; nothing is started, and no network is made.
+    """Return lines that describe what would run, without starting anything or making a network.
 
     Every command is under ``setpriv --pdeathsig`` and ``timeout``, and in the namespace of its host; ports on loopback
     are others each time.
@@ -73,7 +73,7 @@ def describe(study: Study) -> Iterator[str]:
 
 
 def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
-    """Return lines that say why `study` could not be launched here and now, without sending any load.
+    """Return the reasons why `study` cannot be launched here and now, without sending any load.
 
     Parameters
     ----------

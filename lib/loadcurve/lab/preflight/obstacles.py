@@ -41,7 +41,7 @@ def find_obstacles(study: Study) -> pd.DataFrame:
     Raises
     ------
     LoadcurveError
-        When a point of the study fits no machine, see `arrangements`.
+        When a point of the study fits no machine, see `deployments`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def deployments(
     study : Study
         Whose points.
     known, remote
-        Where programs are, as for `arrange`.
+        Where programs are, as for `deploy`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
 
 
 def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
-    """What programs need beside themselves, asked of this machine for its own hosts."""
+    """Modules and files that the programs on this machine need besides themselves."""
     server, balancer = settings.server.program, settings.balancer.kind
     asked = []
     if server in SERVERS and with_role(hosts, "S"):

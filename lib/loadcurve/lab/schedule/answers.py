@@ -90,23 +90,23 @@ def sentence(answer: Answer) -> str:
     low, high = (quantity(end, answer.factor or answer.quantity) for end in (answer.lower, answer.upper))
     value = quantity(answer.value, answer.quantity)
     if answer.kind == "stop":
-        said = f"the mean {_NOUNS[answer.quantity]} is {value}"
-        said += f", 95 % interval {low} to {high}" if answer.value else ""
+        text = f"the mean {_NOUNS[answer.quantity]} is {value}"
+        text += f", 95 % interval {low} to {high}" if answer.value else ""
     elif answer.kind == "saturating_size":
-        said = f"{high} fill the limit" if answer.upper else "no size fills the limit"
-        said += f", {low} do not" if answer.lower else ""
-        said += f": {value}"
+        text = f"{high} fill the limit" if answer.upper else "no size fills the limit"
+        text += f", {low} do not" if answer.lower else ""
+        text += f": {value}"
     elif answer.lower:
         missed = f"missed at {answer.upper:,g}" if answer.upper else "at no load missed"
-        said = f"the objective is met up to {low} and {missed}: {value}"
+        text = f"the objective is met up to {low} and {missed}: {value}"
     else:
-        said = f"the objective is missed at every load from {high} on"
+        text = f"the objective is missed at every load from {high} on"
     runs = f"{answer.runs} runs, {answer.load_s:,.0f} s of load"
-    return "; ".join((f"{answer.of}: {said}" if answer.of else said, runs, *answer.warnings))
+    return "; ".join((f"{answer.of}: {text}" if answer.of else text, runs, *answer.warnings))
 
 
 def quantity(value: float | None, name: str) -> str:
-    """Return a value with the unit that a column's name says, or with the name of what it counts."""
+    """Return a value with the unit in a column's name, or with the name of what it counts."""
     if value is None:
         return "not known"
     unit, noun = unit_of_column(name), name.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""What is wrong with the points of a study, each fault once, told where the change stands that makes it."""
+"""The faults of a study's points, each reported once, at the line of the change that causes it."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ Search = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Point:
-    """A point: its changes, the places of the file where they stand with what they change, and what it is called."""
+    """A point: its changes; place of each change in the file → place that it changes; the point's name in messages."""
 
     changes: tuple[Mapping[str, Any], ...]
     owners: Mapping[Place, Place]
@@ -31,10 +31,10 @@ def point_faults(
     known: Iterable[PlacedError] = (),
     searched: Iterable[Search] = (),
 ) -> tuple[list[ParseError], list[PlacedError]]:
-    """Find the faults of a study's points that the study has not by itself, and those of its own that its points have.
+    """Return the faults that only points of a study have, and the faults of the study itself that its points share.
 
-    A fault that every point with a level (a variant's setting, a listed value) has is reported in the line of that
-    level; one that only a combination has names the first point that has it.
+    A fault of every point with a level (a variant's setting, a listed value) is reported at the line of that level.  A
+    fault of a combination of levels names the first point that has it.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def _points(study: Study, searched: tuple[Search, ...]) -> Iterator[_Point]:
 def _causes(
     place: Place, failing: set[int], points: list[_Point], of_owner: Mapping[Place, set[int]], document: Document
 ) -> Iterator[tuple[str, int]]:
-    """Words and line of each change that alone makes a fault, and of the first combination that does."""
+    """Name and line of each change that alone causes a fault, and of the first combination that does."""
     first = points[min(failing)]
     always = [owner for at in sorted(failing) for owner in points[at].owners if of_owner[owner] <= failing]
     always = list(dict.fromkeys(always))
     path = {owner: points[min(of_owner[owner])].owners[owner] for owner in always}
-    # The longest way to the place of the fault leads; what is elsewhere is blamed last.
+    # The change nearest to the place of the fault comes first.
     always.sort(key=lambda owner: -_shared(path[owner], place))
     left = set(failing)
     for owner in always:
@@ -107,5 +107,5 @@ def _causes(
 
 
 def _shared(one: Place, other: Place) -> int:
-    """How many words two places have in common from the left."""
+    """Number of words that two places have in common from the left."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,7 +1,7 @@
 """Adaptive runs: which trial comes next, from the trials made so far.
 
-A search is a frozen state.  `begin` makes it from its goal, `step` takes what the asked trial showed and says what is
-next, `resume` goes through recorded trials::
+A search is a frozen state.  `begin` makes it from its goal, `step` takes the observation of the requested trial and
+returns what is next, `resume` goes through recorded trials::
 
     state, nxt = begin(Capacity(lowest=1, highest=1024, final_s=6))
     while isinstance(nxt, Trial):

@@ -7,27 +7,27 @@ import numpy as np
 from loadcurve.lab.schedule.search.bracket import Bracket, Ends
 from loadcurve.lab.schedule.search.trials import Observation, Result, seconds_of
 
-# Flaky loads that are named one by one; of more, their range says enough.
+# More flaky loads than this are summarised by their range.
 _SHOWN = 3
 
 
 def answer(
     goal: Bracket, ends: Ends, observations: Sequence[Observation], stopped: bool, warnings: list[str]
 ) -> Result:
-    """Return the result where the search stands.
+    """Return the result of a search in its present state.
 
     Parameters
     ----------
     goal : Bracket
         What was searched.
     ends : Ends
-        Where it stands.
+        Its present ends.
     observations : sequence of Observation
         All trials.
     stopped : bool
-        Whether more of them were wanted than allowed.
+        Whether the search reached its largest number of trials.
     warnings : list of str
-        What the caller knows beside: they come first.
+        Further warnings, which come first.
     """
     kept = np.nan if ends.kept is None else ends.kept.load
     broken = np.nan if ends.broken is None else ends.broken.load
@@ -38,7 +38,10 @@ def answer(
     room = (upper - lower) / goal.resolution - 1 - len(ends.flaky)
     narrow = decided and (upper - lower <= goal.width_ratio * upper * (1 + 1e-9) or room < 0.5)
     if stopped:
-        warnings = [*warnings, f"stopped after {len(observations)} trials, the most allowed: the ends may give way yet"]
+        warnings = [
+            *warnings,
+            f"stopped after {len(observations)} trials, the most allowed: the ends may still move",
+        ]
     elif decided and not narrow:
         warnings = [*warnings, _too_wide(goal, lower, upper)]
     full = [o for o in observations if o.duration_s >= goal.final_s]

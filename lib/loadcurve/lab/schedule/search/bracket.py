@@ -11,8 +11,8 @@ From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 
 
 Three things differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
 (`verdict`) instead of a majority within a Goal Duration Sum, which is nearly a coin's toss at a load that breaks a
-little more than every second trial.  And a load that is neither is reported as flaky: the ends are sought on both its
-sides.
+little more than every second trial.  And a load that is neither is called flaky: the search looks for the
+ends on both its sides.
 
 A trial that leaves an interval of the width w = ln(upper / lower) takes, in steps that are even on log scales,
 
@@ -20,8 +20,8 @@ A trial that leaves an interval of the width w = ln(upper / lower) takes, in ste
 
 with :math:`w_1` the wanted width, and :math:`T_0, T_1` the shortest duration and that which decides.
 
-So the first trials are short, and one alone moves an end.  What they got wrong shows when the ends are decided: an end
-that is contradicted gives way, and the search goes on from there, without short trials.
+So the first trials are short, and a single one moves an end.  Their errors show when the ends are decided: an end that
+longer trials contradict moves, and the search continues from there without short trials.
 """
 
 import math
@@ -92,7 +92,7 @@ class Bracket(Section):
 
 @dataclass(frozen=True)
 class Ends:
-    """Where the search stands.
+    """The present state of a search.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Ends:
 
 
 def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:
-    """Sort the loads tried, from the side where the objective is kept, and say where it changes.
+    """Sort the tried loads from the side where the objective is kept, and find where the verdict changes.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> E
         tallies[last] if last >= 0 else None,
         tallies[first] if first < len(tallies) else None,
         tuple(found for found in tallies[last + 1 : first] if found.leaning == "flaky"),
-        # What short trials said was wrong once: the objective breaks with time, or they scatter too much.
+        # Short trials were wrong once: the objective breaks with time, or they scatter too much.
         goal.final_s if any(_misled(by_load[found.load], found.leaning) for found in tallies) else goal.initial_s,
     )
 
@@ -190,7 +190,7 @@ def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
 
 
 def _on_grid(goal: Bracket, load: float, a: float, b: float, to_whole: Callable[[float], int] = round) -> float | None:
-    """The load of the grid next to `load` that lies between `a` and `b`, or None where there is none."""
+    """The load of the grid nearest to `load` between `a` and `b`, or None where there is none."""
     low, high = min(a, b), max(a, b)
     # A load on the grid may miss its number by rounding; it is not between itself and its neighbour.
     first = math.floor((low - goal.lowest) / goal.resolution + 1e-9) + 1

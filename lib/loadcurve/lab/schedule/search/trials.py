@@ -1,6 +1,6 @@
 """The one protocol of all searches: a frozen state in, the next trial or the result out.
 
-A state holds its goal and what the trials showed, and nothing else decides what comes next.  So a search is resumed
+A state holds its goal and the observations of its trials, and only they decide what comes next.  So a search is resumed
 from its recorded trials alone.
 """
 
@@ -15,14 +15,14 @@ from loadcurve.errors import ValueRuleError
 
 @dataclass(frozen=True)
 class Trial:
-    """A run that is asked for.
+    """A run that a search requests.
 
     Attributes
     ----------
     load : float
-        Where: connections, an offered rate or a response size, as the goal means it.
+        Load of the run: connections, an offered rate or a response size, depending on the goal.
     duration_s : float
-        How long the generator runs, in whole seconds, for wrk takes no others.
+        How long the generator runs, in whole seconds, because wrk takes no others.
     """
 
     load: float
@@ -36,11 +36,11 @@ class Observation:
     Attributes
     ----------
     load, duration_s : float
-        As they were asked for.
+        As requested.
     value : float
         The measured quantity that the goal names.
     kept : bool or None
-        Whether the objective was kept; `Capacity` asks for it, the others do not look at it.
+        Whether the objective was kept; `Capacity` requires it, the other goals ignore it.
     """
 
     load: float
@@ -56,17 +56,17 @@ class Result:
     Attributes
     ----------
     lower, upper : float
-        Its ends; which of them is kept, the goal says.  0 and infinity where there is none.
+        Its ends; the goal defines which of them is kept.  0 and infinity where there is none.
     value : float
         The measured quantity that belongs to the answer; NaN where there is none.
     reached : bool
-        Whether both ends are decided, and the interval is as narrow as it was asked to be.
+        Whether both ends are decided, and the interval is as narrow as requested.
     decided_by : tuple of Observation
         The trials that decide the two ends.
     trials : int
-        All that were made.
+        Number of all trials.
     trial_s : float
-        Their durations together, in s.
+        Sum of their durations, in s.
     warnings : tuple of str
         What weakens the answer, with its numbers.
     """
@@ -112,12 +112,12 @@ def step(state: Search, observation: Observation) -> tuple[Search, Trial | Resul
     state : Search
         As `begin` or `step` returned it.
     observation : Observation
-        Of the trial that was asked for.  A trial that failed is no observation: make it again.
+        Of the requested trial.  A failed trial is no observation: repeat it.
 
     Raises
     ------
     ValueRuleError
-        When the search is over, or the observation is of another trial than the one asked for.
+        When the search is over, or the observation is of another trial than the requested one.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def step(state: Search, observation: Observation) -> tuple[Search, Trial | Resul
     if isinstance(asked, Result):
         raise ValueRuleError("observation", f"none: the search ended after {asked.trials} trials", observation)
     if (observation.load, observation.duration_s) != (asked.load, asked.duration_s):
-        raise ValueRuleError("observation", f"of the trial that was asked for, {asked}", observation)
+        raise ValueRuleError("observation", f"of the requested trial, {asked}", observation)
     seen = (*state.observations, observation)
     state = Search(state.goal, seen, state.goal.next(seen))
     return state, state.next
@@ -154,5 +154,5 @@ def resume(goal: Goal, observations: Iterable[Observation]) -> tuple[Search, Tri
 
 
 def seconds_of(observations: Iterable[Observation]) -> float:
-    """Return the durations together."""
+    """Return the sum of the durations."""
     return float(np.sum([o.duration_s for o in observations]))

@@ -19,7 +19,7 @@ _OUTWEIGH = 3
 
 
 def error_bound(trials: int) -> float:
-    """Return the most probability of a wrong decision by `trials` >= 2 that agree, or more with one dissent.
+    """Return the largest probability of a wrong decision by `trials` >= 2 that agree, or more with one dissent.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Tally:
     load : float
         Where.
     kept, broken : int
-        Verdicts of trials of full length.  While there are none, the last shorter one stands for them.
+        Verdicts of trials of full length.  While there are none, the last shorter one is used.
     full : int
         Trials of full length.
     decision : str

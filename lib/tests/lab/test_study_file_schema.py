@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from jsonschema import Draft7Validator
 from study_texts import HEAD, read, said
-from test_sections_faults import RIGHT
+from test_study_file_rules import RIGHT
 
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.lab.generators import GENERATORS
