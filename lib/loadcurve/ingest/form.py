@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from inspect import signature
 
 from loadcurve.ingest.ending import JSON, NEWLINE, Ending, warning_of
 from loadcurve.ingest.impossible import contradictions
@@ -22,8 +24,6 @@ class Form:
     signature : tuple of str
         Patterns without groups that capture.  The output begins at a line that matches one of them, after
         indentation.  The patterns of a whole document (JSON, XML) begin with ``\A``.
-    takes : tuple of str
-        Further arguments of the parser: ``timezone`` where the text holds local times, ``log_format``.
     commas : bool
         Whether a comma between digits is part of what is printed: a list, CSV, a log of words.
     ending : Ending
@@ -39,7 +39,6 @@ class Form:
     variant: str
     parser: Callable[..., Parsed]
     signature: tuple[str, ...]
-    takes: tuple[str, ...] = ()
     commas: bool = False
     ending: Ending = NEWLINE
     large: bool = False
@@ -49,6 +48,11 @@ class Form:
     def name(self) -> str:
         """``TOOL`` or ``TOOL:VARIANT``."""
         return f"{self.tool}:{self.variant}" if self.variant else self.tool
+
+    @cached_property
+    def takes(self) -> frozenset[str]:
+        """Further arguments of the parser: ``timezone`` where the text holds local times, ``log_format``."""
+        return frozenset(signature(self.parser).parameters) - {"text"}
 
     def parse(self, text: str, **known: str) -> Parsed:
         """Parse a text of this form after `clean`; of the known facts, the parser gets those that it takes.

@@ -179,13 +179,14 @@ CONNTRACK = Form(
     "",
     parse_conntrack,
     (
-        r"(?:\[[0-9.]{1,30}[ \t]*\][ \t]*)?(?:\[(?:NEW|UPDATE|DESTROY)\][ \t]*)?"
-        r"(?:ipv[46][ \t]+[0-9]+[ \t]+)?[a-z][a-z0-9-]{0,20}[ \t]+[0-9]{1,3}[ \t]+(?:[0-9]{1,10}[ \t]+)?"
-        r"(?:[A-Z_0-9]{1,20}[ \t]+)?src=[0-9a-f]",
+        (
+            r"(?:\[[0-9.]{1,30}[ \t]*\][ \t]*)?(?:\[(?:NEW|UPDATE|DESTROY)\][ \t]*)?"
+            r"(?:ipv[46][ \t]+[0-9]+[ \t]+)?[a-z][a-z0-9-]{0,20}[ \t]+[0-9]{1,3}[ \t]+(?:[0-9]{1,10}[ \t]+)?"
+            r"(?:[A-Z_0-9]{1,20}[ \t]+)?src=[0-9a-f]"
+        ),
         r"conntrack v[0-9.]+ \(conntrack-tools\): ",
         r"cpu=[0-9]+[ \t]+(?:found|searched)=[0-9]",
         r"entries[ \t]+[0-9]+[ \t]*\n[ \t]*searched[ \t]",
         r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )conntrack: ",
     ),
-    takes=("timezone",),
 )

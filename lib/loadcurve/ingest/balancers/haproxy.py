@@ -172,12 +172,4 @@ def _place(value: str, kind: str) -> dict:
     return {f"{end}_address": address, f"{end}_port": port if numbered else None}
 
 
-HAPROXY = Form(
-    "haproxy",
-    "",
-    parse_haproxy,
-    (r"(?:#[ \t]*)?pxname,svname,",),
-    commas=True,
-    takes=("timezone",),
-    ending=Ending(r".*,"),
-)
+HAPROXY = Form("haproxy", "", parse_haproxy, (r"(?:#[ \t]*)?pxname,svname,",), commas=True, ending=Ending(r".*,"))

@@ -90,9 +90,5 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
 
 
 PROC_IP_VS_STATS = Form(
-    "proc",
-    "ip_vs_stats",
-    parse_ip_vs_stats,
-    (r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing",),
-    takes=("timezone",),
+    "proc", "ip_vs_stats", parse_ip_vs_stats, (r"Total\s+Incoming\s+Outgoing\s+Incoming\s+Outgoing",)
 )

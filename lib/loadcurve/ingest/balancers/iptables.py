@@ -192,5 +192,4 @@ IPTABLES = Form(
         r"(?:\S*sh: (?:line [0-9]+: )?|sudo: )ip6?tables(?:-save)?: ",
     ),
     commas=True,
-    takes=("timezone",),
 )

@@ -333,7 +333,6 @@ PROC_IP_VS = Form(
         r"ess:Port Forward Weight ActiveConn InActConn[ \t]*\n\s*(?:(?:TCP|UDP|SCTP)\s+(?:[0-9A-F]{8}"
         r"|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):[0-9A-F]{4}\s|FWM\s+[0-9A-F]{8}\s)",
     ),
-    takes=("timezone",),
     # ipvsadm begins with the same line.
     before=("ipvsadm",),
 )
@@ -346,7 +345,6 @@ PROC_IP_VS_CONN = Form(
         r"Pro\s+FromIP\s+FPrt\s+ToIP\s",
         r"(?:TCP|UDP|SCTP)[ \t]+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})[ \t]+[0-9A-F]{4}[ \t]+[0-9A-Fa-f]",
     ),
-    takes=("timezone",),
 )
 
 IPVSADM = Form(
@@ -362,8 +360,10 @@ IPVSADM = Form(
         r"VIP:VPORT\s+TOTAL\s",
         r"(?:TCP|UDP|SCTP|IP)[ \t]+[0-9]{2,9}:[0-9]{2}[ \t]+[A-Z_]{3,12}[ \t]+\S{1,99}:\w{1,40}[ \t]",
         r"\[[0-9]{1,3}\](?:tcp|udp|icmp|--)[ \t]+[0-9]{1,9}s[ \t]",
-        r"(?:TCP|UDP|SCTP)[ \t]+\S{1,99}:\w{1,40}[ \t]+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos"
-        r"|conhash)\s",
+        (
+            r"(?:TCP|UDP|SCTP)[ \t]+\S{1,99}:\w{1,40}[ \t]+(?:w?rr|w?lc|lblcr?|[dsm]h|sed|nq|fo|ovf|twos"
+            r"|conhash)\s"
+        ),
         r"-(?:>|&gt;)[ \t]*\S{1,99}[ \t]+(?:Route|Masq|Tunnel|Local|FullNat|SNAT)[ \t]+[0-9]",
         r"-[Aa] (?:-[tufq]|--(?:tcp|udp|sctp|fwmark)-service) \S{1,99} (?:-6 )?-[sr] ",
         r"Timeout \(tcp tcpfin udp\)",
@@ -374,5 +374,4 @@ IPVSADM = Form(
         r"cannot open file /proc/net/ip_vs",
         r"cat: /proc/net/ip_vs",
     ),
-    takes=("timezone",),
 )

@@ -226,20 +226,6 @@ def _json_service(parts: list[dict], target: dict, group: str, connections: int)
     return row
 
 
-NFT_JSON = Form(
-    "nft",
-    "json",
-    parse_nft_json,
-    (r'\A\s*\{\s*"nftables"\s*:',),
-    ending=JSON,
-)
+NFT_JSON = Form("nft", "json", parse_nft_json, (r'\A\s*\{\s*"nftables"\s*:',), ending=JSON)
 
-NFT = Form(
-    "nft",
-    "",
-    parse_nft,
-    (r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",),
-    commas=True,
-    takes=("timezone",),
-    ending=Ending(r"\}"),
-)
+NFT = Form("nft", "", parse_nft, (r"table (?:ip6?|inet|arp|bridge|netdev) \S+ \{",), commas=True, ending=Ending(r"\}"))

@@ -100,5 +100,4 @@ ETHTOOL = Form(
         r"no stats available",
         r"Cannot get stats strings information: ",
     ),
-    takes=("timezone",),
 )

@@ -150,10 +150,11 @@ IP_LINK = Form(
     "link",
     parse_ip_link,
     (
-        r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:(?![ \t]*[0-9]{1,9}: )[^\n]*\n){1,12}?"
-        r"[ \t]*RX:[ \t]+bytes[ \t]+packets",
+        (
+            r"[0-9]{1,9}: [^\s:]{1,80}: <[^>\n]*>[^\n]*\n(?:(?![ \t]*[0-9]{1,9}: )[^\n]*\n){1,12}?"
+            r"[ \t]*RX:[ \t]+bytes[ \t]+packets"
+        ),
     ),
-    takes=("timezone",),
 )
 
 IP_LINK_JSON = Form(

@@ -94,15 +94,18 @@ NETSTAT = Form(
     "",
     parse_netstat,
     (
-        r"(?:Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt):[ \t]*\n(?=[ \t]*(?:[0-9]+ [^\W\d]"
-        r"|[A-Z]\w*: -?[0-9]))",
-        r"[0-9]+ (?:times the listen queue of a socket overflowed|SYNs to LISTEN sockets "
-        r"|segments retrans|active connections? openings|passive connection openings"
-        r"|failed connection attempts|connection resets received|invalid SYN cookies received"
-        r"|SYN cookies |packets? (?:pruned|collapsed|rejects?) |TCP sockets finished time wait"
-        r"|resets received for embryonic|delayed acks sent|packet receive errors|receive buffer errors"
-        r"|fast retransmits|times recovered from packet loss|connections (?:reset|aborted) due to"
-        r"|other TCP timeouts|timeouts after )",
+        (
+            r"(?:Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt):[ \t]*\n(?=[ \t]*(?:[0-9]+ [^\W\d]"
+            r"|[A-Z]\w*: -?[0-9]))"
+        ),
+        (
+            r"[0-9]+ (?:times the listen queue of a socket overflowed|SYNs to LISTEN sockets "
+            r"|segments retrans|active connections? openings|passive connection openings"
+            r"|failed connection attempts|connection resets received|invalid SYN cookies received"
+            r"|SYN cookies |packets? (?:pruned|collapsed|rejects?) |TCP sockets finished time wait"
+            r"|resets received for embryonic|delayed acks sent|packet receive errors|receive buffer errors"
+            r"|fast retransmits|times recovered from packet loss|connections (?:reset|aborted) due to"
+            r"|other TCP timeouts|timeouts after )"
+        ),
     ),
-    takes=("timezone",),
 )

@@ -132,7 +132,6 @@ NSTAT = Form(
         r"#(?:kernel[ \t]*$|[0-9]+\.[0-9]+ sampling_interval=)",
         r"(?:Ip6?|Icmp6?|Tcp|TcpExt|IpExt|Udp6?)[A-Z]\w+[ \t]+[0-9]+[ \t]+[0-9]+\.[0-9][ \t]*$",
     ),
-    takes=("timezone",),
 )
 
 NSTAT_JSON = Form(

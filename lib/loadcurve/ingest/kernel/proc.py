@@ -99,8 +99,10 @@ PROC = Form(
         r"sl[ \t]+local_address[ \t]+rem",
         r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}",
         r"Inter-\|[ \t]*Receive",
-        r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*"
-        r"[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]",
+        (
+            r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]\w+(?:[ \t]+[A-Z]\w+)*"
+            r"[ \t]*\n[ \t]*[A-Z]\w+:[ \t]+-?[0-9]"
+        ),
         r"Ip6InReceives[ \t]+[0-9]+[ \t]*$",
         r"sockets:[ \t]+used[ \t]+[0-9]",
         r"TCP6?:[ \t]+inuse[ \t]+[0-9]",
@@ -108,5 +110,4 @@ PROC = Form(
         r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
         r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
     ),
-    takes=("timezone",),
 )

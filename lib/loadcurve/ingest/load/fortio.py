@@ -213,10 +213,6 @@ FORTIO = Form(
     "fortio",
     "",
     parse_fortio,
-    (
-        r"Fortio \S+ running at ",
-        r"Ended after \S+ : [0-9]+ calls\.",
-        r"Aggregated Function Time : count ",
-    ),
+    (r"Fortio \S+ running at ", r"Ended after \S+ : [0-9]+ calls\.", r"Aggregated Function Time : count "),
     ending=Ending(r"All done .* qps", section=r"All done ", after=r"Sockets used:", name="'All done'"),
 )

@@ -315,17 +315,10 @@ H2LOAD = Form(
         r"(?:[\w./-]{1,40}: ){1,3}h2load: (?:command )?not found",
     ),
     ending=Ending(
-        r"req/s[ \t]+:.*%",
-        section=r"(?:req/s|TTFB)[ \t]+:",
-        after=r"finished in ",
-        name="the rates of the clients",
+        r"req/s[ \t]+:.*%", section=r"(?:req/s|TTFB)[ \t]+:", after=r"finished in ", name="the rates of the clients"
     ),
 )
 
 H2LOAD_REQUESTS = Form(
-    "h2load",
-    "requests",
-    parse_h2load_log,
-    (r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n",),
-    commas=True,
+    "h2load", "requests", parse_h2load_log, (r"\A\s*[0-9]{16}\t-?[0-9]{1,3}\t[0-9]{1,12}[ \t]*\n",), commas=True
 )

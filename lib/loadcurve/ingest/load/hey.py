@@ -397,20 +397,11 @@ OHA = Form(
     "oha",
     "",
     parse_hey,
-    (
-        r"Summary:[ \t]*\n\s*Success rate:",
-        r"Response time distribution:[ \t]*$",
-    ),
+    (r"Summary:[ \t]*\n\s*Success rate:", r"Response time distribution:[ \t]*$"),
     ending=_HEY_ENDING,
 )
 
-GHZ = Form(
-    "ghz",
-    "",
-    parse_hey,
-    (r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",),
-    ending=_HEY_ENDING,
-)
+GHZ = Form("ghz", "", parse_hey, (r"Summary:[ \t]*\n\s*(?:Name:[^\n]*\n\s*)?Count:",), ending=_HEY_ENDING)
 
 HEY_REQUESTS = Form(
     "hey",

@@ -99,8 +99,10 @@ K6_JSON = Form(
     "json",
     parse_k6_json,
     (
-        r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
-        r'|testRunDurationMs"))',
+        (
+            r'\A(?:[^{\n]*\n){0,20}\s*\{(?=[\s\S]{0,20000}?"(?:http_reqs"|http_req_|root_group"'
+            r'|testRunDurationMs"))'
+        ),
     ),
     ending=JSON,
 )

@@ -171,13 +171,7 @@ def _phases(document: object, text: str) -> list[dict]:
     return rows
 
 
-OHA_REQUESTS = Form(
-    "oha",
-    "requests",
-    parse_oha_csv,
-    (r"request-start,DNS,DNS\+dialup,",),
-    commas=True,
-)
+OHA_REQUESTS = Form("oha", "requests", parse_oha_csv, (r"request-start,DNS,DNS\+dialup,",), commas=True)
 
 OHA_JSON = Form(
     "oha",

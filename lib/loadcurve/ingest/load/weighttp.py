@@ -231,8 +231,10 @@ WEIGHTTP = Form(
         r"finished in [0-9]+ sec,",
         r"\{\s*\"reqs_per_sec\"",
         r"error: (?:socket|connect|read|write)\(\) failed: ",
-        r"error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname"
-        r"|no ssl support)",
+        (
+            r"error: (?:insane arguments|concur_count|thread_count|num of |could not resolve hostname"
+            r"|no ssl support)"
+        ),
     ),
     ending=Ending(r"traffic: .*bytes data|\}", section=r"traffic: ", after=r"requests: [0-9]", name="'traffic:'"),
 )

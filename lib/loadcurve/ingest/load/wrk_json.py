@@ -236,10 +236,4 @@ def _shown(value: object) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-WRK_JSON = Form(
-    "wrk",
-    "json",
-    parse_wrk_json,
-    (r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',),
-    ending=JSON,
-)
+WRK_JSON = Form("wrk", "json", parse_wrk_json, (r'\A(?:[^{\n]*\n){0,20}\s*\{\s*"wrk_reporter"\s*:',), ending=JSON)

@@ -112,8 +112,10 @@ NGINX_ACCESS_JSON = Form(
     "access-json",
     parse_access_json,
     (
-        r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent"
-        r"|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]",
+        (
+            r"\{(?=[^\n]{0,4000}?\"(?:remote_addr|time_local|time_iso8601|request_uri|request|http_user_agent"
+            r"|clientip|body_bytes_sent)\"\s*:)[^\n]{0,4000}?\"(?:http_)?(?:status|code)\"\s*:\s*\"?[0-9]"
+        ),
     ),
     commas=True,
     ending=JSON,

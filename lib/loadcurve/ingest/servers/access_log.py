@@ -166,7 +166,6 @@ APACHE_ACCESS = Form(
         r":]{8} [+-][0-9]{4}\] \"",
     ),
     commas=True,
-    takes=("log_format",),
     ending=Ending(r'.*"'),
     # Without its first field, a line of this form is one of nginx.
     before=("nginx:access",),
@@ -177,10 +176,11 @@ NGINX_ACCESS = Form(
     "access",
     parse_access_log,
     (
-        r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3}"
-        r" \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \"",
+        (
+            r"[^\s\[]\S{0,255}(?: [^\s\[]\S{0,255}){0,3}"
+            r" \[[0-9]{2}/[A-Z][a-z]{2}/[0-9]{4}:[0-9:]{8} [+-][0-9]{4}\] \""
+        ),
     ),
     commas=True,
-    takes=("log_format",),
     ending=Ending(r'.*"'),
 )

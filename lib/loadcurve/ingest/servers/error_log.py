@@ -99,7 +99,6 @@ NGINX_ERROR = Form(
     parse_error_log,
     (r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} \[(?:debug|info|notice|warn|error|crit|alert|emerg)\] ",),
     commas=True,
-    takes=("timezone",),
 )
 
 APACHE_ERROR = Form(
@@ -107,9 +106,10 @@ APACHE_ERROR = Form(
     "error",
     parse_error_log,
     (
-        r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
-        r"[a-z]+[0-9]?\] ",
+        (
+            r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,6})? [0-9]{4}\] \[(?:\w*:)?"
+            r"[a-z]+[0-9]?\] "
+        ),
     ),
     commas=True,
-    takes=("timezone",),
 )

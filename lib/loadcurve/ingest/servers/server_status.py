@@ -193,5 +193,4 @@ APACHE_SERVER_STATUS = Form(
         r"ServerUptimeSeconds: ",
     ),
     commas=True,
-    takes=("timezone",),
 )

@@ -132,6 +132,5 @@ NGINX_STUB_STATUS = Form(
     "stub_status",
     parse_stub_status,
     (r"(?:<[^>\n]{1,80}>)?Active connections:\s+[0-9]",),
-    takes=("timezone",),
     ending=Ending(r".*Waiting: [0-9]+"),
 )

@@ -242,7 +242,6 @@ IOSTAT = Form(
         r"|[^\W\d][^\s:：]{0,19}[:：]?[ \t]+(?:tps[ \t]+(?:Blk|kB|MB|sec)[_/]|(?:r/s|rrqm/s|rsec/s)[ \t])"
         r"|(?:tps|r/s|rrqm/s)[ \t][^\n]*[ \t]Device[ \t]*$)",
     ),
-    takes=("timezone",),
     ending=TWO_DECIMALS,
     # sar begins with the same line.
     before=("sar",),

@@ -93,6 +93,5 @@ IOSTAT_JSON = Form(
     "json",
     parse_iostat_json,
     (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"(?:avg-cpu|disk)\")(?![\s\S]{0,2000}?\"file-date\")",),
-    takes=("timezone",),
     ending=JSON,
 )

@@ -129,7 +129,6 @@ MPSTAT = Form(
         r"[ \t]+(?:(?:%iowait[ \t]+)?%idle[ \t]+intr/s|%iowait[ \t]+%irq[ \t])|intr/s[ \t]*$|(?:[0-9]+|HI"
         r"|NMI)/s[ \t])",
     ),
-    takes=("timezone",),
     ending=TWO_DECIMALS,
     # sar begins with the same line.
     before=("sar",),

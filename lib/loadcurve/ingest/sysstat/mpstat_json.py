@@ -101,9 +101,10 @@ MPSTAT_JSON = Form(
     "json",
     parse_mpstat_json,
     (
-        r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load"
-        r"|node-load|(?:sum|individual|soft)-interrupts)\")",
+        (
+            r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:cpu-load"
+            r"|node-load|(?:sum|individual|soft)-interrupts)\")"
+        ),
     ),
-    takes=("timezone",),
     ending=JSON,
 )

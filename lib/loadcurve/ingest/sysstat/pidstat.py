@@ -235,7 +235,6 @@ PIDSTAT = Form(
         r"(?:Linux +\S+ +\([^)\n]*\)[^\n]*\n\s*)?(?:#[ \t]*Time|(?![#>*%;-][ \t])\S[^\n]{0,24}?)"
         r"[ \t]+(?:UID|USER|PID|TGID)[ \t][^\n]*[ \t]Command[ \t]*$",
     ),
-    takes=("timezone",),
     # sar begins with the same line.
     before=("sar",),
 )

@@ -98,5 +98,4 @@ PIDSTAT_JSON = Form(
     "json",
     parse_pidstat_json,
     (r"\{\s*\"sysstat\"\s*:\s*\{(?![\s\S]{0,2000}?\"file-date\")(?=[\s\S]{0,2000}?\"(?:PID|pid|TGID|tgid)\"\s*:)",),
-    takes=("timezone",),
 )

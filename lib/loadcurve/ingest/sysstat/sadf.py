@@ -178,10 +178,6 @@ SADF = Form(
     "sadf",
     "",
     parse_sadf,
-    (
-        r"#? ?hostname;interval;timestamp",
-        r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )",
-    ),
-    takes=("timezone",),
+    (r"#? ?hostname;interval;timestamp", r"[^;\s]+;-1;[^;\n]{9,40};(?:LINUX-RESTART|COM )"),
     ending=TWO_DECIMALS,
 )

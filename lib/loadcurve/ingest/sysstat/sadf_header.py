@@ -76,23 +76,14 @@ def refuse_sadf(text: str) -> Parsed:
     raise ParseError(number, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)", lines[number - 1].strip())
 
 
-SADF_HEADER = Form(
-    "sadf",
-    "header",
-    parse_sadf_header,
-    (r"System activity data file: ",),
-    takes=("timezone",),
-)
+SADF_HEADER = Form("sadf", "header", parse_sadf_header, (r"System activity data file: ",))
 
 
 SADF_RAW = Form(
     "sadf",
     "raw",
     refuse_sadf,
-    (
-        r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; ",
-        r"<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux ",
-    ),
+    (r"[0-9:]{8}(?: [A-Z]{2,5})?; \S+; ", r"<\?xml [^>\n]*\?>\s*<!DOCTYPE svg[^>]*>\s*<svg[^>]*>\s*<text[^>]*>Linux "),
     commas=True,
 )
 

@@ -99,10 +99,5 @@ def _events(document: Group, name: str, number: int) -> Iterator[tuple[str, Grou
 
 
 SADF_JSON = Form(
-    "sadf",
-    "json",
-    parse_sadf_json,
-    (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")",),
-    takes=("timezone",),
-    ending=JSON,
+    "sadf", "json", parse_sadf_json, (r"\{\s*\"sysstat\"\s*:\s*\{(?=[\s\S]{0,2000}?\"file-date\")",), ending=JSON
 )

@@ -146,7 +146,6 @@ SADF_P = Form(
         r"\S{1,255}[ \t]+-?[0-9]{1,10}[ \t]+(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t][0-9:]{8}(?: \S{2,5})?"
         r"|[0-9]{9,11})[ \t]+(?:\S+[ \t]+(?:[%\w/.-]+)[ \t]+-?[0-9.,]+$|LINUX-RESTART|COM )",
     ),
-    takes=("timezone",),
     ending=TWO_DECIMALS,
     # The metric of a row, such as rxpck/s, looks like a heading of sar.
     before=("sar",),

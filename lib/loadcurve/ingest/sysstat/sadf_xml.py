@@ -133,6 +133,5 @@ SADF_XML = Form(
     parse_sadf_xml,
     (r"(?:<\?xml [^>\n]*\?>\s*)?(?:<!DOCTYPE sysstat|<sysstat[\s>])",),
     commas=True,
-    takes=("timezone",),
     ending=Ending(r"</sysstat>"),
 )

@@ -209,6 +209,5 @@ SAR = Form(
         r"Usage: sar ",
         r"(?:-?\w+: )?(?:line [0-9]+: )?sar: command not found",
     ),
-    takes=("timezone",),
     ending=TWO_DECIMALS,
 )

@@ -258,21 +258,11 @@ def parse_vmstat_statistics(text: str) -> Parsed:
     return Parsed("vmstat", {"counters": rows}, tuple(warnings))
 
 
-VMSTAT_STATISTICS = Form(
-    "vmstat",
-    "statistics",
-    parse_vmstat_statistics,
-    (r"[0-9]+ [kKmM] total memory[ \t]*$",),
-)
+VMSTAT_STATISTICS = Form("vmstat", "statistics", parse_vmstat_statistics, (r"[0-9]+ [kKmM] total memory[ \t]*$",))
 
 VMSTAT = Form(
     "vmstat",
     "",
     parse_vmstat,
-    (
-        r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]",
-        r"r +b +(?:w +)?swpd +free ",
-        r"disk- -+reads-",
-    ),
-    takes=("timezone",),
+    (r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -]", r"r +b +(?:w +)?swpd +free ", r"disk- -+reads-"),
 )
