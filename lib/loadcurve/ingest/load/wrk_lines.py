@@ -33,7 +33,7 @@ def _plain(line: str) -> str:
     line = line.strip(" \t\r*`")
     while line.startswith("^C"):
         line = line[2:].lstrip()
-    return line
+    return line if line.strip() else ""  # control characters are no word
 
 
 class Reader:
