@@ -5,19 +5,22 @@ all workers, on one address or on all; one worker alone; an address for each wor
 every worker accepts from every address, as nginx has it; the addresses spread the queue, not the workers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
+from loadcurve.lab.servers.nginx import Nginx, Process, Serving, Workers, nginx_service
 from loadcurve.lab.servers.responses import Response, Text
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.settings import Endpoint, check_address, check_choice, check_count
+from loadcurve.lab.servers.settings import Endpoint, check_address, check_choice
+from loadcurve.section import Check, Section
 
 LAYOUTS = ("A", "B", "C", "D", "E", "reuseport")
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(Section):
     """A server that listens according to a layout.
 
     Attributes
@@ -37,22 +40,20 @@ class Layout:
     """
 
     name: str
-    letter: str
-    addresses: tuple[str, ...]
+    letter: Annotated[str, Check(lambda name, letter: check_choice(name, letter, LAYOUTS))]
+    addresses: Annotated[tuple[str, ...], Check(check_address)]
     port: int
-    workers: int
+    workers: Workers
     response: Response = field(default_factory=Text)
     process: Process = field(default_factory=Process)
     serving: Serving = field(default_factory=Serving)
 
-    def __post_init__(self) -> None:
-        check_choice("letter", self.letter, LAYOUTS)
-        check_count("workers", self.workers, 1, 256)
-        for address in self.addresses:
-            check_address("addresses", address)
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if any(self._broken_types()):
+            return
         wanted = self.workers if self.letter == "D" else 1
         if not wanted <= len(set(self.addresses)) == len(self.addresses):
-            raise ValueRuleError("addresses", f"{wanted} or more for layout {self.letter}, each once", self.addresses)
+            yield ValueRuleError("addresses", f"{wanted} or more for layout {self.letter}, each once", self.addresses)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:

@@ -5,18 +5,21 @@ listens only on its socket in the run's folder and, if `listen` is given, on an 
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_program
+from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_program
+from loadcurve.section import Check, Range, Section
 
 TOOL = Tool("mariadbd", "database", "--version", "mariadb-server-core")
 
 DATABASE = "lab"
+Rows = Annotated[int, Range(1, 1_000_000)]
 
 
 @dataclass(frozen=True)
-class MariaDb:
+class MariaDb(Section):
     """A database server.
 
     Attributes
@@ -24,9 +27,9 @@ class MariaDb:
     name : str
         Of the service.
     rows : int
-        1–1000000 in its table ``lab.items``: ``id`` from 1 on, and ``name``.
+        Rows of its table ``lab.items``: ``id`` from 1 on, and ``name``.
     connections : int
-        1–10000, ``max_connections``.
+        ``max_connections``.
     buffer_mib : int
         Size of the buffer pool; by default far larger than the table, so that reads come from memory.
     listen : Endpoint or None
@@ -35,21 +38,12 @@ class MariaDb:
         Its name, or its absolute path.
     """
 
-    name: str
-    rows: int = 1000
-    connections: int = 151
-    buffer_mib: int = 128
-    listen: Endpoint | None = None
-    program: str = "mariadbd"
-
-    def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_count("rows", self.rows, 1, 1_000_000)
-        check_count("connections", self.connections, 1, 10_000)
-        check_count("buffer_mib", self.buffer_mib, 5, 65_536)
-        check_program("program", self.program)
-        if self.listen is not None:
-            check_endpoint("listen", self.listen)
+    name: Annotated[str, Check(check_name)]
+    rows: Rows = 1000
+    connections: Annotated[int, Range(1, 10_000)] = 151
+    buffer_mib: Annotated[int, Range(5, 65_536)] = 128
+    listen: Annotated[Endpoint | None, Check(check_endpoint)] = None
+    program: Annotated[str, Check(check_program)] = "mariadbd"
 
     @property
     def socket(self) -> str:

@@ -38,6 +38,9 @@ error_log stderr warn;
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
+Workers = Annotated[int, Range(1, 256)]
+
+
 @dataclass(frozen=True)
 class Process(Section):
     """How an nginx runs, whatever it serves."""
@@ -48,7 +51,7 @@ class Process(Section):
     modules: Annotated[tuple[str, ...], Check(check_path)] = ()
     """Absolute paths of the modules it has to load."""
 
-    workers: Annotated[int, Range(1, 256)] = 1
+    workers: Workers = 1
     """Its worker processes."""
 
     cpus: Annotated[tuple[int, ...], Range(0, 1023)] = ()

@@ -10,12 +10,12 @@ from typing import Annotated
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import PackageFile, Tool
-from loadcurve.lab.servers.mariadb import DATABASE, MariaDb, mariadb_service
+from loadcurve.lab.servers.mariadb import DATABASE, MariaDb, Rows, mariadb_service
 from loadcurve.lab.servers.nginx import Process, Serving, block, http_directives, nginx_process
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.settings import Endpoint, check_count, check_endpoint, check_name, check_path, check_program
-from loadcurve.section import Range, Section
+from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name, check_path, check_program
+from loadcurve.section import Check, Range, Section
 
 TOOL = Tool("php-fpm", "server of pages", "-v", "php-fpm")
 MYSQLI = PackageFile("php-mysql", "/usr/lib/php/*/mysqli.so", "connects PHP to a database")
@@ -97,8 +97,11 @@ class Page(Section):
         )
 
 
+Children = Annotated[int, Range(1, 1000)]
+
+
 @dataclass(frozen=True)
-class PhpFpm:
+class PhpFpm(Section):
     """PHP's process manager with a fixed number of workers.
 
     Attributes
@@ -106,23 +109,17 @@ class PhpFpm:
     name : str
         Of the service.
     children : int
-        1–1000, ``pm.max_children``: how many requests it works on at once.
+        ``pm.max_children``: number of requests that it handles at the same time.
     program : str
         Its name, or its absolute path; Debian's has its version in the name.
     extensions : str
         Absolute path of the folder with its extensions.
     """
 
-    name: str
-    children: int
-    program: str
-    extensions: str
-
-    def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_count("children", self.children, 1, 1000)
-        check_program("program", self.program)
-        check_path("extensions", self.extensions)
+    name: Annotated[str, Check(check_name)]
+    children: Children
+    program: Annotated[str, Check(check_program)]
+    extensions: Annotated[str, Check(check_path)]
 
     @property
     def socket(self) -> str:
@@ -215,9 +212,6 @@ def _passed(php: PhpFpm) -> list[str]:
     return [f"fastcgi_pass unix:{php.socket};", "fastcgi_read_timeout 300;"]
 
 
-Children = Annotated[int, Range(1, 1000)]
-
-
 @dataclass(frozen=True)
 class PhpSection(Section):
     """PHP-FPM behind an nginx, before a MariaDB, all on one host."""
@@ -228,7 +222,7 @@ class PhpSection(Section):
     page: Page = field(default_factory=Page)
     """What each request does."""
 
-    rows: Annotated[int, Range(1, 1_000_000)] = 1000
+    rows: Rows = 1000
     """Rows of the database's table, at least one for each query of the page."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
