@@ -383,3 +383,11 @@ def test_quantiles_beside_each_other():
     assert len(rows) == 4
     beside = LATENCY.replace("\n".join(rows), "\n".join(rows[i] + "    " + rows[i + 1].strip() for i in (0, 2)))
     assert parse_wrk(beside).tables["latency"].equals(parse_wrk(LATENCY).tables["latency"])
+
+
+@pytest.mark.parametrize("line", range(LATENCY.count("\n")))
+def test_a_line_of_control_characters_changes_no_table(line):
+    lines = LATENCY.split("\n")
+    parsed = parse_wrk("\n".join([*lines[:line], "\x1f", *lines[line:]]))
+    assert parsed.tables["runs"].equals(parse_wrk(LATENCY).tables["runs"])
+    assert parsed.tables["latency"].equals(parse_wrk(LATENCY).tables["latency"])
