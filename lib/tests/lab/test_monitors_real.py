@@ -17,15 +17,14 @@ from private_services import ask, free_endpoint, need, running
 from watched import start, watching
 
 import loadcurve
-from loadcurve.lab.balancers import NftSection, nft_rules
+from loadcurve.lab.balancers import IpvsSection, NftSection, ipvs_rules, nft_rules
 from loadcurve.lab.hosts.network import build, find_block
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.monitors import (
     Monitor,
-    ipvsadm,
+    counters,
     mpstat,
-    nft,
     nstat,
     proc,
     sar,
@@ -139,7 +138,9 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
     address = topology.node("S1").addresses[0]
     server = Endpoint(address, 8080)
     rules = nft_rules(NftSection(), (Endpoint(address, 80),), (server,), name="LB-1")
-    plan = watchers([ss_connections((8080,), 0.3), nft("LB-1", 0.3), proc(0.3, ["net/dev", "net/snmp"])], "S1")
+    plan = watchers(
+        [ss_connections((8080,), 0.3), counters("nft", rules.counters, 0.3), proc(0.3, ["net/dev", "net/snmp"])], "S1"
+    )
     with build(topology, ledger) as hosts, running(tmp_path, nginx_service(Nginx("S1", (server,))), host=hosts["S1"]):
         for name, text in rules.files.items():
             (tmp_path / name).write_text(text)
@@ -154,8 +155,8 @@ def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
             wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     balancer = loadcurve.read(tmp_path / "S1.nft.txt").tables["balancer"]
     assert balancer["connections"].iloc[-1] == 5 and balancer["time"].notna().all()
-    counters = loadcurve.read(tmp_path / "S1.proc.txt").tables["counters"]
-    assert set(counters.loc[counters["group"] == "net/dev", "item"]) == {"lo", "eth0"}
+    found = loadcurve.read(tmp_path / "S1.proc.txt").tables["counters"]
+    assert set(found.loc[found["group"] == "net/dev", "item"]) == {"lo", "eth0"}
     listening = loadcurve.read(tmp_path / "S1.ss.connections.txt").tables["connections"]
     assert (listening["state"] == "LISTEN").any()
 
@@ -194,7 +195,9 @@ def test_ipvs_where_the_kernel_has_it(tmp_path):
     need("ipvsadm")
     if not Path("/proc/net/ip_vs").exists():
         pytest.skip("no IPVS in this kernel")
-    with watching(tmp_path, plan := watchers([ipvsadm(0.3)])):
+    here = (Endpoint("127.0.0.1", 80),)
+    plan = watchers([counters("ipvsadm", ipvs_rules(IpvsSection(), here, here).counters, 0.3)])
+    with watching(tmp_path, plan):
         wait_until(lambda: all(map(has_sampled, plan_files(tmp_path, plan))))
     assert loadcurve.read(tmp_path / "local.ipvsadm.txt").tool == "ipvsadm"
 

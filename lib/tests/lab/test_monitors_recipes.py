@@ -1,16 +1,18 @@
 """Monitors as data: every form is one that ingestion reads, every value is checked, no word becomes an option."""
 
+import itertools
 import json
 
 import pytest
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.registry import form_of
+from loadcurve.lab.balancers import BALANCERS, BalancerHost
+from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.monitors import (
     Monitor,
-    ipvsadm,
+    counters,
     mpstat,
-    nft,
     nstat,
     proc,
     sar,
@@ -22,6 +24,15 @@ from loadcurve.lab.monitors import (
 )
 from loadcurve.lab.servers import Endpoint
 
+
+def _counting(name):
+    """Tool and command of a balancer's counters."""
+    ports = itertools.count(8080)
+    servers = (Endpoint("10.99.64.1", 80),)
+    host = BalancerHost("10.99.0.1", lambda: Endpoint("10.99.0.1", next(ports)), servers, {"10.99.0.2": 8}, ASSUMED)
+    return BALANCERS[name].start(BALANCERS[name].section(), host, 1).counting
+
+
 ALL = (
     sar(),
     mpstat(),
@@ -31,8 +42,7 @@ ALL = (
     nstat(),
     proc(),
     stub_status(Endpoint("127.0.0.1", 8080), "/status"),
-    ipvsadm(),
-    nft("LB-1"),
+    *(counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
 )
 
 
@@ -72,8 +82,6 @@ def test_ports_are_words_of_a_filter():
     [
         lambda: ss_connections(["80 )"]),
         lambda: ss_connections([0]),
-        lambda: nft("a; flush ruleset"),
-        lambda: nft("-f"),
         lambda: stub_status(Endpoint("127.0.0.1", 80), "/a HTTP/1.0\r\nX: y"),
         lambda: stub_status(Endpoint("127.0.0.1", 80), "status"),
         lambda: Monitor("../x", "ss", argv=("ss",)),

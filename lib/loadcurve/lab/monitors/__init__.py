@@ -7,7 +7,7 @@ the monitors of a host into the few processes that run them.  Access logs need n
 import sys
 
 from loadcurve.discovery import registered_by_name
-from loadcurve.lab.monitors.counters import PROC_FILES, ipvsadm, nft, nstat, proc, stub_status
+from loadcurve.lab.monitors.counters import PROC_FILES, counters, nstat, proc, stub_status
 from loadcurve.lab.monitors.monitor import Monitor, MonitoredHost, MonitorKind
 from loadcurve.lab.monitors.sockets import ss_connections, ss_details, ss_summary
 from loadcurve.lab.monitors.sysstat import mpstat, sar
@@ -23,9 +23,8 @@ __all__ = [
     "MonitorKind",
     "MonitoredHost",
     "Watcher",
-    "ipvsadm",
+    "counters",
     "mpstat",
-    "nft",
     "nstat",
     "proc",
     "sar",

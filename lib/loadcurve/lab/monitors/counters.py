@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.monitors.monitor import Monitor, MonitoredHost, MonitorKind
-from loadcurve.lab.servers.settings import Endpoint, check_name
+from loadcurve.lab.servers.settings import Endpoint
 
 TOOL = Tool("nstat", "kernel counters", "-V", "iproute2")
 # Per namespace are net/*; stat, softirqs and interrupts are machine-wide, in every namespace.
@@ -29,15 +29,9 @@ def stub_status(endpoint: Endpoint, path: str = "/", interval_s: float = 1) -> M
     return Monitor("stub-status", "nginx", "stub_status", interval_s, page=(endpoint, path))
 
 
-def ipvsadm(interval_s: float = 1) -> Monitor:
-    """Return the counters of IPVS for each service and server."""
-    return Monitor("ipvsadm", "ipvsadm", "", interval_s, ("ipvsadm", "-L", "-n", "--stats", "--exact"))
-
-
-def nft(balancer: str, interval_s: float = 1) -> Monitor:
-    """Return the counters in the table of the nft rules of this name."""
-    table = check_name("balancer", balancer).lower().replace("-", "_")
-    return Monitor("nft", "nft", "", interval_s, ("nft", "--numeric", "list", "table", "ip", table))
+def counters(tool: str, argv: tuple[str, ...], interval_s: float = 1) -> Monitor:
+    """Return the counters of a balancer, by the command that prints them for each server."""
+    return Monitor(tool, tool, "", interval_s, argv)
 
 
 def _status_page(interval_s: float, host: MonitoredHost) -> Monitor | None:
@@ -46,7 +40,7 @@ def _status_page(interval_s: float, host: MonitoredHost) -> Monitor | None:
 
 def _counters(interval_s: float, host: MonitoredHost) -> Monitor | None:
     tool, argv = host.counters
-    return Monitor(tool, tool, "", interval_s, argv) if argv else None
+    return counters(tool, argv, interval_s) if argv else None
 
 
 NSTAT = MonitorKind("nstat", "Counters of the kernel's network stack.", lambda interval_s, host: nstat(interval_s))
