@@ -1,6 +1,6 @@
 """The answer of a search or a stop: the sentence that ends it, and the file `answers.json` in the study's folder.
 
-A launch that goes on with a study walks through its recorded runs again, so the file is always that of all of them.
+A launch that resumes a study goes through its recorded runs again, so the file always covers all of them.
 """
 
 import json
