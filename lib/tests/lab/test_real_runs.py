@@ -263,7 +263,7 @@ def test_a_server_that_dies_makes_a_failed_run(launcher):
 
 def test_a_collector_that_fails_leaves_a_warning(tmp_path, small_study, monkeypatch):
     odd = Monitor("sar", "sar", argv=("sar", "--no-such-option"), repeats=True, stop="INT")
-    monkeypatch.setattr(monitors, "sar", lambda interval_s: odd)
+    monkeypatch.setitem(monitors.MONITORS, "sar", replace(monitors.MONITORS["sar"], on_host=lambda *_: odd))
     folder = launch(alone(small_study), tmp_path / "small")[0]
     run = read_run(folder)
     assert run.status == "finished"
