@@ -129,7 +129,7 @@ def test_wide_rows_tell_disks_from_interfaces():
     zeros = ";".join(["0.00"] * 8)
     parsed = parse_sadf(f"{text}h;1;1795214006;vda;{zeros};lo;{zeros};eth0;{zeros}\n")
     assert parsed.tables["disks"].device.tolist() == ["vda"]
-    with pytest.raises(ParseError, match="told apart"):
+    with pytest.raises(ParseError, match="can be distinguished"):
         parse_sadf(f"{text}h;1;1795214006;abc;{zeros};def;{zeros};ghi;{zeros}\n")
 
 
