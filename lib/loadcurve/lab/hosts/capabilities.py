@@ -1,4 +1,4 @@
-"""Where programs and modules are that distributions name in ways of their own."""
+"""Find programs and modules that have different names or paths on different distributions."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.tools import PackageFile, Tool, version, version_in, which
 
-# Run on a machine by ssh, Python 3.9 or newer: what an nginx says of itself, its modules, PHP-FPM, PHP's extensions.
+# Runs on a remote host with Python 3.9 or newer; prints nginx's version and modules, PHP-FPM, and PHP's extensions.
 _ASK = r"""
 import glob, json, os, re, shutil, subprocess, sys
 try:
@@ -47,18 +47,18 @@ _NO_PHP = "PHP is not installed: apt-get install php-fpm php-mysql"
 
 @dataclass(frozen=True)
 class Programs:
-    """What a host has.
+    """Programs and modules that a host has.
 
     Attributes
     ----------
     module : callable
-        File name of a module of nginx → its absolute path; raises LabError where it is not there.
+        File name of a module of nginx → its absolute path; raises LabError if the module is not installed.
     php : callable
-        Path of PHP-FPM, and of the folder with its extensions; raises LabError where they are not there.
+        Returns the paths of PHP-FPM and of the folder with its extensions; raises LabError if they are not installed.
     nginx_takes_early_errors : callable
-        Name or path of an nginx → whether it knows ``-e``, as it does from 1.19.5 on.
+        Name or path of an nginx → whether it supports the option ``-e``, which nginx has had since 1.19.5.
     is_root : bool
-        Whether its commands are root's.
+        Whether commands on the host run as root.
     """
 
     module: Callable[[str], str]
@@ -71,22 +71,22 @@ class Programs:
 
 
 def here() -> Programs:
-    """Return what this machine has, each asked for when it is needed."""
+    """Return the programs of this machine; each is looked up when it is first needed."""
     return Programs(_module, _php, _takes_early_errors, os.geteuid() == 0)
 
 
 def there(executor: Executor) -> Programs:
-    """Return what a machine by ssh has; it is asked as long as the place is open, and once for each nginx.
+    """Return the programs of a remote host; they are looked up while the executor is open, once for each nginx.
 
     Parameters
     ----------
     executor : Executor
-        Executor on the machine; errors begin with the name of its host.
+        Executor on the remote host; error messages begin with the name of the host.
 
     Raises
     ------
     LabError
-        When it cannot be asked.
+        When the lookup on the host fails.
     """
 
     @cache
@@ -117,12 +117,12 @@ def there(executor: Executor) -> Programs:
 ASSUMED = Programs(
     lambda name: f"/usr/lib/nginx/modules/{name}", lambda: ("php-fpm", "/usr/lib/php"), lambda _: True, True
 )
-"""What a study is checked with before anybody asks the machine."""
+"""Assumed programs, with which a study is checked before any host is queried."""
 
 
 @cache
 def _module(name: str) -> str:
-    """Where nginx itself says its modules are."""
+    """Return the path of a module in the folder that ``nginx -V`` reports."""
     if (path := which("nginx")) is not None:
         done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10, check=False)
         found = re.search(r"--modules-path=(\S+)", done.stderr)
@@ -151,6 +151,6 @@ def _takes_early_errors(program: str) -> bool:
 
 
 def _is_recent(said: str) -> bool:
-    """Whether a version is 1.19.5 or later; one that is not told is."""
+    """Return whether a version is 1.19.5 or later; an unknown version counts as later."""
     numbers = tuple(int(part) for part in said.split(".") if part.isdigit())
     return not numbers or numbers >= (1, 19, 5)

@@ -1,4 +1,4 @@
-"""Detect that the wall clock was set during a run: it advanced by another time than the monotonic clock."""
+"""Detect that the wall clock was set during a run, by comparing it with the monotonic clock."""
 
 import time
 
@@ -10,8 +10,8 @@ _READINGS = 5
 def both_clocks() -> tuple[float, float]:
     """Return wall clock and monotonic clock of this machine now, in s.
 
-    The fastest of several readings is taken: a process that is preempted between the two clocks reads them at different
-    times.
+    The function returns the fastest of several readings, because a process that is preempted between the two clocks
+    reads them at different times.
     """
     readings = [(time.monotonic(), time.time(), time.monotonic()) for _ in range(_READINGS)]
     before, wall, after = min(readings, key=lambda each: each[2] - each[0])
@@ -26,7 +26,7 @@ def clock_step(before: tuple[float, float], after: tuple[float, float], host: st
     before, after : tuple of float
         Wall clock and monotonic clock of one machine, in s.
     host : str
-        Its name, where it is not this machine.
+        Name of the machine; empty for this machine.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Programs that the laboratory starts: where they are on this machine, their versions, how to get missing ones.
+"""Find the programs that the laboratory starts, their versions, and how to install missing ones.
 
-A module that starts a program registers it by a constant of class `Tool`; `loadcurve.lab.known_tools` collects them.
+A module that starts a program registers it with a constant of class `Tool`; `loadcurve.lab.known_tools` collects them.
 """
 
 import os
@@ -11,30 +11,30 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# Daemons are outside the PATH of ordinary users on Debian.
+# On Debian, daemons are not in the PATH of ordinary users.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 
-_PATIENCE_S = 10.0  # for a tool that waits instead of printing its version
+_PATIENCE_S = 10.0  # limit for a tool that waits for input instead of printing its version
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, and where it comes from.  `lib/packages.py` reads its arguments from the source: use literals.
+    """A program, and how to install it.  `lib/packages.py` reads its arguments from the source: use literals.
 
     Attributes
     ----------
     name : str
-        Its command.
+        Command of the program.
     use : str
-        What it is used for, in a few words.
+        Purpose, in a few words.
     version_option : str
-        Option that makes it print its version; empty where there is none.
+        Option that prints the version; empty if there is none.
     package : str
-        Debian's package; empty where there is none.
+        Debian package; empty if there is none.
     source : str
-        Where else to get it.
+        Other source of the program.
     group : str
-        Who installs the package: ``lab-tools`` (`make`), ``lab-test`` (`make lab-test`), or empty for nobody.
+        Group of packages that a command installs: ``lab-tools`` (`make`), ``lab-test`` (`make lab-test`), or empty.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Tool:
 
     @property
     def remedy(self) -> str:
-        """How to get it."""
+        """How to install the program."""
         return f"apt-get install --no-install-recommends {self.package}" if self.package else self.source
 
     def __str__(self) -> str:
@@ -57,18 +57,18 @@ class Tool:
 
 @dataclass(frozen=True)
 class PackageFile:
-    """A file that a tool needs and another package installs, such as a module; literals, as for `Tool`.
+    """A file that a tool needs from another package, such as a module; use literals, as for `Tool`.
 
     Attributes
     ----------
     package : str
-        Debian's package.
+        Debian package.
     path : str
-        Its absolute path there; a pattern of the shell.
+        Absolute path of the file on Debian; a glob pattern.
     use : str
-        What it does.
+        Purpose, in a few words.
     group : str
-        Who installs the package, as in `Tool`.
+        Group of packages, as in `Tool`.
     """
 
     package: str
@@ -78,31 +78,31 @@ class PackageFile:
 
     @property
     def name(self) -> str:
-        """Its file name."""
+        """Name of the file."""
         return self.path.rpartition("/")[2]
 
 
 def which(tool: str) -> str | None:
-    """Path of a tool, also where ordinary users do not look; None when it is not installed."""
+    """Return the path of a tool on `SEARCH_PATH`; None if it is not installed."""
     return shutil.which(tool, path=SEARCH_PATH) or (_newest_php() if tool == "php-fpm" else None)
 
 
 def _newest_php() -> str | None:
-    """Debian's PHP-FPM has its version in its name; the newest one is the last."""
+    """Return the newest PHP-FPM, or None; Debian puts the version in the file name, so the newest sorts last."""
     programs = sorted(Path("/usr/sbin").glob("php-fpm[0-9]*"))
     return str(programs[-1]) if programs else None
 
 
 @cache
 def version(tool: Tool, program: str = "") -> str:
-    """Return the version that a tool prints: the first number with a dot in its output; empty where it prints none.
+    """Return the version that a tool prints: the first number with a dot in its output; empty if it prints none.
 
     Parameters
     ----------
     tool : Tool
-        Which one.
+        Tool to start.
     program : str
-        Name or path of the program, where it is not the usual one.
+        Name or path of the program, if it differs from the tool's.
     """
     path = which(program or tool.name)
     if path is None or not tool.version_option:
@@ -117,7 +117,7 @@ def version(tool: Tool, program: str = "") -> str:
 
 
 def version_in(words: str) -> str:
-    """Return the first number with a dot in what a tool prints; empty where there is none.
+    """Return the first number with a dot in the output of a tool; empty if there is none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Versions of the tools of a run, as printed on their hosts."""
+"""Determine the versions of a run's tools on their hosts."""
 
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.executor import Executor
@@ -10,7 +10,7 @@ _ASK = (
     "sys.stdout.buffer.write(done.stdout + done.stderr)"
 )
 _LIMIT_S = 15.0
-# Versions on remote hosts by URL, tool and program, determined once for a launch.
+# Versions on remote hosts by URL, tool and program, determined once per launch.
 _known: dict[tuple[str, str, str], str] = {}
 
 
@@ -20,11 +20,11 @@ def version_at(executor: Executor, tool: Tool, program: str = "") -> str:
     Parameters
     ----------
     executor : Executor
-        Of the host.
+        Executor on the host.
     tool : Tool
-        Which one.
+        Tool to start.
     program : str
-        Its name or path, if not the usual one.
+        Name or path of the program, if it differs from the tool's.
     """
     own = "" if program == tool.name else program
     if executor.is_here:

@@ -1,8 +1,8 @@
-"""Named topologies: small functions from counts to a `Topology`.
+"""Named topologies: functions that return a `Topology` for given numbers of clients and servers.
 
-Addresses follow from the order of the hosts alone, so a study has the same ones everywhere::
+Addresses depend only on the order of the hosts, so a study has the same addresses on every machine::
 
-    10.99.0.0/16       the block, 10.99.0.0/18 its first network, 10.99.64.0/18 its second one
+    10.99.0.0/16       the block; its first network is 10.99.0.0/18, its second network 10.99.64.0/18
     10.99.2.1 .2 .3    addresses of the host with number 2 in the first network
 """
 
@@ -13,8 +13,8 @@ from dataclasses import replace
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.network.topology import Interface, Node, Topology
 
-# Blocks that nobody routes on the Internet: RFC 1918, and RFC 2544 (198.18.0.0/15, for benchmarks).  In order of
-# preference; high numbers of 10.0.0.0/8 are the ones that sites, clouds and containers use least.
+# Blocks that are not routed on the Internet: RFC 1918, and RFC 2544 (198.18.0.0/15, for benchmarks).  In order of
+# preference; sites, clouds and containers rarely use the upper part of 10.0.0.0/8.
 BLOCKS = (
     *(f"10.{n}.0.0/16" for n in (99, *range(240, 256), *range(100, 240))),
     *(f"172.{n}.0.0/16" for n in range(31, 15, -1)),
@@ -26,30 +26,31 @@ _MOST_HOSTS, _MOST_ADDRESSES = 63, 254
 
 
 def loopback() -> Topology:
-    """Everything on this machine, by its loopback address; nothing is made."""
+    """Return the topology without hosts: every process runs on this machine and uses its loopback address."""
     return Topology("loopback")
 
 
 def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """A client and a server in one network.
+    """Return a client and a server in one network.
 
     Parameters
     ----------
     addresses : int
-        Of each server, 1–254: a client has about 28,000 connections to each, its ephemeral ports.
+        Addresses of each server, 1–254; a client can open about 28,000 connections to each address, one per ephemeral
+        port.
     block : str
-        Addresses to take from, a /16; see `find_block`.
+        Block of addresses to use, a /16; see `find_block`.
     """
     return replace(several_clients(1, 1, addresses, block), name="client_server")
 
 
 def several_clients(clients: int = 2, servers: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Clients and servers in one network; parameters as in `client_server`."""
+    """Return clients and servers in one network; parameters as in `client_server`."""
     return Topology("several_clients", _in_one_network(_names("C", clients) + _names("S", servers), addresses, block))
 
 
 def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """A client, a proxy that answers for the servers, and servers, in one network.
+    """Return a client, a reverse proxy and servers in one network.
 
     The client reaches the servers directly as well, so that the cost of the proxy can be measured.
     """
@@ -58,10 +59,10 @@ def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOC
 
 
 def client_l4_servers(servers: int = 2, clients: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Clients and servers in two networks, and between them a balancer that passes on packets.
+    """Return clients and servers in two networks, connected by a balancer that forwards packets.
 
-    Clients talk to the balancer's address.  It rewrites the destination alone (DNAT, IPVS NAT), so that the servers
-    see the clients' addresses; their default route leads the answers back through it.
+    Clients send requests to the balancer's address.  The balancer rewrites only the destination address (DNAT, IPVS
+    NAT), so the servers see the clients' addresses; their default route sends the responses through the balancer.
     """
     front, back = _addresses(block, 0), _addresses(block, 1)
     balancer = Node(
@@ -82,7 +83,7 @@ TOPOLOGIES = {
     recipe.__name__: recipe
     for recipe in (loopback, client_server, client_proxy_servers, client_l4_servers, several_clients)
 }
-"""Recipes by name, as a study names them."""
+"""Functions above by the name of the topology in a study."""
 
 
 def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
@@ -91,7 +92,7 @@ def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
     Parameters
     ----------
     routes : iterable of str
-        Destinations that the machine has routes to, such as ``192.0.2.0/24``; IPv6 ones do not matter.
+        Destinations that the machine has routes to, such as ``192.0.2.0/24``; IPv6 destinations are ignored.
     blocks : iterable of str
         Blocks to choose from.
 
@@ -119,7 +120,7 @@ def _names(role: str, count: int) -> list[tuple[str, str]]:
 
 
 def _in_one_network(hosts: list[tuple[str, str]], addresses: int, block: str) -> tuple[Node, ...]:
-    # A balancer has number 0 where there is one; clients and servers count from 1.
+    # The balancer, if any, has number 0; clients and servers count from 1.
     first, at = 0 if hosts[0][0] == "LB" else 1, _addresses(block, 0)
     return tuple(
         Node(name, role, (Interface("lan", "eth0", at(number, addresses if role == "S" else 1)),))
@@ -128,7 +129,7 @@ def _in_one_network(hosts: list[tuple[str, str]], addresses: int, block: str) ->
 
 
 def _addresses(block: str, network: int) -> Callable[[int, int], tuple[str, ...]]:
-    """Return a function: number of a host, how many → its addresses in a network of the block."""
+    """Return a function that maps a host's number and a count to that many addresses in a network of the block."""
     parsed = ipaddress.ip_network(block)
     if parsed.version != 4 or parsed.prefixlen != 16:
         raise ValueRuleError("block", "an IPv4 network with a prefix of 16", block)

@@ -34,7 +34,7 @@ from loadcurve.lab.hosts.process import guarded, pipe
 # Time limit of a delay line, which normally ends with its topology.
 _LONGEST_TOPOLOGY_S = 86_400.0
 _DELAY_LINE_START_LIMIT_S = 5.0
-# Its name in the run's folder, for a reader who repeats the run by hand.
+# File name of the delay line in the run's folder, for a reader who repeats the run by hand.
 _DELAY_LINE = "delay_line.py"
 
 
@@ -51,25 +51,25 @@ def build(
     Parameters
     ----------
     topology : Topology
-        What to build; `loopback` needs nothing.
+        Topology to build; `loopback` needs no setup.
     ledger : Ledger
         Records each resource before it is created.
     links : mapping of str to LinkConditions, optional
-        By name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
+        Conditions by name of a host (all its links), of one link, such as ``LB.back``, or of a network (all its links).
     hosts : mapping of str to HostSettings, optional
-        By name of a host.
+        Settings by name of a host.
     setup_log : SetupLog, optional
         Records the commands.
 
     Yields
     ------
     dict of str to Host
-        Name → host; only ``local`` for `loopback`.
+        Hosts by name; only ``local`` for `loopback`.
 
     Raises
     ------
     LabError
-        When a name is not in the topology, the machine cannot build it, or a link failed before the end.
+        When a name is not in the topology, the machine cannot build the topology, or a delay line ended early.
     """
     conditions = wiring.resolve(topology, links or {})
     settings = {node.name: HostSettings() for node in topology.nodes}
@@ -121,7 +121,7 @@ def _make(
     stack: contextlib.ExitStack,
     setup_log: SetupLog,
 ) -> None:
-    """Namespaces and veth pairs first, then delay lines, then all that lies in a namespace, at once."""
+    """Create namespaces and veth pairs, then delay lines, then configure all namespaces in parallel."""
     netem = any(c.delay_s for c in links.values()) and has_netem()
     delayed = frozenset(link for link, c in links.items() if c.delay_s and not netem)
     batch = wiring.namespaces_lines(topology, ledger.tag) + wiring.veth_lines(topology, ledger.tag, delayed)
@@ -142,7 +142,7 @@ def _make(
 
 
 def _conditions(space: str, devices: Mapping[str, LinkConditions], netem: bool) -> list[Invocation]:
-    """What makes the conditions of a namespace's devices."""
+    """Return the commands that set the conditions of a namespace's devices."""
     enter, made = ("ip", "netns", "exec", space), []
     if lines := "".join(tc_lines(device, condition, netem) for device, condition in devices.items()):
         made.append(Invocation(("tc", "-n", space, "-batch", "-"), lines))
@@ -159,7 +159,7 @@ def _start_delay_lines(
     stack: contextlib.ExitStack,
     setup_log: SetupLog,
 ) -> None:
-    """Start a delay line for each link with delay; without its launcher it cannot print `ready`, and ends."""
+    """Start a delay line for each link with delay; a delay line ends if it cannot print `ready` to the launcher."""
     lines = []
     for (host, network), delay_s in delays.items():
         (device,) = (i.name for i in topology.node(host).interfaces if i.network == network)
@@ -173,7 +173,7 @@ def _start_delay_lines(
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            pass_fds=(ledger.lock,),  # `clean` waits until it has ended
+            pass_fds=(ledger.lock,),  # `clean` waits until the delay line has ended
         )
         stack.push(partial(_stop, process))
         lines.append(process)
@@ -189,13 +189,13 @@ def _start_delay_lines(
 
 
 def _stop(process: subprocess.Popen, kind: type[BaseException] | None, *_: object) -> None:
-    """End a delay line; raise if it had ended before, unless another error is being raised."""
+    """End a delay line; raise an error if it had ended before, unless another error is being raised."""
     if process.poll() is not None:
         pipe(process.stdout).close()
         if kind is not None:
             return
         raise LabError(f"a delay line ended by itself, exit code {process.returncode}: its link was cut")
-    process.terminate()  # `timeout` passes it on
+    process.terminate()  # `timeout` forwards the signal
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(3)
     pipe(process.stdout).close()

@@ -1,7 +1,7 @@
-"""How the hosts of a run were made, kept with the run: a reader can make them again by hand.
+"""Record the commands that created the hosts of a run, so that a reader can repeat them by hand.
 
-``hosts.json`` has ``before`` and ``after``: what made the hosts and what removes them, in order, each an ``argv`` with
-its ``stdin``.  What ``stays`` runs as long as the hosts and says ``ready`` first.
+``hosts.json`` lists the commands that create the hosts (``before``) and those that remove them (``after``), in order,
+each with its ``argv`` and ``stdin``.  A command with ``stays`` runs as long as the hosts, and first prints ``ready``.
 """
 
 import json
@@ -16,14 +16,14 @@ NAME = "hosts.json"
 
 @dataclass
 class SetupLog:
-    """What made the hosts of a run.
+    """Commands that created the hosts of a run.
 
     Attributes
     ----------
     before, after : list of Invocation
-        What made them, and what removes them; in order.
+        Commands that create the hosts and commands that remove them, in order.
     files : dict of str to str
-        Files of the run's folder that it takes: name → text.
+        Files that the commands need, written to the run's folder: name → text.
     """
 
     before: list[Invocation] = field(default_factory=list)
@@ -31,13 +31,13 @@ class SetupLog:
     files: dict[str, str] = field(default_factory=dict)
 
     def note(self, made: Iterable[Invocation]) -> list[Invocation]:
-        """Note what is about to be run, and return it."""
+        """Add commands that are about to be run, and return them as a list."""
         made = list(made)
         self.before += made
         return made
 
     def keep(self, folder: Path) -> None:
-        """Write it into a run's folder; nothing where nothing was made."""
+        """Write ``hosts.json`` and its files to a run's folder; write nothing if no commands were recorded."""
         if not self.before:
             return
         steps = {"before": list(map(asdict, self.before)), "after": list(map(asdict, self.after))}

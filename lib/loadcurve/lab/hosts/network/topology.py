@@ -1,7 +1,7 @@
-"""Topologies as data: hosts with roles C (client), LB (balancer) and S (server), and the networks that join them.
+"""Topologies as data: hosts with roles C (client), LB (balancer) and S (server), and the networks that connect them.
 
-Each network is a bridge, each interface of a host a link to it.  Whatever stands here can be built: names and
-addresses are checked when a value is made.
+Each network is a bridge; each interface of a host is a link to a bridge.  The constructors check names and addresses,
+so every `Topology` can be built.
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loadcurve.errors import LabError, ValueRuleError
 
 ROLES = ("C", "LB", "S")
-# Names become names of namespaces and links; HOST-NETWORK must fit the 15 characters of a link's name.
+# Names become parts of the names of namespaces and links; HOST-NETWORK must fit in the 15 characters of a link's name.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,6}")
 
 
@@ -23,11 +23,11 @@ class Interface:
     Attributes
     ----------
     network : str
-        The network it leads to.
+        Network that the interface is attached to.
     name : str
-        As the host calls it: ``eth0``, ``eth1``.
+        Name of the interface on the host: ``eth0``, ``eth1``.
     addresses : tuple of str
-        With the length of the network's prefix; the first one is the host's own, the others are further ones.
+        Addresses with the prefix length of the network; the first is the primary address of the host.
     """
 
     network: str
@@ -49,13 +49,13 @@ class Node:
     Attributes
     ----------
     name, role : str
-        Such as ``S2`` and ``S``; the role is C, LB or S.
+        Name and role of the host, such as ``S2`` and ``S``; the role is C, LB or S.
     interfaces : tuple of Interface
-        The first one leads to the clients.
+        Interfaces of the host; the first one is on the network of the clients.
     gateway : str
-        Router for all that is not on its own networks; empty for none.
+        Default gateway; empty for none.
     forwards : bool
-        Whether it passes on packets that are not its own, as a balancer of packets does.
+        Whether the host forwards packets that are not addressed to it, as an L4 balancer does.
     """
 
     name: str
@@ -73,20 +73,20 @@ class Node:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses of its first interface, without prefix length."""
+        """Addresses of the first interface, without prefix length."""
         return tuple(a.partition("/")[0] for a in self.interfaces[0].addresses)
 
 
 @dataclass(frozen=True)
 class Topology:
-    """Hosts and how they are joined.
+    """Hosts and the networks that connect them.
 
     Attributes
     ----------
     name : str
-        The recipe that made it.
+        Name of the topology, such as ``client_server``.
     nodes : tuple of Node
-        Its hosts; none for loopback.
+        Hosts; empty for loopback.
     """
 
     name: str
@@ -103,16 +103,16 @@ class Topology:
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """Names of its networks, in order of first mention."""
+        """Names of the networks, in the order of the hosts' interfaces."""
         return tuple(dict.fromkeys(i.network for node in self.nodes for i in node.interfaces))
 
     def node(self, name: str) -> Node:
-        """Return the host of a name.
+        """Return the host with a name.
 
         Raises
         ------
         LabError
-            When there is none.
+            When no host has this name.
         """
         for node in self.nodes:
             if node.name == name:
@@ -121,16 +121,16 @@ class Topology:
         raise LabError(f"topology {self.name} has no host {name!r}; its hosts: {known}")
 
     def with_role(self, role: str) -> tuple[Node, ...]:
-        """Return the hosts of a role."""
+        """Return the hosts with a role."""
         return tuple(node for node in self.nodes if node.role == role)
 
     def links(self, name: str) -> tuple[tuple[str, str], ...]:
-        """Return the links, as host and network, that a name means: ``S1`` (of a host), ``LB.back``, ``back`` (all).
+        """Return the links (host, network) of a host (``S1``), of a network (``back``), or one link (``LB.back``).
 
         Raises
         ------
         LabError
-            When it names none.
+            When the name selects no link.
 
         Examples
         --------

@@ -1,7 +1,7 @@
-"""From a topology and its conditions to the batches that make it: pure text, nothing is run here.
+"""Turn a topology and its link conditions into batches for ip(8); the functions return text and run nothing.
 
-Every host is a namespace.  All bridges lie in one more, the switch, so that nothing of a study is ever in the
-machine's own namespace: no load can leave it, and the machine's firewall does not see it.
+Every host is a namespace.  All bridges are in one further namespace, the switch, so no part of a study is in the
+machine's own namespace: the load cannot leave the machine, and the machine's firewall does not process it.
 """
 
 import ipaddress
@@ -14,29 +14,29 @@ from loadcurve.lab.hosts.network.topology import Interface, Node, Topology
 Links = Mapping[tuple[str, str], LinkConditions]
 
 SWITCH = "net"
-# A TAP device drops what its reader has not fetched; this holds a burst of all connections of a large level.
+# A TAP device drops packets when its queue is full; this length holds a burst of all connections of a large level.
 _TAP_QUEUE_PACKETS = 10_000
 _LEAST_IPV6_MTU = 1280
 
 
 def namespace(tag: str, host: str) -> str:
-    """Name of a host's namespace, and with `SWITCH` that of the bridges."""
+    """Return the name of a host's namespace; with `SWITCH`, the name of the bridges' namespace."""
     return f"{tag}-{host}"
 
 
 def port(host: str, network: str) -> str:
-    """Name of a link's end in the switch."""
+    """Return the name of a link's end in the switch."""
     return f"{host}-{network}"
 
 
 def resolve(topology: Topology, conditions: Mapping[str, LinkConditions]) -> dict[tuple[str, str], LinkConditions]:
-    """Conditions of every link, as host and network; those that are not named have the defaults.
+    """Return the conditions of every link (host, network); links that are not named have the defaults.
 
     Raises
     ------
     LabError
-        When a name is not of a link, a link is named twice, or links of a network differ in their MTU: the bridge
-        between them would drop the larger packets without a word.
+        When a name is not the name of a link, when a link is named twice, or when links of one network differ in their
+        MTU: the bridge between them would silently drop the larger packets.
     """
     links: dict[tuple[str, str], LinkConditions] = {}
     for name, condition in conditions.items():
@@ -53,13 +53,16 @@ def resolve(topology: Topology, conditions: Mapping[str, LinkConditions]) -> dic
 
 
 def namespaces_lines(topology: Topology, tag: str) -> str:
-    """Batch for ip(8): a namespace for each host, one for the switch."""
+    """Return a batch for ip(8) that adds a namespace for each host and one for the switch."""
     names = [node.name for node in topology.nodes] + [SWITCH]
     return "".join(f"netns add {namespace(tag, name)}\n" for name in names)
 
 
 def veth_lines(topology: Topology, tag: str, without: frozenset[tuple[str, str]]) -> str:
-    """Batch for ip(8): a veth pair for each link but those that a delay line makes, both ends where they belong."""
+    """Return a batch for ip(8) that adds a veth pair, with each end in its namespace, for each link not in `without`.
+
+    A delay line creates the links in `without`.
+    """
     return "".join(
         f"link add name {i.name} netns {namespace(tag, node.name)} type veth "
         f"peer name {port(node.name, i.network)} netns {namespace(tag, SWITCH)}\n"
@@ -70,10 +73,10 @@ def veth_lines(topology: Topology, tag: str, without: frozenset[tuple[str, str]]
 
 
 def host_lines(node: Node, links: Links, settings: HostSettings, ipv6: bool) -> str:
-    """Batch for ``ip -n``: interfaces up, addresses, routes.
+    """Return a batch for ``ip -n`` that sets interfaces up and adds addresses and routes.
 
-    A congestion control that is not the namespace's own comes by the routes, since the kernel lets a namespace's
-    setting only be one that is free for all users.
+    A congestion control other than the namespace's default is set on the routes, because the kernel only accepts
+    unrestricted algorithms as the default of a namespace.
     """
     lines = ["link set dev lo up"]
     by_route = "" if settings.congestion_control == "reno" else f" congctl {settings.congestion_control}"
@@ -88,7 +91,7 @@ def host_lines(node: Node, links: Links, settings: HostSettings, ipv6: bool) -> 
 
 
 def switch_lines(topology: Topology, links: Links, ipv6: bool) -> str:
-    """Batch for ``ip -n``: a bridge for each network, every port on its own."""
+    """Return a batch for ``ip -n`` that adds a bridge for each network and attaches every port to its bridge."""
     lines = []
     for network in topology.networks:
         lines += [f"link add name br-{network} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"]
@@ -101,10 +104,10 @@ def switch_lines(topology: Topology, links: Links, ipv6: bool) -> str:
 
 
 def sysctl_words(node: Node, settings: HostSettings) -> tuple[str, ...]:
-    """Settings of a host as ``name=value``, the study's own last.
+    """Return the sysctl settings of a host as ``name=value``; the study's own settings come last.
 
-    Answers may come by another way than requests went (a balancer that rewrites addresses), so the check of the
-    reverse path is off; a router tells nobody of a shorter way.
+    Responses may take another path than requests (a balancer that rewrites addresses), so reverse-path filtering is
+    off; a router sends no ICMP redirects.
     """
     settled = {"net.ipv4.tcp_congestion_control": "reno"}
     for scope in ("all", "default", *(i.name for i in node.interfaces)):
@@ -116,8 +119,8 @@ def sysctl_words(node: Node, settings: HostSettings) -> tuple[str, ...]:
 
 
 def _up(device: str, mtu: int, ipv6: bool) -> list[str]:
-    # No address of its own, so no router solicitation and no multicast report is counted among a study's packets.
-    # A device with a smaller MTU than IPv6 needs (RFC 8200, section 5) has no IPv6, and refuses to hear of it.
+    # Without a link-local address, no router solicitation or multicast report is counted among a study's packets.
+    # A device with an MTU below the minimum of IPv6 (RFC 8200, section 5) has no IPv6 and rejects the option.
     quiet = [f"link set dev {device} addrgenmode none"] if ipv6 and mtu >= _LEAST_IPV6_MTU else []
     return [*quiet, f"link set dev {device} mtu {mtu} txqueuelen {_TAP_QUEUE_PACKETS} up"]
 

@@ -1,7 +1,7 @@
-"""Remote hosts by OpenSSH: a connection for a launch, an executor on it for each run.
+"""Remote hosts by OpenSSH: one connection per host and launch, and one executor on the connection per run.
 
-`connected` logs in for as long as a context lasts; `open_executor` returns a `RemoteExecutor`, with the methods of
-`Executor`.  The remote host runs `remote_agent.py`, which each session sends; nothing stays there.
+`connected` logs in for the duration of a context; `open_executor` returns a `RemoteExecutor`, with the methods of
+`Executor`.  The remote host runs `remote_agent.py`, which each session sends; no file remains on the remote host.
 """
 
 from loadcurve.lab.hosts.ssh.address import Address, parse_url

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from loadcurve.errors import ValueRuleError
 
 _URL = re.compile(r"ssh://(?P<user>[^@]+)@(?:\[(?P<ipv6>[^]]+)\]|(?P<host>[^]:@\[]+))(?::(?P<port>[0-9]{1,5}))?")
-# Nothing that an option begins with, that ssh expands (%), or that a shell of the user's own configuration would see.
+# Excludes a leading "-" (an option), "%" (expanded by ssh), and characters that are special to a shell, which the
+# user's ssh configuration may run.
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 _RULE = "ssh://USER@HOST or ssh://USER@HOST:PORT"
@@ -22,7 +23,7 @@ class Address:
     user, host : str
         The host is a name, an alias of the user's ssh configuration, or an IP address.
     port : int or None
-        None for what the user's ssh configuration says, else 22.
+        None for the port in the user's ssh configuration, or 22 if it names none.
     """
 
     user: str
@@ -31,7 +32,7 @@ class Address:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """As arguments of ssh, the last ones before the command."""
+        """Return the address as arguments of ssh, the last ones before the command."""
         port = ("-p", str(self.port)) if self.port else ()
         return (*port, "-l", self.user, "--", self.host)
 
@@ -42,8 +43,8 @@ def parse_url(url: str) -> Address:
     Raises
     ------
     ValueRuleError
-        When it is another kind of URL, its parts hold anything but letters, digits and ``. _ -``, begin with ``-``,
-        or its port is not within 1–65535.
+        When the URL has another scheme, when the user or the host contains characters other than letters, digits and
+        ``. _ -`` or begins with ``-``, or when the port is not within 1–65535.
 
     Examples
     --------

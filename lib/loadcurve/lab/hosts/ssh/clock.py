@@ -1,8 +1,8 @@
-"""How far the clocks of a host are from those of this machine, by exchanges of a few bytes.
+"""Measure the offset of a remote host's clocks from this machine's clocks by exchanging a few bytes.
 
-As NTP does it: the offset is ½[(T2 − T1) + (T3 − T4)], known to half of the round trip, and the exchange with the
-shortest round trip is the one to believe (RFC 5905, sections 8 and 10).  The host reads its clocks once in each
-exchange, so that here T2 = T3.
+The method is that of NTP: the offset is ½[(T2 − T1) + (T3 − T4)], with an error of at most half the round trip, and
+the exchange with the shortest round trip is used (RFC 5905, sections 8 and 10).  The host reads its clocks once in each
+exchange, so T2 = T3.
 """
 
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ from loadcurve.errors import ValueRuleError
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question to a host and its answer, in ns.
+    """A request to a host and its response, with times in ns.
 
     Attributes
     ----------
     asked_ns, answered_ns : tuple of int
-        Monotonic and wall clock of this machine, before the question and after the answer.
+        Monotonic and wall clock of this machine, before the request and after the response.
     read_ns : tuple of int
         Monotonic and wall clock of the host, between the two.
     """
@@ -35,9 +35,9 @@ class Offset:
     Attributes
     ----------
     monotonic_ns, wall_ns : int
-        Of the two clocks.
+        Offset of the monotonic clock and of the wall clock.
     bound_ns : int
-        Neither is further from the truth than this.
+        Largest possible error of each offset.
     """
 
     monotonic_ns: int
@@ -46,7 +46,7 @@ class Offset:
 
 
 def find_offset(exchanges: Iterable[Exchange]) -> Offset:
-    """Return the offset by the exchange with the shortest round trip.
+    """Return the offset computed from the exchange with the shortest round trip.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""One OpenSSH connection to a host for all that a launch does there.
+"""One OpenSSH connection to a remote host, shared by all commands of a launch.
 
-A master (ControlMaster) carries the connection; each command is a session of its own over it.  The user's own
-configuration, known hosts and agent are honoured, and a host whose key is not known is refused.  The master also runs
+A master (ControlMaster) carries the connection; each command is a separate session over it.  ssh uses the user's
+configuration, known hosts and agent, and refuses a host with an unknown key.  The master also runs
 the keeper of `remote_agent.py`, which holds a folder on the host.
 
-Nothing is left when the launcher is killed: its processes here end with it (``setpriv --pdeathsig``), so the
-connection closes, the host's keeper and commands see their input end, and the last of them removes the folder.  Where
-the network swallows even that, the keeper goes by the launcher's silence.
+Nothing is left when the launcher is killed.  Its local processes end with the launcher (``setpriv --pdeathsig``), so
+the connection closes; the keeper and the commands on the host read end-of-file, and the last of them removes the
+folder.  If the network drops the close as well, the keeper ends after hearing nothing from the launcher for a while.
 """
 
 import contextlib
@@ -32,19 +32,19 @@ from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.hosts.tools import which
 
 _REMOTE_AGENT = Path(__file__).with_name("remote_agent.py").read_text("utf-8")
-# The only command that the login shell of a host ever sees; what is to be done comes on standard input.
+# The only command passed to the login shell of a host; the agent reads its job from standard input.
 _BOOTSTRAP = "exec python3 -I -S -c " + shlex.quote(
     "import sys; far = sys.stdin.buffer; exec(far.read(int(far.readline())))"
 )
 _OLDEST_PYTHON = [3, 9]
-# Before the caller's options, since ssh takes the first value of each.
+# Placed before the caller's options, because ssh uses the first value of each option.
 _FIRM = ("BatchMode=yes", "ControlMaster=yes", "ControlPersist=no", "RemoteCommand=none", "PermitLocalCommand=no",
          "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "LogLevel=INFO")  # fmt: skip
 _DEFAULT = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
-# For one login, with the name service and a busy host: longer than ConnectTimeout.
+# Limit of one login, including name resolution and a busy host: longer than ConnectTimeout.
 _LOGIN_LIMIT_S = 30.0
 _ANSWER_LIMIT_S = 20.0
-# The keeper hears from the launcher this often, and ends after such a silence: a launcher may be busy for a while.
+# The launcher sends the keeper a line this often; the keeper ends after a longer silence, as the launcher may be busy.
 _WORD_EVERY_S = 5.0
 _SILENCE_S = 60.0
 _END_LIMIT_S = 5.0
@@ -52,12 +52,12 @@ _MOST_BYTES = 16 * 1024 * 1024
 
 
 class Connection:
-    """A host that is logged in to; made by `connected`.
+    """A logged-in ssh connection to a host, created by `connected`.
 
     Attributes
     ----------
     url : str
-        As the study names it.
+        URL of the host as written in the study.
     """
 
     def __init__(self, url: str, control: Path, master: subprocess.Popen, words: IO[bytes], prefix: tuple[str, ...]):
@@ -66,10 +66,10 @@ class Connection:
         self._host = parse_url(url).host
         self._numbers, self._base, self._keeper, self._greeted = 0, "", 0, 0
         self._answers, self._in_step = Reader(pipe(master.stdout).fileno(), _LOGIN_LIMIT_S), False
-        self._lock = threading.RLock()  # one question at a time, and no word of `_speaking` within it
+        self._lock = threading.RLock()  # one request at a time; `_speaking` must not send during a request
 
     def greet(self) -> None:
-        """Start the keeper; see `connected` for what is raised."""
+        """Start the keeper; raise the errors listed at `connected`."""
         _send(self._master, {"verb": "keep", "silence_s": _SILENCE_S})
         try:
             line = self._answers.line()
@@ -87,35 +87,35 @@ class Connection:
         if python < _OLDEST_PYTHON:
             raise LabError(f"{self.url}: python3 must be 3.9 or newer there, got {'.'.join(map(str, python))}")
         self._base, self._keeper, self._in_step = base, keeper, True
-        self._greeted = len(_text(self._words))  # a banner, a warning: no reason for what happens later
+        self._greeted = len(_text(self._words))  # login banners and warnings do not explain later errors
 
     def number(self) -> int:
-        """Return a number that nothing else on the host has in this connection."""
+        """Return a number that is unique within this connection."""
         self._numbers += 1
         return self._numbers
 
     def folder(self, number: int) -> str:
-        """Path on the host of a folder with a number, to be made there."""
+        """Return the path on the host of the folder with this number; the folder need not exist yet."""
         return f"{self._base}/{number}"
 
     def say(self, line: bytes = b"") -> None:
-        """Send the keeper a line; an empty one only tells that the launcher is there."""
+        """Send the keeper a line; an empty line only shows that the launcher is alive."""
         with self._lock:
             pipe(self._master.stdin).write(line + b"\n")
             pipe(self._master.stdin).flush()
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return the keeper's answer to a job.
+        """Send the keeper a job and return its response.
 
         Raises
         ------
         LabError
-            When it cannot do it, its answer is late, or the connection is lost.
+            When the keeper cannot do the job, when its response is late, or when the connection is lost.
         """
         with self._lock:
             if not self._in_step:
                 raise LabError(self.lost() or f"{self.url}: its answers are out of step; launch again")
-            self._in_step = False  # until the whole answer is here, whatever comes between
+            self._in_step = False  # until the whole response has arrived, even if an exception interrupts the read
             try:
                 self.say(json.dumps({"base": self._base, **job}).encode("ascii"))
                 self._answers.allow(_ANSWER_LIMIT_S)
@@ -132,7 +132,7 @@ class Connection:
         return answer
 
     def output(self, job: dict[str, Any], limit_s: float) -> str:
-        """Return all that a program prints; errors as of `talking`, also for an exit code other than 0."""
+        """Return the output of a program; raise the errors of `talking`, also for an exit code other than 0."""
         with self.talking(job, limit_s) as (session, reader):
             text = reader.rest(_MOST_BYTES).decode("utf-8", "replace")
             end(session)
@@ -142,12 +142,12 @@ class Connection:
 
     @contextlib.contextmanager
     def talking(self, job: dict[str, Any], limit_s: float) -> Iterator[tuple[subprocess.Popen, Reader]]:
-        """Start a job in a session of its own, and read what it prints.
+        """Start a job in a separate session, and read its output.
 
         Raises
         ------
         LabError
-            When it fails or is late, or the connection is lost; with the last words that came.
+            When the job fails or is late, or the connection is lost; the message quotes the last line of output.
         """
         with tempfile.TemporaryFile() as words:
             session = self.session(job, subprocess.PIPE, words)
@@ -161,10 +161,10 @@ class Connection:
                 end(session)
 
     def session(self, job: dict[str, Any], stdout: int | IO[bytes], stderr: IO[bytes]) -> subprocess.Popen:
-        """Start a job in a session of its own; its standard input stays open, and to close it asks the job to end."""
+        """Start a job in a separate session; its standard input stays open, and closing it asks the job to end."""
         argv = (
             *("setpriv", "--pdeathsig", "TERM", *self._prefix, "ssh", "-F", "none", "-T", "-S", str(self._control)),
-            # Without the master there would be a login of its own.
+            # Without these options, ssh would log in again if the master has ended.
             *("-o", "BatchMode=yes", "-o", "ProxyCommand=false", "-o", "LogLevel=ERROR", "--", self._host, _BOOTSTRAP),
         )
         started = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, start_new_session=True)
@@ -172,12 +172,12 @@ class Connection:
         return started
 
     def lost(self, patience_s: float = 0.0) -> str:
-        """Say why the connection is no more; empty while it stands.
+        """Return why the connection was lost, or an empty string while it is open.
 
         Parameters
         ----------
         patience_s : float
-            How long to wait for its end, in s: a session may end before its master.
+            How long to wait for the master to end, in s: a session may end before its master.
         """
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._master.wait(patience_s)
@@ -198,26 +198,26 @@ class Connection:
 
 @contextlib.contextmanager
 def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...] = ()) -> Iterator[Connection]:
-    """Log in to a host for as long as the context lasts.
+    """Log in to a host for the duration of the context.
 
-    Call it in a thread that lasts as long as the connection: its processes end with the thread that started them.
+    Call it in a thread that outlives the connection: the ssh processes end with the thread that started them.
 
     Parameters
     ----------
     url : str
         ``ssh://USER@HOST[:PORT]``.
     options : tuple of str
-        Further arguments of ssh, such as ``-F FILE``.  Never of a study: some of them run commands.
+        Further arguments of ssh, such as ``-F FILE``.  Never pass arguments from a study: some options run commands.
     prefix : tuple of str
-        Before ssh's own argv, such as ``ip netns exec NAME``.
+        Words placed before ssh in its argv, such as ``ip netns exec NAME``.
 
     Raises
     ------
     ValueRuleError
-        When the URL is not of that form.
+        When the URL does not have that form.
     LabError
-        When there is no ssh here, the host cannot be reached, its key is unknown or another one, it refuses the user,
-        or has no python3: one line with ssh's own last words.
+        When ssh is not installed on this machine, when the host cannot be reached, has an unknown or changed key,
+        refuses the user, or has no python3.  The message is one line and quotes the last line that ssh printed.
     """
     address = parse_url(url)
     if which("ssh") is None:
@@ -240,11 +240,11 @@ def connected(url: str, *, options: tuple[str, ...] = (), prefix: tuple[str, ...
 
 
 def _sweep(folder: Path) -> None:
-    """Remove sockets that nobody listens to: a master that was killed before it heeded signals left them."""
+    """Remove sockets without a listener, left by masters that were killed before they handled signals."""
     for path in folder.glob("lc*.ssh*"):
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
             if time.time() - path.stat().st_mtime < _LOGIN_LIMIT_S:
-                continue  # of a master that is about to listen
+                continue  # socket of a master that is about to listen
             try:
                 probe.connect(str(path))
             except ConnectionRefusedError:
@@ -252,7 +252,7 @@ def _sweep(folder: Path) -> None:
 
 
 def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
-    """Close a session's standard input, and end it here if it does not end there."""
+    """Close a session's standard input, and end the local ssh client if the remote command does not end in time."""
     with contextlib.suppress(OSError):
         pipe(session.stdin).close()
     for last_resort in (session.terminate, session.kill):
@@ -267,11 +267,11 @@ def end(session: subprocess.Popen, limit_s: float = 1.0) -> None:
 
 @contextlib.contextmanager
 def _speaking(connection: Connection) -> Iterator[None]:
-    """Say a word to the keeper now and then."""
+    """Send the keeper an empty line at regular intervals while the context lasts."""
     over = threading.Event()
 
     def speak() -> None:
-        with contextlib.suppress(OSError, ValueError):  # the connection is lost: whoever uses it is told
+        with contextlib.suppress(OSError, ValueError):  # the connection is lost: its next user raises the error
             while not over.wait(_WORD_EVERY_S):
                 connection.say()
 
@@ -286,11 +286,11 @@ def _speaking(connection: Connection) -> Iterator[None]:
 
 def _send(session: subprocess.Popen, job: dict[str, Any]) -> None:
     code = _REMOTE_AGENT.encode("utf-8")
-    with contextlib.suppress(BrokenPipeError):  # its end says why
+    with contextlib.suppress(BrokenPipeError):  # the session has ended: its exit code and output give the reason
         pipe(session.stdin).write(b"%d\n%b%b\n" % (len(code), code, json.dumps(job).encode("ascii")))
         pipe(session.stdin).flush()
 
 
 def _text(words: IO[bytes]) -> str:
-    # The program that writes shares the file's position: it must not be moved.
+    # The program that writes shares the file position, so it must not change: use pread.
     return os.pread(words.fileno(), _MOST_BYTES, 0).decode("utf-8", "replace")

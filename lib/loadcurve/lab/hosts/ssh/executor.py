@@ -20,15 +20,15 @@ from loadcurve.lab.hosts.ssh.messages import last_words
 from loadcurve.study import Command
 
 _FACTS, _BACKGROUND = (Path(str(program.__file__)).read_text("utf-8") for program in (facts, background))
-# Allows for the start of Python on a busy machine.
+# Time limit of a short request; allows for the start of Python on a busy machine.
 _ASKING_S = 10.0
-# Sixteen exchanges take a few ms on a local network; the fastest of them met no other traffic.
+# Sixteen exchanges take a few ms on a local network; the fastest exchange was not delayed by other traffic.
 _EXCHANGES = 16
 # Grace period as on this machine, and the longest delay until the end of a command is reported here.
 _GRACE_S = 3.0
 _WORD_S = 10.0
 _FETCH_LIMIT_S = 600.0
-# Above, an exit code may also mean a signal (128 + its number), or ssh itself (255).
+# An exit code above this may also be from a signal (128 + its number) or from ssh itself (255).
 _PLAIN_CODES = 128
 
 
@@ -41,7 +41,7 @@ class _Session(Started):
 
 @dataclass(frozen=True)
 class RemoteExecutor:
-    """Executes commands on a remote host; the methods are those of `Executor`.
+    """Executes commands on a remote host, with the methods of `Executor`.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class RemoteExecutor:
     folder : pathlib.Path
         The run's folder on this machine.
     connection : Connection
-        To the host.
+        Connection to the host.
     path : str
         Path of the executor's own folder on the host.
     offset : Offset
-        Of the host's clocks from those of this machine, measured when the executor was created.
+        Offset of the host's clocks from this machine's clocks, measured when the executor was created.
     streams : set of str
         Files of the run that hold the output of commands on the host.
     """
@@ -81,12 +81,12 @@ class RemoteExecutor:
         return guarded(self.host.argv(command), limit_s)
 
     def put(self, files: Mapping[str, str], folders: Iterable[str] = ()) -> None:
-        """Make empty folders, then write files (name → text).
+        """Create empty folders, then write files (name → text).
 
         Raises
         ------
         ValueRuleError
-            When a name leads out of the executor's folder.
+            When a name points outside the executor's folder.
         LabError
             When the host reports an error, or the connection is lost.
         """
@@ -96,7 +96,7 @@ class RemoteExecutor:
             self.connection.ask({"verb": "put", "folder": self.path, "files": dict(files), "folders": folders})
 
     def start(self, command: Command) -> Started:
-        """Start a command whose argv is from `argv`; what it prints is written here as it comes."""
+        """Start a command with an argv from `argv`; write its output to files on this machine as it arrives."""
         number, begun = self.connection.number(), now()
         job = {"verb": "run", "folder": self.path, "argv": command.argv, "env": command.env, "number": number}
         job |= {"stop": command.tool if command.tool in ("sar", "mpstat") else "TERM", "grace_s": _GRACE_S}
@@ -106,12 +106,12 @@ class RemoteExecutor:
         return _Session(replace(command, started_at=begun, host=self.host.name), session, number)
 
     def wait(self, started: Started) -> Command:
-        """Wait until it ends by itself, which its time limit sees to.
+        """Wait until the command ends by itself, at its time limit at the latest.
 
         Raises
         ------
         LabError
-            When the connection is lost first.
+            When the connection is lost before the command ends.
         """
         if not ends(started.process, started.command.limit_s + 2 * _GRACE_S + _WORD_S):
             end(started.process)
@@ -119,7 +119,7 @@ class RemoteExecutor:
         return self._ended(started)
 
     def stop(self, started: Started) -> Command:
-        """Ask it to end, wait for its last lines; as `wait` when it has ended, with the same error."""
+        """Ask the command to end and wait for its last lines; return and raise as `wait` does."""
         end(started.process, _GRACE_S + _WORD_S)
         return self._ended(started)
 
@@ -130,7 +130,7 @@ class RemoteExecutor:
         return self.connection.output(job, limit_s + _GRACE_S + _WORD_S)
 
     def instant_ns(self, monotonic_ns: int) -> int:
-        """Return an instant of this machine's monotonic clock by that of the host, right to `offset.bound_ns`."""
+        """Convert an instant of this machine's monotonic clock to the host's, with an error <= `offset.bound_ns`."""
         return monotonic_ns + self.offset.monotonic_ns
 
     def clocks(self) -> tuple[float, float]:
@@ -149,17 +149,17 @@ class RemoteExecutor:
         }
 
     def processor_use(self) -> dict[str, Any]:
-        """Return what has been used on the host, see `background.sample`."""
+        """Return the processor time used on the host, see `background.sample`."""
         argv = ("python3", "-I", "-S", "-c", _BACKGROUND, self.path)
         return json.loads(self.check_output(argv, _ASKING_S))
 
     def fetch(self, without: Iterable[str]) -> None:
-        """Bring all files that the commands wrote, but those below the folders `without`, to the run's folder.
+        """Copy all files that the commands wrote, except those below the folders `without`, to the run's folder.
 
         Raises
         ------
         LabError
-            When the host sends what it must not, see `files.receive`, or the connection is lost.
+            When the host sends a file that is not allowed, see `files.receive`, or the connection is lost.
         """
         without = tuple(without)
         check_names(without)
@@ -168,7 +168,7 @@ class RemoteExecutor:
             receive(reader, self.folder, self.host.name, self.streams)
 
     def close(self) -> None:
-        """Remove the folder on the host; where the connection is lost, the host itself does."""
+        """Remove the folder on the host; if the connection is lost, the host's keeper removes it."""
         with contextlib.suppress(LabError):
             self.connection.ask({"verb": "remove", "folder": self.path})
 
@@ -194,9 +194,9 @@ def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExe
     Parameters
     ----------
     connection : Connection
-        To the host.
+        Connection to the host.
     host : Host
-        Its name in the study, the address where the other hosts reach it, and its processors; without a prefix.
+        Name of the host in the study, the address at which the other hosts reach it, and its processors; no prefix.
     folder : pathlib.Path
         The run's folder on this machine.
 

@@ -1,4 +1,4 @@
-"""Files on their way to a host and back: what may be named, and what may come."""
+"""Check the names of files sent to a host, and receive files from it."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -7,18 +7,18 @@ from pathlib import Path, PurePosixPath
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.ssh.reader import Reader
 
-# A run's logs are far below this; a host that sends more is broken or hostile.
+# The logs of a run are far smaller; a host that sends more is broken or hostile.
 MOST_BYTES = 4 * 1024**3
 MOST_FILES = 20_000
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse names that would lead out of a folder.
+    """Raise an error for names that point outside a folder.
 
     Raises
     ------
     ValueRuleError
-        For an absolute name, one with ``..`` or an empty part, or with a letter that cannot be printed.
+        For an absolute name, a name with ``..`` or an empty part, or a name with an unprintable character.
 
     Examples
     --------
@@ -31,25 +31,27 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] = ()) -> None:
-    """Write the files that `remote_agent.send` prints into a folder.
+    """Write the files that `remote_agent.send` prints to a folder.
 
-    The sender is not trusted: a file comes to lie in the folder or nowhere, never in the place of another one.
+    The sender is not trusted: every file is written inside the folder, and never replaces an existing file.
 
     Parameters
     ----------
     reader : Reader
-        What it prints.
+        Reads the output of `remote_agent.send`.
     folder : pathlib.Path
-        Where its files go.
+        Folder to write to.
     sender : str
-        Its name, for errors.
+        Name of the host, for error messages.
     streams : collection of str
-        Files here for what commands there print; one that is empty gives way to one that the command wrote itself.
+        Local files that hold the output of remote commands.  An empty one is replaced if a command wrote a file of the
+        same name itself.
 
     Raises
     ------
     LabError
-        When a name leads out of the folder or is there already, or there is more than `MOST_BYTES` or `MOST_FILES`.
+        When a name points outside the folder or exists already, or when the host sends more than `MOST_BYTES` bytes or
+        `MOST_FILES` files.
     """
     left_bytes = MOST_BYTES
     for _ in range(MOST_FILES):
@@ -78,7 +80,7 @@ def _write(reader: Reader, folder: Path, name: str, size: int, sender: str) -> N
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.parent.resolve().is_relative_to(folder.resolve()):
             raise LabError(f"{sender}: {name} leads out of the run's folder")
-        file = path.open("xb")  # never through a link, never over a file
+        file = path.open("xb")  # "x" neither follows a link nor overwrites a file
     except (FileExistsError, NotADirectoryError):
         raise LabError(f"{sender}: there is another {name} in the run's folder already") from None
     with file:

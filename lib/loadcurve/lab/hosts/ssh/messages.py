@@ -1,4 +1,4 @@
-"""What ssh and a host say when something fails, as one line that can be shown."""
+"""Extract one printable line from the error output of ssh and of a remote host."""
 
 _LOGIN_HINTS = {
     "IDENTIFICATION HAS CHANGED": "its key is not the one in known_hosts",
@@ -10,7 +10,7 @@ _LONGEST = 200
 
 
 def shown(text: str) -> str:
-    r"""Return a text that a host sent, short and without letters that would move the cursor.
+    r"""Return a text that a host sent, shortened and without control characters.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def shown(text: str) -> str:
 
 
 def last_words(text: str) -> str:
-    r"""Return the last line that says something; for a session that the host refused, the line that says so.
+    r"""Return the last line that is not empty; for a session that the host refused, the line with the refusal.
 
     Examples
     --------
@@ -30,11 +30,11 @@ def last_words(text: str) -> str:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines:
-        if _REFUSED in line:  # what follows is ssh trying without its master
+        if _REFUSED in line:  # the following lines are from ssh, which retries without its master
             return f"{_REFUSED} (MaxSessions of its sshd: each command there is a session)"
     return shown(lines[-1]) if lines else ""
 
 
 def login_hint(text: str) -> str:
-    """Return what to do about a login that failed with such words, in brackets; empty where they say enough."""
+    """Return a hint in parentheses on how to fix a login that failed with this message; empty if none is needed."""
     return next((f" ({hint})" for words, hint in _LOGIN_HINTS.items() if words in text), "")

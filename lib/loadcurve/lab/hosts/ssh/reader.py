@@ -1,4 +1,4 @@
-"""Read what a host sends: never more than agreed, never longer than agreed."""
+"""Read the output of a host, with limits on size and time."""
 
 import os
 import select
@@ -11,37 +11,37 @@ _PART = 65536
 
 
 class Reader:
-    """What comes from a pipe, until a deadline.
+    """Reads from a pipe until a deadline.
 
     Parameters
     ----------
     descriptor : int
-        The pipe; nobody else reads it.
+        File descriptor of the pipe; no other reader may use it.
     limit_s : float
-        Time in s for all that is read.
+        Time limit for all reads together, in s.
     """
 
     def __init__(self, descriptor: int, limit_s: float):
         self._descriptor, self._held = descriptor, b""
-        self._ready = select.poll()  # unlike select.select, it takes any descriptor
+        self._ready = select.poll()  # unlike select.select, poll accepts descriptors above 1023
         self._ready.register(descriptor, select.POLLIN)
         self.allow(limit_s)
 
     def allow(self, limit_s: float) -> None:
-        """Give so many s, from now, for what is still to be read."""
+        """Set the deadline to `limit_s` seconds from now."""
         self._deadline = time.monotonic() + limit_s
 
     def line(self, most: int = _PART) -> bytes:
-        """Return the next line, without its end.
+        """Return the next line, without the line feed.
 
         Raises
         ------
         EOFError
-            When there is no whole line any more.
+            When the input ends before the line does.
         ValueError
-            When it is longer than `most` bytes.
+            When the line is longer than `most` bytes.
         TimeoutError
-            When the time is over.
+            When the deadline has passed.
         """
         while b"\n" not in self._held:
             if len(self._held) > most:
@@ -54,7 +54,7 @@ class Reader:
         return line
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """Yield the next `size` bytes, part by part; errors as of `line`."""
+        """Yield the next `size` bytes in parts; raise the errors of `line`."""
         while size:
             part = self._held or self._some()
             if not part:
@@ -64,7 +64,7 @@ class Reader:
             yield part
 
     def rest(self, most: int) -> bytes:
-        """Return all that comes until the end; errors as of `line`."""
+        """Return everything up to the end of the input, at most `most` bytes; raise the errors of `line`."""
         while len(self._held) <= most:
             part = self._some()
             if not part:

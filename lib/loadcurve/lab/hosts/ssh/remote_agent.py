@@ -1,12 +1,12 @@
-"""What works on a host for the laboratory: sent along with each session, run by ``python3 -I -S``, leaves nothing.
+"""Agent that runs commands on a remote host: each session sends it to ``python3 -I -S``; it leaves no files there.
 
-The first line of standard input is the job, as JSON; its `verb` is `keep`, `run` or `send`.  A host has one keeper for
-as long as the launcher's connection lasts, which also answers what needs no process of its own, and one process for
-each command.  All of them hold a shared lock on the keeper's folder, and the last one to end removes it.  A command is
-stopped when its standard input ends or the keeper does: that is how the launcher asks for it, and what its death or a
-broken network comes to.
+The first line of standard input is the job, as JSON; its `verb` is `keep`, `run` or `send`.  A host has one keeper
+while the launcher's connection lasts, which also does the jobs that need no separate process, and one process for
+each command.  All of them hold a shared lock on the keeper's folder, and the last one to end removes the folder.  A
+command is stopped when its standard input or the keeper ends.  The launcher stops a command by closing that input; the
+input also ends when the launcher is killed or the network fails.
 
-It imports nothing but the standard library, Python 3.9 or newer.
+The agent imports only the standard library and runs on Python 3.9 or newer.
 """
 
 import contextlib
@@ -23,16 +23,16 @@ import threading
 import time
 from pathlib import Path
 
-# How long sar may take to print what it has begun to print.
+# Time in s without output after which sar has finished printing.
 _QUIET_S = 0.5
-# How long what is left in a pipe may take to reach the launcher after a command's end.
+# Time in s for the rest of a pipe to reach the launcher after a command has ended.
 _LAST_LINES_S = 5.0
 _PART = 65536
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def keep(job):
-    """Hold a folder until standard input ends or says nothing for `silence_s`; answer each job that comes meanwhile."""
+    """Hold a folder and do each job that arrives, until standard input ends or is silent for `silence_s` seconds."""
     for number in _ENDING:
         signal.signal(number, _end)
     base, heard = tempfile.mkdtemp(prefix="loadcurve-"), b""
@@ -47,7 +47,7 @@ def keep(job):
             heard += part
             if b"\n" in part:
                 *lines, heard = heard.split(b"\n")
-                for line in filter(None, lines):  # an empty one only breaks the silence
+                for line in filter(None, lines):  # an empty line only shows that the launcher is alive
                     _answer(json.loads(line))
     finally:
         _leave(base, lock)
@@ -64,24 +64,24 @@ def _answer(job):
 
 def _end(number, _frame):
     for each in _ENDING:
-        signal.signal(each, signal.SIG_IGN)  # once is enough
+        signal.signal(each, signal.SIG_IGN)  # ignore further signals while ending
     sys.exit(128 + number)
 
 
 def begin(job):
-    """Make the folder of a run."""
+    """Create the folder of a run."""
     Path(job["folder"]).mkdir(0o700)
 
 
 def clock(_):
-    """Tell the monotonic and the wall clock, in ns: of some readings the one that took least."""
+    """Return the monotonic and the wall clock, in ns, from the fastest of several readings."""
     readings = [(time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(5)]
     before, wall, after = min(readings, key=lambda each: each[2] - each[0])
     return {"ns": [(before + after) // 2, wall]}
 
 
 def put(job):
-    """Make folders, then write files."""
+    """Create folders, then write files."""
     for name in job["folders"]:
         Path(job["folder"], name).mkdir(parents=True)
     for name, text in job["files"].items():
@@ -96,14 +96,14 @@ def remove(job):
 
 
 def facts(job):
-    """Tell what `facts` of a program does."""
+    """Return the result of the function `facts` in the given source."""
     program = {"__name__": "facts"}
     exec(job["program"], program)
     return program["facts"]()
 
 
 def end_of(job):
-    """Tell the exit code that `run` noted, if it did."""
+    """Return the exit code that `run` recorded, or None if it recorded none."""
     try:
         return {"code": int(Path(job["base"], "ends", str(job["number"])).read_text("ascii"))}
     except FileNotFoundError:
@@ -111,7 +111,7 @@ def end_of(job):
 
 
 def send(job):
-    """Print each file below a folder: a line with its name and size, then its bytes.  Links are left where they are."""
+    """Print each file below a folder: a line with its name and size, then its bytes.  Symbolic links are skipped."""
     base, out = Path(job["folder"]), sys.stdout.buffer
     without = {base / name for name in job["without"]}
     for folder, folders, names in os.walk(base):
@@ -130,24 +130,25 @@ def send(job):
 
 
 def run(job):
-    """Run a command in a session of its own, pass on what it prints, and end as it does.
+    """Run a command in a session of its own, forward its output, and exit with its exit code.
 
-    Its own exit code, negative for a signal, is also noted beside the run's folder: 255 may be ssh's.
+    The exit code, negative for a signal, is also written to a file next to the run's folder, because ssh itself may
+    exit with 255.
     """
     told, teller = os.pipe()
     os.set_blocking(teller, False)
     signal.set_wakeup_fd(teller)
     for number in _ENDING:
-        signal.signal(number, lambda *_: None)  # the pipe tells
+        signal.signal(number, lambda *_: None)  # the handler does nothing: the wake-up pipe reports the signal
     keeper = os.pidfd_open(job["keeper"])
     out, err = os.pipe(), os.pipe()
-    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # until the command can be ended by them
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # blocked until the command can be stopped
     pid = os.fork()
     if not pid:
         _become(job, out[1], err[1])
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     copies = [threading.Thread(target=_copy, args=ends, daemon=True) for ends in ((out[0], 1), (err[0], 2))]
-    for thread, inlet in zip(copies, (out[1], err[1])):  # noqa: B905 - `strict` is of Python 3.10
+    for thread, inlet in zip(copies, (out[1], err[1])):  # noqa: B905 - `strict` requires Python 3.10
         os.close(inlet)
         thread.start()
     ended, kept = os.pidfd_open(pid), True
@@ -165,14 +166,14 @@ def run(job):
 
 
 def _become(job, out, err):
-    """Become the command; the code is that of a shell which finds none."""
+    """Replace this process by the command; if the command cannot start, exit with a shell's code for it."""
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
         for target, source in enumerate((nothing, out, err)):
             os.dup2(source, target)
         signal.set_wakeup_fd(-1)
-        # Python ignores two, and that would be inherited.
+        # Python ignores SIGPIPE and SIGXFSZ, and the command would inherit that.
         for number in (signal.SIGPIPE, signal.SIGXFSZ, *_ENDING):
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
@@ -187,7 +188,7 @@ def _become(job, out, err):
 
 
 def _copy(source, target):
-    """Pass on what comes; where nobody takes it any more, drop it, so that the command can still end orderly."""
+    """Copy from `source` to `target`; if `target` is closed, discard the rest so that the command can still end."""
     while True:
         part = os.read(source, _PART)
         if not part:
@@ -200,7 +201,7 @@ def _copy(source, target):
 
 
 def _ends_by_itself(ended, keeper, told):
-    """Wait; whether the command ended before anyone asked for it."""
+    """Wait until the command ends or must be stopped; return whether it ended by itself."""
     watched = select.poll()
     for descriptor in (0, ended, keeper, told):
         watched.register(descriptor, select.POLLIN)
@@ -213,10 +214,11 @@ def _ends_by_itself(ended, keeper, told):
 
 
 def _stop(pid, ended, how, grace_s):
-    """Ask a command to end, and give it time for its last lines.
+    """Ask a command to end, and give it time to print its last lines.
 
-    `how` is TERM, or a tool that prints what it has on INT.  sar prints a newline in the handler of that signal
-    (sysstat 12.6, sar.c): it gets one, while it prints nothing.  Its sadc passes its own on to sar, and ends.
+    `how` is TERM, or the name of a tool that prints its results on INT.  sar prints a newline in its handler of INT
+    (sysstat 12.6, sar.c), so it gets a single INT, at a moment when it prints nothing.  The sadc process also gets
+    INT, forwards it to sar, and ends.
     """
     number, target = signal.SIGTERM, pid
     if how != "TERM":
@@ -235,7 +237,7 @@ def _stop(pid, ended, how, grace_s):
 
 
 def _kill_session(leader):
-    """Kill whatever is left of a command, such as the workers of a server."""
+    """Kill the remaining processes of a command, such as the workers of a server."""
     for _ in range(100):
         left = [pid for pid, _, state in _session(leader) if state != "Z"]
         if not left:
@@ -247,10 +249,10 @@ def _kill_session(leader):
 
 
 def _session(leader):
-    """Number, name and state of each process of a session."""
+    """Yield the PID, name and state of each process of a session."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the process has ended
             head, _, tail = (process / "stat").read_text("utf-8", "replace").rpartition(")")
             state, _, _, session = tail.split()[:4]
             if int(session) == leader:
@@ -265,7 +267,7 @@ def _share(base):
 
 
 def _leave(base, lock):
-    """Remove the keeper's folder if nobody else holds it, else leave that to them."""
+    """Remove the keeper's folder unless another process holds its lock; the last holder removes it."""
     fcntl.flock(lock, fcntl.LOCK_UN)
     with contextlib.suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -278,7 +280,7 @@ def _say(answer):
 
 
 def main():
-    """Do one job; print an error of the system as one line."""
+    """Do one job; print an operating-system error as one line."""
     job = json.loads(sys.stdin.buffer.readline())
     verbs = {each.__name__: each for each in (keep, send, run)}
     lock, code = None, 0
@@ -290,7 +292,7 @@ def main():
         code = 1
     if lock is not None:
         _leave(job["base"], lock)
-    os._exit(code)  # a stream that nobody takes must not hold it
+    os._exit(code)  # a blocked output stream must not delay the exit
 
 
 if __name__ == "__main__":
