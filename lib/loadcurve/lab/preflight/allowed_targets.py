@@ -1,4 +1,4 @@
-"""Which targets the laboratory may load: loopback, its own networks, and what a study names; nothing by accident."""
+"""Check which targets the laboratory may load: loopback, its own networks, and the targets that a study names."""
 
 import http.client
 import ipaddress
@@ -12,21 +12,21 @@ from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.obstacles import deployments
 from loadcurve.study import Study
 
-# A target that needs longer for one request is not fit for a load test.
+# Limit in s of one request: a target that needs longer is not ready for a load test.
 _PATIENCE_S = 5.0
 
 
 def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> None:
-    """Check every target of a study beyond the laboratory's own networks.
+    """Check every target of a study outside the laboratory's own networks.
 
     Parameters
     ----------
     study : Study
-        Whose points.
+        Study to check.
     public : bool
         As for `check_target`.
     ask : bool
-        Whether servers that already run get one request, to find where they redirect to.
+        Whether to send one request to each server that already runs, to find its redirect.
 
     Raises
     ------
@@ -55,14 +55,14 @@ def check_targets(study: Study, *, public: bool = False, ask: bool = True) -> No
 def check_target(
     url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
 ) -> str:
-    """Return `url` if the laboratory may load it, else refuse.
+    """Return `url` if the laboratory may load it, else raise `LabError`.
 
     Parameters
     ----------
     url : str
         ``http://`` or ``https://`` with a host.
     allow_targets : tuple of str
-        What the study names: a host exactly as the URL writes it, an address, or a network such as ``10.1.0.0/16``.
+        Targets that the study allows: a host exactly as in the URL, an address, or a network such as ``10.1.0.0/16``.
     networks : tuple of str
         Networks that the laboratory made, such as ``10.99.0.0/24``.
     public : bool
@@ -98,7 +98,7 @@ def check_target(
 
 
 def targets(deployment: Deployment) -> tuple[str, ...]:
-    """Return every URL that gets load: where generators send requests, and where a balancer passes them on to."""
+    """Return every URL that receives load: the targets of the generators and of the balancer."""
     sent = [loader.url for loader in deployment.loaders]
     balanced = [deployment.balanced.endpoint.url] if deployment.balanced else []
     served = [endpoint.url for one in deployment.served.values() for endpoint in one.endpoints]
@@ -106,19 +106,19 @@ def targets(deployment: Deployment) -> tuple[str, ...]:
 
 
 def check_literal(url: str, host: str) -> str:
-    """Return `url` if its host is an address: a machine by ssh would look a name up by itself.
+    """Return `url` if its host is an IP address; a remote host would resolve a name itself, perhaps differently.
 
     Parameters
     ----------
     url : str
-        As for `check_target`, which asks this machine for the addresses of a name.
+        As for `check_target`, which resolves names on this machine.
     host : str
-        Name of the machine that sends the requests.
+        Name of the host that sends the requests.
 
     Raises
     ------
     LabError
-        When it is a name.
+        When the host of the URL is a name.
     """
     name = _host_of(url)
     if _network(name) is None:
@@ -132,26 +132,26 @@ def check_literal(url: str, host: str) -> str:
 def check_redirect(
     url: str, allow_targets: tuple[str, ...] = (), *, networks: tuple[str, ...] = (), public: bool = False
 ) -> str:
-    """Ask a checked target once, and check where it redirects to: some generators follow.
+    """Send one request to a checked target and check the target of its redirect, as some generators follow redirects.
 
     Parameters
     ----------
     url, allow_targets, networks, public
-        As for `check_target`, which must have let `url` pass.
+        As for `check_target`, which must have accepted `url`.
 
     Returns
     -------
     str
-        Where it redirects to, empty where it does not.
+        Target of the redirect; empty if there is none.
 
     Raises
     ------
     LabError
-        When it does not answer, or redirects to a target that may not be loaded.
+        When the target sends no response, or redirects to a target that may not be loaded.
     """
     parts = urlsplit(url)
     try:
-        # Straight to the target: a proxy of the environment would take the request elsewhere.
+        # Connect directly: a proxy set in the environment would send the request elsewhere.
         connection = _connection(parts.scheme, _host_of(url), parts.port)
         try:
             connection.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
@@ -175,7 +175,7 @@ def check_redirect(
 def _connection(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
     if scheme == "http":
         return http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
-    # wrk, ab and hey take any certificate, so an untrusted one must not hide the redirect.
+    # wrk, ab and hey accept any certificate, so an untrusted certificate must not hide the redirect.
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return http.client.HTTPSConnection(host, port, timeout=_PATIENCE_S, context=context)
@@ -200,7 +200,7 @@ def _addresses(host: str) -> list[str]:
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """A network or an address from its text; None for a name."""
+    """Return the network in a text (an address is a network of one host); None for a name."""
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:

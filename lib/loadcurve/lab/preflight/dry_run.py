@@ -1,4 +1,4 @@
-"""What a launch would do: each command of each point, its host, and the duration of the whole study."""
+"""Describe what a launch would do: each command of each point, its host, and the duration of the whole study."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -16,29 +16,29 @@ from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
 from loadcurve.study import Study
 
-# Time of a run beside its load: starts, the monitors' lead, ends.  `make bench CASES=launcher` measures it.
+# Time of a run in s besides its load: starts, the monitors' lead time, ends.  `make bench CASES=launcher` measures it.
 _OVERHEAD_S = 0.45
-# Time that each host in a namespace adds: its links, its monitors, their end.  Measured with two to five hosts on two
-# processors.
+# Time in s that each host in a namespace adds: creating links, starting and stopping monitors.  Measured with two to
+# five hosts on two processors.
 _HOST_S = 0.25
 _ROLES = {"generator": "C1", "warm_up": "C1", "server": "S1", "balancer": "LB"}
 
 
 def describe(study: Study) -> Iterator[str]:
-    """Return lines that describe what would run, without starting anything or making a network.
+    """Return lines that describe what would run, without starting a process or creating a network.
 
-    Every command is under ``setpriv --pdeathsig`` and ``timeout``, and in the namespace of its host; ports on loopback
-    are others each time.
+    Every command runs under ``setpriv --pdeathsig`` and ``timeout`` in the namespace of its host; ports on loopback
+    differ between launches.
 
     Parameters
     ----------
     study : Study
-        What to describe.
+        Study to describe.
 
     Raises
     ------
     LoadcurveError
-        For each fault of the study a line.
+        With one line for each error in the study.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def describe(study: Study) -> Iterator[str]:
 
 
 def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
-    """Return the reasons why `study` cannot be launched here and now, without sending any load.
+    """Return the reasons why `study` cannot be launched on this machine now, without sending any load.
 
     Parameters
     ----------
     study : Study
-        As `describe` took it.
+        As for `describe`.
     public : bool
         Whether targets that the study names may be public addresses.
 
@@ -97,7 +97,7 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
 
 
 def _longest_at_lowest(study: Study, search: SearchSection) -> Study:
-    """A study that searches, with the settings of its longest run at the lowest level."""
+    """Return a study that searches, with the settings of its longest run at the lowest level."""
     lowest = search.goal.lowest
     level = int(lowest) if float(lowest).is_integer() else lowest
     trial = {search.factor: level, "load.duration_s": search.goal.final_s}
@@ -105,13 +105,13 @@ def _longest_at_lowest(study: Study, search: SearchSection) -> Study:
 
 
 def _shares(expected: Mapping[str, float]) -> str:
-    """Expected share of each server, in words."""
+    """Return the expected share of each server as text."""
     shares = ", ".join(f"{server} {share:.1%}" for server, share in expected.items())
     return shares or "depend on the connections that each server has"
 
 
 def _commands(study: Study, settings: StudyFile, made: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Commands of a deployment, with those of the warm-up before those of the generators."""
+    """Yield the commands of a deployment; the warm-up commands come before the generators."""
     warm = warm_ups(study.warm_up_s, settings, made) if study.warm_up_s else ()
     for host, role, argv in argvs(made):
         if role == "generator":
@@ -135,7 +135,7 @@ def _head(study: Study, settings: StudyFile) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """A duration in hours, minutes and seconds.
+    """Return a duration in hours, minutes and seconds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Obstacles to a launch on this machine, each with its remedy."""
+"""Find the obstacles to a launch on this machine, each with its remedy."""
 
 import os
 import platform
@@ -30,18 +30,18 @@ from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.study import Study
 
 _ALWAYS = ("setpriv", "timeout", "python3")
-# A namespace that is gone with the question: what its kernel can do, the hosts of a run can.
+# A temporary namespace for the checks: it has the same kernel features as the hosts of a run.
 _PROBE = Host("probe", "127.0.0.1", ("unshare", "--net"))
 _OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
 
 
 def find_obstacles(study: Study) -> pd.DataFrame:
-    """Return what prevents a launch of `study` on this machine: ``obstacle``, ``remedy``; empty where nothing does.
+    """Return what prevents a launch of `study` on this machine: ``obstacle``, ``remedy``; empty if nothing does.
 
     Raises
     ------
     LoadcurveError
-        When a point of the study fits no machine, see `deployments`.
+        When a point of the study cannot run on any machine, see `deployments`.
 
     Examples
     --------
@@ -70,14 +70,14 @@ def find_obstacles(study: Study) -> pd.DataFrame:
 def deployments(
     study: Study, known: Programs, remote: Mapping[str, Programs] | None = None
 ) -> Iterator[tuple[StudyFile, Deployment]]:
-    """Every point of a study once: its sections, and what they come to on its hosts.
+    """Yield the sections and the deployment of every point of a study, each point once.
 
     Parameters
     ----------
     study : Study
-        Whose points.
+        Study with the points.
     known, remote
-        Where programs are, as for `deploy`.
+        Programs of the hosts, as for `deploy`.
 
     Raises
     ------
@@ -95,18 +95,18 @@ def deployments(
 
 
 def first_points(study: Study) -> list[Point]:
-    """The points of the first block, in the order of the study."""
+    """Return the points of the first block, in the order of the study."""
     return sorted(block(study, 1, random.Random(study.seed), 0), key=lambda point: point.run_id)
 
 
 def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str, str]]:
-    """Each obstacle of a point with its remedy."""
+    """Yield each obstacle of a point with its remedy."""
     topology, namespaces = settings.topology, settings.topology.recipe != "loopback"
-    # What runs elsewhere is asked for there: modules before any run, see `runner`, programs by their start.
+    # Programs on remote hosts are checked there: modules before the first run, see `runner`; programs when they start.
     here = {name: site for name, site in deployment.slots.items() if not topology.ssh_of(name)}
     tools = {tool for host, _, argv in argvs(deployment) if host in here for tool in _programs(argv)}
     tools |= set(_ALWAYS) | _sampled(deployment, here)
-    tools -= {capabilities.ASSUMED.php()[0]}  # it has a name of its own on each distribution, see `_modules`
+    tools -= {capabilities.ASSUMED.php()[0]}  # PHP-FPM has another name on each distribution, see `_modules`
     tools |= set(_OF_NETWORKS) if namespaces else {"taskset"} if here else set()
     tools |= {"ssh"} if len(here) < len(deployment.slots) else set()
     tools |= set(deployment.fault.wrap[:1]) if deployment.fault else set()
@@ -126,7 +126,7 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
 
 
 def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
-    """CPUs that the study names and this machine does not have."""
+    """Yield the CPUs that the study names and this machine does not have."""
     online = set(range(os.cpu_count() or 1)) | os.sched_getaffinity(0)
     named = {f"hosts.{name}.cpus": section_of(settings, name).cpus for name in hosts}
     server = settings.server.chosen[1]
@@ -139,7 +139,7 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
 
 
 def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:
-    """Modules and files that the programs on this machine need besides themselves."""
+    """Yield missing modules and files that the programs on this machine need."""
     server, balancer = settings.server.program, settings.balancer.kind
     asked = []
     if server in SERVERS and with_role(hosts, "S"):
@@ -155,13 +155,13 @@ def _modules(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tup
 
 
 def _sampled(deployment: Deployment, hosts: Mapping[str, HostSlot]) -> set[str]:
-    """Programs that the sampler starts on some hosts."""
+    """Return the programs that the sampler starts on these hosts."""
     every = (monitor for host, chosen in deployment.monitors.items() if host in hosts for monitor in chosen)
     return {monitor.argv[0] for monitor in every if monitor.argv}
 
 
 def _programs(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The program of a command, and what it is started by, where that is another one."""
+    """Return the program of a command, and the program that starts it, if that is a different program."""
     if argv[0] != "unshare":
         return argv[:1]
     return ("unshare", next(word for word in argv[1:] if not word.startswith("-")))

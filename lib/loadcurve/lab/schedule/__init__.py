@@ -1,1 +1,1 @@
-"""Which point of a study comes next: points in random order, adaptive searches, stop rules."""
+"""Decide which point of a study runs next: points in random order, adaptive searches, stop rules."""

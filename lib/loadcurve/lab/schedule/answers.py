@@ -1,6 +1,6 @@
-"""The answer of a search or a stop: the sentence that ends it, and the file `answers.json` in the study's folder.
+"""The answer of a search or a stop: the sentence that reports it, and the file `answers.json` in the study's folder.
 
-A launch that resumes a study goes through its recorded runs again, so the file always covers all of them.
+A launch that resumes a study replays its recorded runs, so the file always covers all of them.
 """
 
 import json
@@ -23,7 +23,7 @@ Kind = Literal["capacity", "saturating_size", "stop"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Where one search or stop ended.
+    """Answer of one search or stop.
 
     Attributes
     ----------
@@ -32,22 +32,22 @@ class Answer:
     kind : str
         ``capacity``, ``saturating_size`` or ``stop``.
     factor : str
-        What was searched; empty for a stop.
+        Factor that was searched; empty for a stop.
     quantity : str
-        What `value` is, named as a column: ``throughput_rps``.
+        Name of the quantity in `value`, as in a column: ``throughput_rps``.
     lower, upper : float or None
-        Of a search, the two loads between which the answer lies, in the unit of the factor; of a stop, the ends of the
-        interval of the mean.  None where there is no such end.
+        For a search, the two loads between which the answer lies, in the unit of the factor; for a stop, the ends of
+        the interval of the mean.  None if there is no such end.
     value : float or None
-        The quantity at the answer; None where it is not known.
+        Quantity at the answer; None if unknown.
     reached : bool
-        Whether the answer is as narrow as the study asks.
+        Whether the answer is as precise as the study requests.
     runs : int
-        Trials behind it.
+        Number of runs.
     load_s : float
-        Their load together, in s.
+        Total duration of their load, in s.
     warnings : tuple of str
-        What weakens it.
+        Reasons to trust the answer less.
     """
 
     of: str
@@ -64,22 +64,22 @@ class Answer:
 
 
 def answer_of(of: str, kind: Kind, factor: str, quantity: str, result: Result) -> Answer:
-    """Return the answer that a search or a stop came to."""
+    """Return the answer that states the result of a search or a stop."""
     lower, upper, value = (known(end) for end in (result.lower, result.upper, result.value))
     if kind != "stop":
-        lower = lower or None  # no load is as low as 0
+        lower = lower or None  # 0 means that there is no lower end
     return Answer(
         of, kind, factor, quantity, lower, upper, value, result.reached, result.trials, result.trial_s, result.warnings
     )
 
 
 def known(number: float) -> float | None:
-    """Return a number, or None for one that JSON cannot hold."""
+    """Return a number, or None for NaN and infinity, which JSON cannot express."""
     return float(number) if math.isfinite(number) else None
 
 
 def sentence(answer: Answer) -> str:
-    """Return an answer as a sentence, with its units.
+    """Return an answer as a sentence with units.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def sentence(answer: Answer) -> str:
 
 
 def quantity(value: float | None, name: str) -> str:
-    """Return a value with the unit in a column's name, or with the name of what it counts."""
+    """Return a value as text, with the unit from its column's name or the name of the counted items."""
     if value is None:
         return "not known"
     unit, noun = unit_of_column(name), name.rpartition(".")[2]

@@ -8,7 +8,7 @@ from loadcurve.study import BUSY_RATIO, background_ratios
 
 
 def warnings_of_run(recorded: dict[str, dict[str, Any]]) -> list[str]:
-    """Return a warning for each machine on which others took more of the processors than `BUSY_RATIO`."""
+    """Return a warning for each machine on which other processes or steal used more than `BUSY_RATIO` of the CPUs."""
     found = []
     for machine, (other, steal) in background_ratios(recorded).items():
         on = "" if machine == "local" else f" of {machine}"
@@ -25,12 +25,12 @@ def warnings_of_run(recorded: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def warning_of_runs(ratios: Sequence[tuple[float, float]]) -> str:
-    """Return a warning about several runs: in how many of them others or steal took too much; empty for none.
+    """Return a warning with the number of runs in which other processes or steal used too much CPU; empty for none.
 
     Parameters
     ----------
     ratios : sequence of (float, float)
-        For each run, the share of its processors that others and that the hypervisor took; NaN where unknown.
+        For each run, the share of its processors used by other processes and by the hypervisor; NaN if unknown.
 
     Examples
     --------

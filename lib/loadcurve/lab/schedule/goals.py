@@ -1,4 +1,4 @@
-"""The sections `objective`, `search` and `stop`: what a run must keep, and which runs follow from it."""
+"""The sections `objective`, `search` and `stop`: the objective of a run, and the runs that depend on it."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Protocol
@@ -17,22 +17,22 @@ def check_place(name: str, value: str) -> None:
 
 @dataclass(frozen=True)
 class ObjectiveSection(Section):
-    """What a run must keep."""
+    """Objective that a run must keep."""
 
     latency_s: Annotated[float | None, Range(gt=0, lt=3600)] = None
     """Longest response time at `quantile`."""
 
     quantile: Annotated[float, Range(gt=0, lt=1)] = 0.99
-    """Quantile of the response time: 0.99 for the time that 99 % of the responses stay below."""
+    """Quantile of the response time: 0.99 for the 99th percentile."""
 
     failed_ratio: Annotated[float | None, Range(ge=0, lt=1)] = None
-    """Largest share of requests that may fail; none may fail where it is left out. A request fails when it has no
-    response, one with an error status, or one later than the load's `timeout_s`."""
+    """Largest share of requests that may fail; by default, none may fail. A request fails when it has no response, or
+    when the response has an error status or is later than the load's `timeout_s`."""
 
 
 @dataclass(frozen=True)
 class SearchSection(Choice):
-    """A search for a level of one factor, for each variant by itself."""
+    """A search for a level of one factor, separately for each variant."""
 
     required: ClassVar[bool] = True
 
@@ -47,42 +47,42 @@ class SearchSection(Choice):
 
     @property
     def goal(self) -> Capacity | SaturatingSize:
-        """What is searched."""
+        """Goal of the search."""
         return self.chosen[1]
 
     @property
     def kind(self) -> Literal["capacity", "saturating_size"]:
-        """Name of what is searched."""
+        """Name of the goal of the search."""
         return "capacity" if self.capacity is not None else "saturating_size"
 
 
 @dataclass(frozen=True)
 class StopSection(Section):
-    """When a point has been repeated often enough: at least ten times, and until its mean is known."""
+    """Rule for the number of repeats of a point: at least ten, and until its mean is known precisely enough."""
 
     half_width_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.02
-    """Wanted half width of the interval of the mean: 0.02 for ± 2 %."""
+    """Requested half width of the interval of the mean: 0.02 for ± 2 %."""
 
     quantity: Literal["throughput_rps", "latency_mean_s"] = "throughput_rps"
     """The quantity whose mean is to be known."""
 
-    # `loadcurve.stats.stopping` never stops before ten: until then the scatter may look small by chance.
+    # `loadcurve.stats.stopping` never stops before ten repeats: with fewer, the scatter may be small by chance.
     most_repeats: Annotated[int, Range(10, 10_000)] = 50
-    """Largest number of repeats of a point. A point also ends where three runs in a row failed or did not show the
-    quantity."""
+    """Largest number of repeats of a point. Repeats of a point also end when three runs in a row failed or did not
+    measure the quantity."""
 
 
 class Goals(Protocol):
-    """What the order of a study's points depends on; `StudyFile` has it."""
+    """Sections that determine the order of a study's points; `StudyFile` implements this protocol."""
 
     @property
     def objective(self) -> ObjectiveSection:
-        """What a run must keep."""
+        """Objective that a run must keep."""
 
     @property
     def search(self) -> SearchSection | None:
-        """Which level is searched; None for a study that does not search."""
+        """Search for a level; None for a study that does not search."""
 
     @property
     def stop(self) -> StopSection | None:
-        """When a point has been repeated often enough; None for a fixed number of repeats."""
+        """Stop rule for repeats; None for a fixed number of repeats."""

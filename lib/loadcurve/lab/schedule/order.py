@@ -1,7 +1,7 @@
-"""The order in which the points of a study are run: as planned, or depending on what was measured.
+"""Order the points of a study: as planned, or depending on the measurements.
 
-Each order is an iterator of points.  The launch advances it when the previous point is finished, so an adaptive order
-can use what that run showed; given recorded runs it repeats the same decisions.
+Each order is an iterator of points.  The launch advances the iterator when the previous run has finished, so an
+adaptive order can use the measurements of that run; with recorded runs it repeats the same decisions.
 """
 
 import itertools
@@ -24,26 +24,26 @@ from loadcurve.lab.schedule.search.trials import seconds_of
 from loadcurve.study import Run, Study, place_of, settled
 from loadcurve.study.records import read_run
 
-# A failed run is repeated.  After three failures in a row a search ends, and a stop rule leaves the point.
+# A failed run is repeated.  After three failures in a row, a search ends, and a stop rule stops repeating the point.
 _TRIES = 3
-# What each kind of search measures at the answer.
+# Quantity that each kind of search reports at its result.
 _SEARCHED = {"capacity": "throughput_rps", "saturating_size": "received_bytes_per_s"}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a finished run showed.
+    """Measurements of a finished run.
 
     Attributes
     ----------
     throughput_rps, latency_mean_s, received_bytes_per_s : float
-        Of all generators together; NaN where it is not known.
+        Totals over all generators (the latency: mean over all responses); NaN if unknown.
     failed_ratio : float
         Share of failed requests.
     latency_s : float
-        At the objective's quantile; NaN where there is none: the tool does not report it, or no request got a response.
+        Response time at the objective's quantile, in s; NaN if the tool does not report it or there was no response.
     cpu_other_ratio, cpu_steal_ratio : float
-        What processes outside the run, and the hypervisor, took of its processors; NaN where it is not known.
+        Share of the run's processors used by processes outside the run, and by the hypervisor; NaN if unknown.
 
     Examples
     --------
@@ -62,25 +62,25 @@ class Measured:
 
     @property
     def background(self) -> tuple[float, float]:
-        """Both ratios of what the run did not get."""
+        """Shares of the processors used by other processes and by the hypervisor."""
         return self.cpu_other_ratio, self.cpu_steal_ratio
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """How an adaptive order sees; given by the caller, since the laboratory lies below ingestion and statistics.
+    """Functions that an adaptive order calls; passed by the caller, as the laboratory must not import ingest or stats.
 
     Attributes
     ----------
     measure : callable
-        Folder of a run, and a quantile → what it showed, or None where it did not finish.
+        Folder of a run, and a quantile → measurements of the run, or None if it did not finish.
     rule : callable
-        Of `NarrowMean`.
+        Stopping rule, see `NarrowMean`.
     report : callable
-        What to do with the sentence in which a search or a stop ends.
+        Called with the sentence that states the result of a search or a stop.
     judge : callable
-        Record of a run whose tools ended well, its folder, and whether the study means to break the server → why the
-        run has failed all the same, empty where it has not, and warnings.
+        Record of a run without failed tools, its folder, and whether the study overloads the server on purpose → the
+        reason why the run still counts as failed (empty if it does not), and warnings.
 
     Examples
     --------
@@ -96,14 +96,14 @@ class Feedback:
 
 
 def points_of(study: Study, goals: Goals, folder: Path, feedback: Feedback | None) -> Iterator[Point]:
-    """Points of a study, each when the run before it is finished.
+    """Yield the points of a study, each when the run before it has finished.
 
     Parameters
     ----------
     study : Study
-        What is run.
+        Study to run.
     goals : Goals
-        Its sections, checked.
+        Checked sections of the study.
     folder : pathlib.Path
         Folder of the study.
     feedback : Feedback or None
@@ -125,7 +125,7 @@ def points_of(study: Study, goals: Goals, folder: Path, feedback: Feedback | Non
 
 
 def max_points(study: Study, goals: Goals) -> int:
-    """Return the number of runs; of an adaptive study the largest number possible."""
+    """Return the number of runs; for an adaptive study, the largest possible number."""
     arms = len(study.variants) * sum(1 for _ in level_sets(study))
     if goals.search is not None:
         return arms * goals.search.goal.most_trials
@@ -135,7 +135,7 @@ def max_points(study: Study, goals: Goals) -> int:
 def _searched(
     study: Study, search: SearchSection, objective: ObjectiveSection, folder: Path, feedback: Feedback
 ) -> Iterator[Point]:
-    """One search after the other, for each variant and each set of levels."""
+    """Yield the points of one search after the other, for each variant and each set of levels."""
     count, answers = itertools.count(), []
     for variant, levels in itertools.product(study.variants, list(level_sets(study))):
         state, following = begin(search.goal)
@@ -161,7 +161,7 @@ def _searched(
 def _repeated(
     study: Study, stop: StopSection, objective: ObjectiveSection, folder: Path, feedback: Feedback
 ) -> Iterator[Point]:
-    """Block after block, each with the points whose mean is not yet known well enough."""
+    """Yield blocks of points; each block has the points for which the mean is not yet known precisely enough."""
     order, begun = random.Random(study.seed), 0
     mean = NarrowMean(
         load=1.0, duration_s=1.0, rule=feedback.rule, half_width_ratio=stop.half_width_ratio,
@@ -193,11 +193,11 @@ class _Arm:
     Attributes
     ----------
     state, following
-        Of the search for its mean.
+        State of the search for the mean, and its next trial or result.
     unknown : int
-        Number of its last runs in a row that failed or did not show the quantity.
+        Number of consecutive last runs that failed or did not measure the quantity.
     background : tuple of (float, float)
-        `Measured.background` of its runs.
+        `Measured.background` of each run.
     """
 
     state: Search
@@ -210,7 +210,7 @@ class _Arm:
         return isinstance(self.following, Trial) and self.unknown < _TRIES
 
     def result(self, last: bool) -> Result | None:
-        """Return its result, None while it goes on; there is no mean where too few runs could be measured."""
+        """Return the result, or None while repeats continue; there is no mean if too few runs could be measured."""
         if isinstance(self.following, Result):
             return self.following
         if self.goes_on and not last:
@@ -221,7 +221,7 @@ class _Arm:
         return Result(*unknown, False, measured, len(measured), seconds_of(measured), (why,))
 
     def after(self, measured: Measured | None, quantity: str) -> "_Arm":
-        """Return the same after one more run; a run that failed, or had no response, does not show the quantity."""
+        """Return the arm after one more run; a run that failed or had no response does not measure the quantity."""
         if measured is None or math.isnan(value := getattr(measured, quantity)):
             return replace(self, unknown=self.unknown + 1)
         background = (*self.background, measured.background)
@@ -254,6 +254,6 @@ def _observation(search: SearchSection, objective: ObjectiveSection, trial: Tria
 
 
 def _with_background(result: Result, background: Sequence[tuple[float, float]]) -> Result:
-    """The result with a warning where other processes took too much of the processors of its runs."""
+    """Return the result, with a warning if other processes used too much of the processors during its runs."""
     warning = warning_of_runs(background)
     return replace(result, warnings=(*result.warnings, warning)) if warning else result

@@ -1,4 +1,4 @@
-"""Which points a study has, and in which order they are run."""
+"""Compute the points of a study and the order of their runs."""
 
 import itertools
 import random
@@ -15,22 +15,22 @@ _CONNECTIONS = ("load", "connections")
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a study in the order it is run: block by block, in random order within a block.
+    """One run of a point; points run block by block, in random order within a block.
 
-    A block holds each point once, so slow drift of the machine falls on every level alike.
+    A block holds each point once, so slow drift of the machine affects all levels equally.
 
     Attributes
     ----------
     run_id : str
-        Name of its folder; it sorts and reads, and is never parsed.
+        Name of the run's folder; it is for sorting and reading, and is never parsed.
     variant : str
-        Of the study.
+        Variant of the study.
     levels : dict
         Place of each factor → its level.
     repeat, order : int
-        Number of its block, from 1, and of the run, from 0.
+        Number of the block, from 1, and of the run, from 0.
     settings : dict
-        Sections of the study as they hold for it.
+        Sections of the study with the settings of this point.
     """
 
     run_id: str
@@ -42,7 +42,7 @@ class Point:
 
 
 def plan(study: Study) -> list[Point]:
-    """Points of the study in the order they are run: seeded random order within each block of repeats.
+    """Return the points of the study in the order of their runs: seeded random order within each block of repeats.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def plan(study: Study) -> list[Point]:
 
 
 def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[Point]:
-    """Every point of a study once, in random order; `begun` runs came before."""
+    """Return every point of a study once, in random order; `begun` is the number of earlier runs."""
     pairs = list(itertools.product(study.variants, level_sets(study)))
     order.shuffle(pairs)
     return [
@@ -75,7 +75,7 @@ def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[P
 
 
 def level_sets(study: Study) -> Iterator[dict[str, Any]]:
-    """Levels of each point: all together, each factor by itself, or as they are listed."""
+    """Yield the levels of each point: all combinations, one factor at a time, or as listed in the study."""
     if study.points:
         yield from study.points
     elif study.design == "grid":
@@ -89,12 +89,12 @@ def level_sets(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def settings_of_point(study: Study, variant: str, levels: dict[str, Any]) -> dict[str, Any]:
-    """Sections of a study with a variant's settings and the levels; a level overrides a variant."""
+    """Return the sections of a study with a variant's settings and the levels; a level overrides a variant."""
     return settled(study.sections(), study.variants[variant], levels)
 
 
 def arm(study: Study, variant: str, levels: Mapping[str, Any]) -> str:
-    """Name of a variant and levels, without the number of the repeat; empty where the study has only one of each."""
+    """Return the name of a variant and levels, without the repeat; empty if the study has only one of each."""
     return "-".join(_names(study, variant, levels))
 
 
@@ -111,7 +111,7 @@ def _names(study: Study, variant: str, levels: Mapping[str, Any]) -> Iterator[st
 
 
 def named_level(place: tuple[str, ...], level: object, index: int) -> str:
-    """Return the part of a folder's name for a level: its value where that is short, else its number.
+    """Return the part of a folder's name for a level: its value if that is short, else its index.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def named_level(place: tuple[str, ...], level: object, index: int) -> str:
     """
     if place == _CONNECTIONS and isinstance(level, int):
         return f"c{level:04d}"
-    # Two levels must not share a name, so one is shortened only where nothing is lost.
+    # Two levels must not have the same name, so a level is shortened only if the short form is exact.
     short = isinstance(level, float) and float(f"{level:g}") == level
     text = f"{level:g}" if short else str(level)
     scalar = not isinstance(level, dict | list | tuple)

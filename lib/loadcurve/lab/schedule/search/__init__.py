@@ -1,7 +1,7 @@
-"""Adaptive runs: which trial comes next, from the trials made so far.
+"""Adaptive searches: compute the next trial from the observations of earlier trials.
 
-A search is a frozen state.  `begin` makes it from its goal, `step` takes the observation of the requested trial and
-returns what is next, `resume` goes through recorded trials::
+A search is a frozen state.  `begin` creates the state from a goal, `step` adds the observation of the requested trial
+and returns the next trial or the result, and `resume` replays recorded trials::
 
     state, nxt = begin(Capacity(lowest=1, highest=1024, final_s=6))
     while isinstance(nxt, Trial):
@@ -13,7 +13,7 @@ returns what is next, `resume` goes through recorded trials::
 | `SaturatingSize` | the smallest response whose throughput fills a limit | size too small, size that fills |
 | `NarrowMean`     | repeats until the mean is known well enough          | interval of the mean |
 
-Nothing here starts a process, reads a clock or a file: whoever runs the trials does.
+These modules start no process and read no clock or file; the caller runs the trials.
 """
 
 from loadcurve.lab.schedule.search.capacity import Capacity

@@ -1,4 +1,4 @@
-"""The result of a search between two loads: its ends, what decided them, and what weakens it."""
+"""Build the result of a search between two loads: its ends, the trials that decided them, and warnings."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ _SHOWN = 3
 def answer(
     goal: Bracket, ends: Ends, observations: Sequence[Observation], stopped: bool, warnings: list[str]
 ) -> Result:
-    """Return the result of a search in its present state.
+    """Return the result of a search in its current state.
 
     Parameters
     ----------
     goal : Bracket
-        What was searched.
+        Goal of the search.
     ends : Ends
-        Its present ends.
+        Current ends of the interval.
     observations : sequence of Observation
         All trials.
     stopped : bool
@@ -34,7 +34,7 @@ def answer(
     lower, upper = (kept, broken) if goal.ascending else (broken, kept)
     lower, upper = 0.0 if np.isnan(lower) else lower, np.inf if np.isnan(upper) else upper
     decided = all(end is not None and end.decision != "open" for end in (ends.kept, ends.broken))
-    # Neighbouring loads are as narrow as it gets; flaky ones between them are no room for more.
+    # Loads that could still be tried between the ends: neighbouring loads leave none, and flaky loads are done.
     room = (upper - lower) / goal.resolution - 1 - len(ends.flaky)
     narrow = decided and (upper - lower <= goal.width_ratio * upper * (1 + 1e-9) or room < 0.5)
     if stopped:
@@ -60,7 +60,7 @@ def answer(
 
 
 def _conditional(values: list[float]) -> float:
-    """The value that at least half of the trials reached: RFC 9971's Conditional Throughput at an exceed ratio of ½."""
+    """Return the value that at least half of the trials reached (RFC 9971, Conditional Throughput, exceed ratio ½)."""
     known = [value for value in values if not np.isnan(value)]
     return float(np.quantile(known, 0.5, method="higher")) if known else np.nan
 

@@ -1,27 +1,28 @@
-r"""Between which two loads the verdict changes: doubling, then halving on a log scale, then deciding both ends.
+r"""Find the two loads between which the verdict changes: double, then bisect on a log scale, then decide both ends.
 
 From M. Konstantynowicz, V. Polak, "Multiple Loss Ratio Search", RFC 9971, 2026 (draft-ietf-bmwg-mlrsearch-15), are
 
-* short trials, from Goal Initial Trial Duration to Goal Final Trial Duration, and that only trials of full length
-  make an end;
+* short trials, from Goal Initial Trial Duration to Goal Final Trial Duration, and the rule that only trials of full
+  length decide an end;
 * Goal Width as a relative difference, here (upper − lower) / upper;
-* the Relevant Upper Bound, the lowest load that is broken, and the Relevant Lower Bound, the highest kept load below
-  it: where a load is kept above one that is broken (loss inversion), the higher one does not count, nor is it tried;
+* the Relevant Upper Bound, the lowest broken load, and the Relevant Lower Bound, the highest kept load below it: a
+  kept load above a broken load (loss inversion) does not count, and no further load there is tried;
 * Goal Exceed Ratio, fixed at the recommended half, and Conditional Throughput.
 
-Three things differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
-(`verdict`) instead of a majority within a Goal Duration Sum, which is nearly a coin's toss at a load that breaks a
-little more than every second trial.  And a load that is neither is called flaky: the search looks for the
-ends on both its sides.
+Three points differ.  The Goal Loss Ratio is any objective, judged by the caller.  A load is decided by a sign test
+(`verdict`) instead of a majority within a Goal Duration Sum, which is almost a coin toss at a load that breaks the
+objective in slightly more than half of the trials.  A load that is neither kept nor broken is called flaky: the search
+looks for the ends on both sides of it.
 
-A trial that leaves an interval of the width w = ln(upper / lower) takes, in steps that are even on log scales,
+The duration of a trial that leaves an interval of width w = ln(upper / lower) changes in equal steps on log scales:
 
 .. math:: T = T_0 \left(\frac{T_1}{T_0}\right)^{p}, \qquad p = \frac{\ln(\ln 2 / w)}{\ln(\ln 2 / w_1)}
 
-with :math:`w_1` the wanted width, and :math:`T_0, T_1` the shortest duration and that which decides.
+with :math:`w_1` the requested width, :math:`T_0` the shortest duration and :math:`T_1` the duration of trials that
+decide.
 
-So the first trials are short, and a single one moves an end.  Their errors show when the ends are decided: an end that
-longer trials contradict moves, and the search continues from there without short trials.
+The first trials are therefore short, and a single trial moves an end.  Their errors become visible when the ends are
+decided: an end that longer trials contradict moves, and the search continues from there without short trials.
 """
 
 import math
@@ -34,16 +35,16 @@ from loadcurve.lab.schedule.search.trials import Trial
 from loadcurve.lab.schedule.search.verdict import Tally, tally, trials_to_decide
 from loadcurve.section import Range, Section
 
-# Each step of the first ascent doubles the load, as levels of a sweep do.
+# Each step of the first ascent doubles the load, as the levels of a sweep usually do.
 _OCTAVE = math.log(2)
 
-# Whole seconds, as wrk takes them.
+# Whole seconds, because wrk accepts no fractions.
 Seconds = Annotated[float, Range(ge=1, unit="s", multiple_of=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bracket(Section):
-    """Loads to search, and how well the answer must be known."""
+    """Range of loads to search, and the required precision of the result."""
 
     lowest: Annotated[float, Range(gt=0)]
     """Lowest load that is tried."""
@@ -55,7 +56,7 @@ class Bracket(Section):
     """Duration of the trials that decide; at least `initial_s`."""
 
     width_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.05
-    """Wanted (upper − lower) / upper; neighbouring loads are always narrow enough."""
+    """Requested (upper − lower) / upper; the search always ends at neighbouring loads."""
 
     resolution: Annotated[float, Range(gt=0)] = 1.0
     """Smallest difference of two loads: 1 for connections."""
@@ -64,13 +65,13 @@ class Bracket(Section):
     """Duration of the shortest trials."""
 
     level: Annotated[float, Range(gt=0, lt=1)] = 0.95
-    """Confidence of each end by itself: a load at which at least half of the trials would say otherwise is decided
-    wrongly with a probability of at most 1 − level."""
+    """Confidence of each end separately: a load at which at least half of all trials would have the other verdict is
+    decided wrongly with a probability of at most 1 − level."""
 
     most_trials: Annotated[int, Range(ge=1)] = 100
-    """Largest number of trials; the search then ends with the interval that it has."""
+    """Largest number of trials; the search then ends with its current interval."""
 
-    ascending: ClassVar[bool] = True  # whether low loads keep the objective; in some goals high loads do
+    ascending: ClassVar[bool] = True  # whether low loads keep the objective; for other goals, high loads keep it
     verb: ClassVar[str] = "keep it"  # of a trial, in warnings
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
@@ -81,29 +82,29 @@ class Bracket(Section):
 
     @property
     def needed(self) -> int:
-        """Trials that must agree to decide a load."""
+        """Number of trials that must agree to decide a load."""
         return trials_to_decide(self.level)
 
     @property
     def wanted(self) -> float:
-        """The wanted width as ln(upper / lower)."""
+        """Requested width as ln(upper / lower)."""
         return -math.log1p(-self.width_ratio)
 
 
 @dataclass(frozen=True)
 class Ends:
-    """The present state of a search.
+    """Current state of a search.
 
     Attributes
     ----------
     tallies : tuple of Tally
-        Of all loads tried, from the side where the objective is kept.
+        Tallies of all loads tried, sorted from the side where the objective is kept.
     kept, broken : Tally or None
-        The last one kept before the first one broken.
+        Last kept load before the first broken load, and that broken load.
     flaky : tuple of Tally
-        Between them.
+        Loads between the two.
     shortest_s : float
-        Duration below which no trial is made any more.
+        Shortest duration of further trials, in s.
     """
 
     tallies: tuple[Tally, ...]
@@ -119,9 +120,9 @@ def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> E
     Parameters
     ----------
     goal : Bracket
-        What is searched.
+        Goal of the search.
     verdicts : iterable of (float, float, bool)
-        Load, duration in s and whether it was kept, of each trial in order.
+        Load, duration in s and whether the objective was kept, for each trial in order.
     """
     by_load: dict[float, list[tuple[bool, bool]]] = {}
     for load, duration_s, kept in verdicts:
@@ -136,24 +137,24 @@ def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> E
         tallies[last] if last >= 0 else None,
         tallies[first] if first < len(tallies) else None,
         tuple(found for found in tallies[last + 1 : first] if found.leaning == "flaky"),
-        # Short trials were wrong once: the objective breaks with time, or they scatter too much.
+        # If a short trial was wrong once, only full trials follow: the objective breaks later, or short trials scatter.
         goal.final_s if any(_misled(by_load[found.load], found.leaning) for found in tallies) else goal.initial_s,
     )
 
 
 def _misled(verdicts: list[tuple[bool, bool]], leaning: str) -> bool:
-    """Whether trials of full length at a load contradict a shorter one."""
+    """Return whether trials of full length at a load contradict a shorter trial."""
     contrary = {"kept": False, "broken": True}.get(leaning)
     return contrary is not None and (False, contrary) in verdicts
 
 
 def next_trial(goal: Bracket, ends: Ends) -> Trial | None:
-    """Return the trial that is wanted next, or None when both ends are decided and the interval is narrow."""
+    """Return the next trial, or None when both ends are decided and the interval is narrow enough."""
     start, stop = (goal.lowest, goal.highest) if goal.ascending else (goal.highest, goal.lowest)
     if not ends.tallies:
         return Trial(float(start), float(ends.shortest_s))
     for found in ends.tallies:
-        if found.decision == "open" and found.kept and found.broken:  # it contradicts itself: first that is decided
+        if found.decision == "open" and found.kept and found.broken:  # contradictory trials: decide this load first
             return Trial(found.load, float(goal.final_s))
     farthest = ends.tallies[-1].load
     if ends.broken is None and farthest != stop:
@@ -164,12 +165,12 @@ def next_trial(goal: Bracket, ends: Ends) -> Trial | None:
     if (trial := _narrowing(goal, ends)) is not None:
         return trial
     undecided = [end for end in (ends.kept, ends.broken) if end is not None and end.decision == "open"]
-    # The end with the least evidence first: one of the two may give way, and then the other's trials were in vain.
+    # Start with the end that has the fewest trials: if it moves, trials at the other end would have been wasted.
     return Trial(min(undecided, key=lambda end: end.full).load, float(goal.final_s)) if undecided else None
 
 
 def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
-    """A trial between the two ends, or None when they are near enough to each other or to the flaky loads."""
+    """Return a trial between the two ends, or None when they are near enough to each other or to the flaky loads."""
     if not ends.flaky:
         if ends.kept is None or ends.broken is None:
             return None
@@ -177,7 +178,7 @@ def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
         width = abs(math.log(far / near))
         middle = None if width <= goal.wanted else _on_grid(goal, math.sqrt(near * far), near, far)
         return None if middle is None else Trial(middle, max(_duration(goal, width / 2), float(ends.shortest_s)))
-    # Just outside the flaky loads on both sides, and twice as far with each flaky load that was found so far.
+    # Try loads just outside the flaky loads on both sides; the distance doubles with each flaky load found.
     reach = goal.wanted / 2 * 2 ** (sum(found.leaning == "flaky" for found in ends.tallies) - 1)
     for end, edge in ((ends.kept, ends.flaky[0].load), (ends.broken, ends.flaky[-1].load)):
         if end is not None and abs(math.log(end.load / edge)) > reach:
@@ -190,9 +191,9 @@ def _narrowing(goal: Bracket, ends: Ends) -> Trial | None:
 
 
 def _on_grid(goal: Bracket, load: float, a: float, b: float, to_whole: Callable[[float], int] = round) -> float | None:
-    """The load of the grid nearest to `load` between `a` and `b`, or None where there is none."""
+    """Return the load of the grid nearest to `load` and strictly between `a` and `b`, or None if there is none."""
     low, high = min(a, b), max(a, b)
-    # A load on the grid may miss its number by rounding; it is not between itself and its neighbour.
+    # The tolerance keeps a rounding error from placing an end of the interval inside the interval.
     first = math.floor((low - goal.lowest) / goal.resolution + 1e-9) + 1
     last = math.ceil((high - goal.lowest) / goal.resolution - 1e-9) - 1
     if first > last:
@@ -202,9 +203,9 @@ def _on_grid(goal: Bracket, load: float, a: float, b: float, to_whole: Callable[
 
 
 def _duration(goal: Bracket, width: float) -> float:
-    """Duration of a trial that leaves an interval of this width, in whole seconds."""
+    """Return the duration of a trial that leaves an interval of this width, in whole seconds."""
     if width <= goal.wanted:
         return float(goal.final_s)
-    # Loads that are neighbours in the ascent are about an octave apart, so 0 < part < 1 here.
+    # Neighbouring loads of the ascent are about an octave apart, so 0 < part < 1 here.
     part = math.log(_OCTAVE / width) / math.log(_OCTAVE / goal.wanted)
     return float(math.ceil(goal.initial_s * (goal.final_s / goal.initial_s) ** part - 1e-9))

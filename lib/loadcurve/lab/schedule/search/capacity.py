@@ -1,4 +1,4 @@
-"""The highest load that keeps an objective."""
+"""Search for the highest load that keeps an objective."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Repeats of one point until its mean is known to ± so many per cent."""
+"""Repeat one point until the confidence interval of its mean is narrow enough."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from loadcurve.lab.schedule.search.trials import Observation, Result, Trial, sec
 
 @dataclass(frozen=True, kw_only=True)
 class NarrowMean:
-    """Repeat a trial until the interval of the mean is narrow.
+    """Repeat a trial until the confidence interval of the mean is narrow enough.
 
-    Each `Observation` gives the measured quantity in `value`.  In the `Result`, ``lower``, ``upper`` and ``value`` are
-    the interval and the mean of that quantity.
+    The `value` of each `Observation` is the measured quantity.  In the `Result`, ``lower`` and ``upper`` are the
+    interval, and ``value`` is the mean of that quantity.
 
     Attributes
     ----------
     load, duration_s : float
-        Of every trial.
+        Load and duration of every trial; the duration in s.
     rule : callable
         Values so far and `half_width_ratio` → a table whose last row has ``mean, lo, hi, half_width_ratio, stop``:
-        `loadcurve.stats.summarise_stopping`, with its minimum of repeats.  It is given by the caller because the
-        laboratory lies below the statistics.
+        `loadcurve.stats.summarise_stopping`, with its minimum number of repeats.  The caller passes it, because the
+        laboratory must not import the statistics.
     half_width_ratio : float
-        Wanted half width of the interval as a part of the mean, > 0: 0.02 for ± 2 %.
+        Requested half width of the interval relative to the mean, > 0: 0.02 for ± 2 %.
     most_trials : int
-        After so many the search ends with what it has, >= 2.
+        Largest number of trials, >= 2; the search then ends with its current interval.
 
     Examples
     --------

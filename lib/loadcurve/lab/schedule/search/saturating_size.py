@@ -1,8 +1,8 @@
-"""The smallest response whose throughput still fills a limit, such as the bandwidth of a network card.
+"""Search for the smallest response whose throughput reaches a limit, such as the bandwidth of a network card.
 
-The report "Nginx 万兆网络环境测试", its test 1, goes down from 10,000 bytes in steps of 1,000 until bandwidth and
-request rate are both highest.  Here the same size is found by halving: down from the largest, whose bandwidth is the
-limit.
+Test 1 of the report "Nginx 万兆网络环境测试" goes down from 10,000 bytes in steps of 1,000 until bandwidth and
+request rate are both highest.  This search finds the same size by bisection, starting at the largest size; the
+bandwidth at that size is the limit.
 """
 
 import math
@@ -22,14 +22,14 @@ from loadcurve.section import Range
 
 @dataclass(frozen=True, kw_only=True)
 class SaturatingSize(Bracket):
-    """Search the smallest response that fills a limit; as smaller ones do not, it has the highest request rate too.
+    """Search for the smallest response that fills a limit; it is also the size with the highest request rate.
 
-    The loads are sizes of the response in bytes.  Each `Observation` gives in `value` the bandwidth of its trial, in
-    bytes/s or any other unit; `kept` is not looked at.
+    The loads are sizes of the response in bytes.  The `value` of each `Observation` is the bandwidth of its trial, in
+    bytes/s or any other unit; `kept` is ignored.
 
     In the `Result`, ``upper`` is the smallest size that fills the limit, ``lower`` the largest that does not, and
-    ``value`` the bandwidth that at least half of the trials at ``upper`` reached.  ``lower`` is 0 where every size
-    fills it, ``upper`` infinite where none does.
+    ``value`` the bandwidth that at least half of the trials at ``upper`` reached.  ``lower`` is 0 if every size fills
+    the limit, ``upper`` infinite if none does.
 
     The other attributes are those of `Bracket`.
 
@@ -46,11 +46,12 @@ class SaturatingSize(Bracket):
     """
 
     limit: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = math.nan
-    """The limit, in the unit of the observations (bytes/s in a study). NaN where it is unknown: then it is the mean of
-    as many trials at the largest size as decide a load."""
+    """The limit, in the unit of the observations (bytes/s in a study). NaN if unknown: the search then uses the mean of
+    the first trials at the largest size, as many as are needed to decide a load."""
 
     tolerance_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.02
-    """A trial fills the limit from (1 − tolerance) × limit on; choose a tolerance above the scatter of trials."""
+    """A trial fills the limit if its value is at least (1 − tolerance) × limit; choose a tolerance larger than the
+    scatter of trials."""
 
     ascending: ClassVar[bool] = False
     verb: ClassVar[str] = "fill it"

@@ -1,7 +1,7 @@
-"""The one protocol of all searches: a frozen state in, the next trial or the result out.
+"""The protocol of all searches: given a frozen state, return the next trial or the result.
 
-A state holds its goal and the observations of its trials, and only they decide what comes next.  So a search is resumed
-from its recorded trials alone.
+A state holds the goal and the observations of all trials, and the next step depends on nothing else.  A search can
+therefore be resumed from its recorded trials.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Trial:
     load : float
         Load of the run: connections, an offered rate or a response size, depending on the goal.
     duration_s : float
-        How long the generator runs, in whole seconds, because wrk takes no others.
+        Duration of the generator's load, in whole s, because wrk accepts no fractions.
     """
 
     load: float
@@ -31,14 +31,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a trial showed.
+    """Measured outcome of a trial.
 
     Attributes
     ----------
     load, duration_s : float
-        As requested.
+        As in the requested `Trial`.
     value : float
-        The measured quantity that the goal names.
+        Measured quantity that the goal defines.
     kept : bool or None
         Whether the objective was kept; `Capacity` requires it, the other goals ignore it.
     """
@@ -51,24 +51,24 @@ class Observation:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of a search, an interval.
+    """Result of a search, an interval.
 
     Attributes
     ----------
     lower, upper : float
-        Its ends; the goal defines which of them is kept.  0 and infinity where there is none.
+        Ends of the interval; the goal defines which end is kept.  0 or infinity if there is no such end.
     value : float
-        The measured quantity that belongs to the answer; NaN where there is none.
+        Measured quantity at the result; NaN if there is none.
     reached : bool
         Whether both ends are decided, and the interval is as narrow as requested.
     decided_by : tuple of Observation
-        The trials that decide the two ends.
+        Trials that decide the two ends.
     trials : int
         Number of all trials.
     trial_s : float
-        Sum of their durations, in s.
+        Total duration of all trials, in s.
     warnings : tuple of str
-        What weakens the answer, with its numbers.
+        Reasons to trust the result less, with numbers.
     """
 
     lower: float
@@ -82,7 +82,7 @@ class Result:
 
 
 class Goal(Protocol):
-    """What a search is for."""
+    """Goal of a search: decides the next trial from the observations."""
 
     def next(self, observations: tuple[Observation, ...]) -> Trial | Result:
         """Return the next trial, or the result if no more are needed."""
@@ -91,7 +91,7 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class Search:
-    """A state: the goal, what was observed, and what follows from both."""
+    """State of a search: its goal, its observations, and the next trial or the result."""
 
     goal: Goal
     observations: tuple[Observation, ...]
@@ -110,14 +110,14 @@ def step(state: Search, observation: Observation) -> tuple[Search, Trial | Resul
     Parameters
     ----------
     state : Search
-        As `begin` or `step` returned it.
+        State returned by `begin` or `step`.
     observation : Observation
-        Of the requested trial.  A failed trial is no observation: repeat it.
+        Observation of the requested trial.  A failed trial gives no observation: repeat it.
 
     Raises
     ------
     ValueRuleError
-        When the search is over, or the observation is of another trial than the requested one.
+        When the search is over, or the observation is not of the requested trial.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def step(state: Search, observation: Observation) -> tuple[Search, Trial | Resul
 
 
 def resume(goal: Goal, observations: Iterable[Observation]) -> tuple[Search, Trial | Result]:
-    """Return the state after recorded observations, and what is next.
+    """Return the state after recorded observations, and the next trial or the result.
 
     Raises
     ------
     ValueRuleError
-        When they are not those of a search for this goal.
+        When the observations are not those of a search for this goal.
     """
     state, following = begin(goal)
     for observation in observations:
@@ -154,5 +154,5 @@ def resume(goal: Goal, observations: Iterable[Observation]) -> tuple[Search, Tri
 
 
 def seconds_of(observations: Iterable[Observation]) -> float:
-    """Return the sum of the durations."""
+    """Return the total duration of the observed trials, in s."""
     return float(np.sum([o.duration_s for o in observations]))

@@ -1,25 +1,26 @@
-r"""What several trials at one load decide: kept, broken, or neither.
+r"""Decide from several trials whether a load is kept, broken, or neither.
 
-A load is kept if less than half of all trials there would break the objective, the exceed ratio that RFC 9971
-recommends.  It is called kept after k trials that all keep it, or after k + 3 that do with one among them that does
-not; broken likewise.  With two of each it is flaky, and that is an answer too.
+A load is kept if fewer than half of all possible trials at it would break the objective; this is the exceed ratio that
+RFC 9971 recommends.  A load is called kept after k trials that all keep the objective, or after k + 3 that keep it and
+one that breaks it; broken likewise.  With two trials of each verdict, the load is called flaky, which is also a result.
 
-If half of the trials or more would break it, it is still called kept with a probability of at most
+If at least half of all trials would break the objective, the load is still called kept with a probability of at most
 
 .. math:: \alpha = 2^{-k} + k\, 2^{-(k + 4)}
 
-as the one dissent stands among the first k trials: 0.041 for k = 5.  It is a sign test in sequence, after A. Wald,
-"Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945.  Trials must be independent.
+because the single dissenting trial must be among the first k trials: 0.041 for k = 5.  This is a sequential sign test,
+after A. Wald, "Sequential Tests of Statistical Hypotheses", Annals of Mathematical Statistics 16, 1945.  Trials must be
+independent.
 """
 
 from dataclasses import dataclass
 
-# Trials that outweigh one dissent: with 3 it adds k/16 of 2⁻ᵏ to the error, with 2 twice as much.
+# Further trials that outweigh one dissenting trial: 3 add k/16 of 2⁻ᵏ to the error probability, 2 add twice as much.
 _OUTWEIGH = 3
 
 
 def error_bound(trials: int) -> float:
-    """Return the largest probability of a wrong decision by `trials` >= 2 that agree, or more with one dissent.
+    """Return the largest probability of a wrong decision by `trials` >= 2 that agree, or by more with one dissent.
 
     Examples
     --------
@@ -30,7 +31,7 @@ def error_bound(trials: int) -> float:
 
 
 def trials_to_decide(level: float) -> int:
-    """Return the trials that must agree for a decision with confidence `level`, 0 < level < 1.
+    """Return the number of trials that must agree for a decision with confidence `level`, 0 < level < 1.
 
     Examples
     --------
@@ -45,18 +46,18 @@ def trials_to_decide(level: float) -> int:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts at one load.
+    """Number of trials of each verdict at one load.
 
     Attributes
     ----------
     load : float
-        Where.
+        The load.
     kept, broken : int
-        Verdicts of trials of full length.  While there are none, the last shorter one is used.
+        Number of full-length trials with each verdict; without full-length trials, the last shorter trial counts.
     full : int
-        Trials of full length.
+        Number of trials of full length.
     decision : str
-        ``kept``, ``broken``, ``flaky``, or ``open`` where more trials are needed.
+        ``kept``, ``broken``, ``flaky``, or ``open`` if more trials are needed.
     """
 
     load: float
@@ -67,14 +68,14 @@ class Tally:
 
     @property
     def leaning(self) -> str:
-        """``kept`` or ``broken`` by most of its trials, ``tied``, or ``flaky``."""
+        """Verdict of most trials, ``kept`` or ``broken``; else ``tied`` or ``flaky``."""
         if self.decision == "flaky":
             return "flaky"
         return "kept" if self.kept > self.broken else "broken" if self.kept < self.broken else "tied"
 
 
 def tally(load: float, verdicts: list[tuple[bool, bool]], needed: int) -> Tally:
-    """Count the verdicts of a load, pairs of (of full length, kept) in their order; `needed` that agree decide."""
+    """Return the tally of a load from pairs (of full length, kept) in order; `needed` trials that agree decide it."""
     full = [kept for is_full, kept in verdicts if is_full]
     count = full or [verdicts[-1][1]]
     kept = sum(count)
