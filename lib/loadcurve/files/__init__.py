@@ -1,1 +1,1 @@
-"""Files that are written whole, YAML with line numbers, and CSV that a spreadsheet opens safely."""
+"""Atomic file writes, YAML with line numbers, and CSV that is safe to open in a spreadsheet."""

@@ -1,7 +1,7 @@
-"""Write files whole, and let one process at a time do a piece of work.
+"""Write files atomically, and let one process at a time do a piece of work.
 
-A reader sees the old file or the whole new one, also when the writer is killed.  A lock is a file of `build/locks` that
-the system releases with the process that holds it, so a killed process leaves nothing to remove.
+A reader sees the old file or the complete new one, even if the writer is killed.  A lock is a file in `build/locks`,
+which the operating system releases when the process that holds it ends, so a killed process leaves nothing to remove.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from loadcurve import paths
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Give the path of a draft beside `target`; the draft takes the target's place when the block has ended well.
+    """Yield the path of a draft next to `target`; the draft replaces the target when the block ends without an error.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a text file in UTF-8, whole."""
+    """Write a text file in UTF-8 atomically."""
     with replacing(target) as draft:
         draft.write_text(text, "utf-8")
 
@@ -52,9 +52,9 @@ def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Ite
     Parameters
     ----------
     work : str
-        What is done, such as ``notebook 40_usl_fit``.
+        Name of the work, such as ``notebook 40_usl_fit``.
     report : callable
-        Gets the one line that says what is waited for.
+        Called with one line that names the work if the lock is held by another process.
     """
     folder = paths.build() / "locks"
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,35 +68,35 @@ def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Ite
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's content, in hexadecimal digits.
+    """Return the SHA-256 of a file's content, in hexadecimal digits.
 
     Raises
     ------
     FileNotFoundError
-        When there is no such file.
+        When the file does not exist.
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_sums(target: Path, files: Iterable[Path], note: str = "") -> None:
-    """Write the SHA-256 of files as ``sha256sum --check`` reads them, paths as from the top of the checkout.
+    """Write the SHA-256 of files in the format of ``sha256sum --check``, with paths relative to the checkout.
 
     Parameters
     ----------
     target : pathlib.Path
-        The list to write.
+        File to write.
     files : iterable of pathlib.Path
-        Products, whose names are plain (`loadcurve.paths.is_plain`).
+        Files to list; their names must be plain (`loadcurve.paths.is_plain`).
     note : str
-        Goes to the first line, as a comment.
+        Comment in the first line.
     """
     lines = [f"# {note}\n"] if note else []
     write_text(target, "".join((*lines, *(f"{sha256_of(path)}  {paths.shown(path)}\n" for path in files))))
 
 
 def read_sums(path: Path) -> tuple[str, dict[str, str]]:
-    """Read what `write_sums` wrote: the note, and path → SHA-256; both empty where there is no such list."""
+    """Return the note and the sums (path → SHA-256) in a file from `write_sums`; both empty without such a file."""
     try:
         lines = path.read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:

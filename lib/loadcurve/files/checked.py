@@ -1,4 +1,4 @@
-"""From a document to a checked dataclass; every fault is reported at once, each with its line."""
+"""Build a checked dataclass from a document; all faults are reported together, each with its line."""
 
 import copy
 import json
@@ -18,14 +18,14 @@ _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors
 
 
 class PlacedError(ParseError):
-    """A fault of a document that knows its place there, such as ``("load", "connections")``.
+    """A fault at a place in a document, such as ``("load", "connections")``.
 
     Attributes
     ----------
     place : tuple
-        Where it is.
+        Place of the fault.
     is_rule : bool
-        Whether a rule is broken by values that are of the right type.
+        Whether values of the right type break a rule.
     """
 
     def __init__(self, place: Place, line: int, expected: str, got: str, is_rule: bool = False):
@@ -34,12 +34,12 @@ class PlacedError(ParseError):
 
     @property
     def key(self) -> tuple[Place, str, str]:
-        """What distinguishes the fault from others, wherever the document has it."""
+        """Identity of the fault, independent of its line."""
         return self.place, self.expected, self.got
 
 
 def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
-    """Make a checked dataclass from a document; return it, or None and its faults in the order of lines."""
+    """Return a checked dataclass built from a document, or None, and the faults in the order of lines."""
     if not isinstance(document.values, dict):
         wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
         return None, [PlacedError((), 1, wanted, str(document.values))]
@@ -50,20 +50,20 @@ def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
     found = {fault.key: fault for one in errors for fault in _faults(kind, one, document)}
     unknown = [_place(one) for one in errors if one["type"] in _UNKNOWN]
     if unknown:
-        # An unknown key hides the broken rules of its section and changes none of them, so they are checked without
-        # it.  But a rule of the section as a whole may be broken because this key is misspelt.
+        # An unknown key hides broken rules of its section, so the rules are checked again without that key.  Rules of
+        # the section as a whole are excluded, because they may be broken only because the key is misspelt.
         kept, around = replace(document, values=_without(document.values, unknown)), {place[:-1] for place in unknown}
         others = (fault for fault in built(kind, kept)[1] if not (fault.is_rule and fault.place in around))
         found = {fault.key: fault for fault in others} | found
     return None, sorted(found.values(), key=lambda fault: fault.line)
 
 
-# YAML 1.2 reads these as words; files of nginx, HAProxy and most people write them for true and false.
+# YAML 1.2 reads these as strings; nginx, HAProxy and most people write them for true and false.
 SWITCHES = {"on": True, "off": False}
 
 
 def _switched(hint: Any, value: Any) -> Any:
-    """Values with ``on`` and ``off`` as true and false, where the key is a boolean; elsewhere they are words."""
+    """Return the values with ``on`` and ``off`` replaced by true and false where the key is a boolean."""
     parts = _parts(hint)
     if isinstance(value, str):
         return SWITCHES.get(value, value) if any(part is bool or part is True for part in parts) else value
@@ -82,12 +82,12 @@ def _is_mapping(hint: Any) -> bool:
 
 
 def _parts(hint: Any) -> list[Any]:
-    """A type, and those it is made of."""
+    """Return a type and the types it is composed of."""
     return [hint, *(part for one in get_args(hint) for part in _parts(one))]
 
 
 def _without(values: Any, places: Iterable[Place]) -> Any:
-    """Values without those at some places."""
+    """Return the values without those at some places."""
     values = copy.deepcopy(values)
     for *path, key in places:
         inner = values
@@ -107,7 +107,7 @@ def _adapter(kind: type) -> TypeAdapter:
 
 
 def refuse(faults: Iterable[ParseError], path: Path) -> None:
-    """Raise the faults of a file, if there are any: one line for each."""
+    """Raise an error with one line for each fault of a file, if there are any."""
     located = [fault.at(path) for fault in faults]
     if len(located) == 1:
         raise located[0]
@@ -116,7 +116,7 @@ def refuse(faults: Iterable[ParseError], path: Path) -> None:
 
 
 def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:
-    """Yield the faults in an error of pydantic, in the words of the laboratory."""
+    """Yield the faults in an error of pydantic, with the laboratory's own messages."""
     place = _place(error)
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ValueRuleError):
@@ -140,13 +140,13 @@ def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]
 
 
 def _dotted(place: Place) -> str:
-    """A place in one printable line."""
+    """Return a place as one printable line."""
     name = ".".join(map(str, place))
     return name if name.isprintable() else name.encode("unicode_escape").decode()
 
 
 def _keys_at(kind: Any, place: tuple[str | int, ...]) -> list[str]:
-    """Names of the fields of the dataclass at a place."""
+    """Return the names of the fields of the dataclass at a place."""
     for word in place:
         if not is_dataclass(kind):
             return []

@@ -1,8 +1,8 @@
-"""CSV that spreadsheets show and do not compute: text that they would take for a formula begins with an apostrophe.
+"""Write CSV without formulas: text that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 
-Excel, LibreOffice and Google Sheets compute a cell that begins with ``= + - @``, their full-width forms, or one of them
-behind a tab or a line end (OWASP, "CSV Injection").  An apostrophe in front makes it text.  Numbers are never changed,
-be they of a numeric column or the text of one; Parquet and JSON hold every text as it was read.
+Excel, LibreOffice and Google Sheets evaluate a cell that begins with ``= + - @``, with their full-width forms, or with
+one of these after a tab or a line end (OWASP, "CSV Injection").  A leading apostrophe makes the cell text.  Numbers are
+never changed, neither in numeric columns nor as text; Parquet and JSON hold every text as it was read.
 """
 
 import re
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?%?\Z", re.IGNORECASE)
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with an apostrophe before each text, column names included, that a spreadsheet would compute.
+    """Return the table with an apostrophe before each text or column name that a spreadsheet would evaluate.
 
     Examples
     --------
@@ -32,13 +32,13 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return the table as CSV of RFC 4180, without its index, in which no text is a formula."""
-    # With this line end the writer quotes a lone CR too, which readers take for the end of a row.
+    """Return the table as CSV (RFC 4180) without its index and without formulas."""
+    # With this line terminator, pandas also quotes a lone CR, which readers would take for the end of a row.
     return without_formulas(frame).to_csv(index=False, lineterminator="\r\n")
 
 
 def as_read(cell: object) -> object:
-    """Return a cell of such a CSV as it was before; the inverse of `without_formulas`.
+    """Return the original text of a cell; the inverse of `without_formulas`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""YAML 1.2 with the line of every value, so that a fault can be reported at its line.
+"""Read YAML 1.2 with the line of every value, so that errors can name the line.
 
-In YAML 1.2 ``off`` and ``no`` are words, as nginx writes them, and ``1e8`` is a number; YAML 1.1, which PyYAML reads,
-takes them for false and for a word.
+In YAML 1.2, ``off`` and ``no`` are strings and ``1e8`` is a number; in YAML 1.1, which PyYAML reads, ``off`` and ``no``
+are false and ``1e8`` is a string.
 """
 
 import json
@@ -19,8 +19,9 @@ from loadcurve.errors import LoadcurveError, ParseError
 
 Place = tuple[str | int, ...]
 
-# A file by hand has some KB; one of 10,000 listed points has less than this.  Aliases (*name) can make a few lines
-# hold more values than there is memory for, and a link can lead to a device that never ends.
+# A handwritten file has a few KB; a file with 10,000 listed points is smaller than this limit.  Limits are needed
+# because aliases (*name) can expand a few lines to more values than fit in memory, and a link can point to an endless
+# device.
 _MAX_BYTES = 1 << 20
 _MAX_VALUES = 200_000
 _MAX_DEPTH = 20
@@ -29,7 +30,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Document:
-    """What a file holds, and where.
+    """Values of a file and their lines.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Document:
     lines : dict
         Place, such as ``("factors", "connections", 2)`` → line, from 1.
     path : pathlib.Path
-        The file.
+        Path of the file.
     """
 
     values: Any
@@ -46,13 +47,13 @@ class Document:
     path: Path
 
     def line(self, place: Place) -> int:
-        """Line of a place, or of the nearest one around it; 0 where the file has none of it."""
+        """Return the line of a place, or of the nearest enclosing place; 0 if the file has neither."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place, 0)
 
     def place(self, start: Place, words: tuple[str, ...]) -> Place:
-        """Place of a dotted name below `start`: a key may have dots itself, as names of sysctls do."""
+        """Return the place of a dotted name below `start`; a key may contain dots itself, as names of sysctls do."""
         inner = self.values
         for word in start:
             inner = inner[word] if isinstance(inner, dict) and word in inner else None
@@ -65,15 +66,15 @@ class Document:
 
 
 def read_yaml(path: Path) -> Document:
-    """Read a file that must hold one document.
+    """Read a file that must contain exactly one document.
 
     Raises
     ------
     ParseError
-        When it is not UTF-8, not YAML, has a tag (``!!set``), a key twice or one that is no word, or holds more than
-        anybody writes.
+        When the file is not UTF-8 or not YAML, has a tag (``!!set``), a duplicate key or a key that is not a string, or
+        exceeds the limits on size, values or depth.
     LoadcurveError
-        When there is no such file.
+        When the file does not exist.
     """
     content = _content(path)
     try:
@@ -86,7 +87,7 @@ def read_yaml(path: Path) -> Document:
         loaded = YAML(typ="rt", pure=True).load(text)
         lines: dict[Place, int] = {}
         _note(loaded, (), lines)
-        # Subclasses that keep comments become plain values; a date, which YAML knows and we do not ask for, a word.
+        # Convert the subclasses that keep comments to plain values, and dates, which no key takes, to strings.
         return Document(json.loads(json.dumps(loaded, default=str)), lines, path)
     except MarkedYAMLError as error:
         mark, problem = error.problem_mark, " ".join(str(error.problem or error.context).split())
@@ -100,12 +101,12 @@ def read_yaml(path: Path) -> Document:
     except ParseError as error:
         raise error.at(path) from None
     except (ValueError, LookupError, TypeError, AttributeError, NotImplementedError) as error:
-        # A date such as 2026-99-99, or a tag on another word: the library lets Python's own error through.
+        # For a date such as 2026-99-99, or a tag that does not fit its value, the library raises Python's own error.
         raise ParseError(0, "YAML", str(error), str(path)) from None
 
 
 def _scan(text: str) -> None:
-    """Check that values are not nested too deep, and that none has a tag, which would change its type."""
+    """Check that values are not nested too deeply, and that none has a tag, which would change its type."""
     depth = 0
     for event in YAML(typ="rt", pure=True).parse(text):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -116,7 +117,7 @@ def _scan(text: str) -> None:
 
 
 def _content(path: Path) -> bytes:
-    """Bytes of a regular file of usual size."""
+    """Return the bytes of a regular file within the size limit."""
     try:
         if path.exists() and not path.is_file():
             raise LoadcurveError(f"{path}:0: expected a {path.name}, got something that is no file")
@@ -124,7 +125,7 @@ def _content(path: Path) -> bytes:
             content = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         raise LoadcurveError(f"{path}:0: expected a {path.name}, got no file") from None
-    except (OSError, ValueError) as error:  # a ring of links, no right to read it; NUL in its name
+    except (OSError, ValueError) as error:  # such as a loop of links, no permission to read, NUL in the name
         reason = getattr(error, "strerror", None) or error
         raise LoadcurveError(f"{path}:0: expected a {path.name}, got {reason}") from None
     if len(content) > _MAX_BYTES:
@@ -158,7 +159,7 @@ def _note_one(value: Any, place: Place, line: int, lines: dict[Place, int]) -> N
 
 
 def _line(mapping: Any, key: object, otherwise: int) -> int:
-    """Line of a key; one that was merged into the mapping (``<<``) has none there."""
+    """Return the line of a key; `otherwise` for a key that was merged into the mapping (``<<``)."""
     try:
         return mapping.lc.key(key)[0] + 1
     except (KeyError, TypeError):

@@ -1,6 +1,6 @@
 """Studies and runs as files: `study.yml`, `run.json` and `runs.json`, read into frozen dataclasses and checked.
 
-The laboratory writes run folders and ingestion reads them; the two meet only here::
+The laboratory writes run folders and ingestion reads them; this package is their only interface::
 
     data/studies/<study>/study.yml                                  study, settings
     data/studies/<study>/runs.json                                  manifest

@@ -1,4 +1,4 @@
-"""The runs of a study: `runs.json` lists each that a launch has begun, so that one that was removed is missed."""
+"""The manifest of a study: `runs.json` lists every run that a launch has started, so a removed run is detected."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ NAME = "runs.json"
 
 
 def read_manifest(study_folder: Path) -> dict[str, str]:
-    """Read run_id → seal of its `run.json` (empty while it was not closed); nothing where a study has no manifest.
+    """Return run_id → seal of the run's `run.json`, empty for an unfinished run; no entries without a manifest.
 
     Raises
     ------
     ParseError
-        When the file is not what `list_run` writes.
+        When the file does not have the form that `list_run` writes.
     """
     path = study_folder / NAME
     if not path.exists():
@@ -31,7 +31,7 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
 
 
 def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
-    """Add a run to the manifest of its study, with the seal of its record once that is closed."""
+    """Add a run to the manifest of its study, with the seal of its record once the record is complete."""
     runs = read_manifest(study_folder)
     if runs.get(run_id) != seal:
         listed = dict(sorted({**runs, run_id: seal}.items()))
@@ -39,14 +39,14 @@ def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
 
 
 def find_gaps(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Find the runs for which the manifest and the folder differ: run_id, and what is wrong.
+    """Yield the run_id of each run for which manifest and folder differ, and a description of the difference.
 
     Parameters
     ----------
     study_folder : pathlib.Path
-        Of the study.
+        Folder of the study.
     found : mapping of str to str
-        Runs with a record that the folder holds: run_id → seal.
+        Runs in the folder that have a record: run_id → seal.
     """
     listed = read_manifest(study_folder)
     for run_id, seal in listed.items():

@@ -1,7 +1,7 @@
-"""What no type can say of a `run.json`: every rule that a record breaks, with its key, the rule and the value.
+"""Rules for `run.json` that types cannot express; each fault is reported with its key, rule and value.
 
-A record is sealed, so what it says was recorded; it may still be odd, when another program or another version wrote it.
-What passes these rules can be read without a further look.
+The seal shows that a record was not changed, but another program or version may have written invalid values.  Values
+that pass these rules need no further checks.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 from loadcurve.study import SECTIONS, Run
 
-_FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # of the run's own folder, never beyond it
+_FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # a file in the run's folder, never outside it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 STATUSES = ("running", "finished", "failed", "interrupted")
@@ -28,11 +28,11 @@ _WHOLE = {
 }
 _TEXTS = ("url", "recipe")
 _EVENT = {"at", "host", "what"}
-_LARGEST = 2**63  # of a whole number in a table
+_LARGEST = 2**63  # limit of an integer in a table
 
 
 def broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
-    """Find what is wrong with a record whose values are of their types: key, rule and value of each fault."""
+    """Yield key, rule and value for each broken rule of a record; its values must have the declared types."""
     yield from _broken_factors(run.factors)
     yield from _broken_machine(run.machine)
     yield from _broken_background(run.background)
@@ -79,7 +79,7 @@ def _is_utc(time: str) -> bool:
 
 
 def _odd_values(value: Any) -> Iterator[str]:
-    """Texts that are no Unicode and numbers that no table holds, however deep they are."""
+    """Yield texts that are not valid Unicode and numbers that no table can hold, at any depth."""
     if isinstance(value, str):
         if any("\ud800" <= letter <= "\udfff" for letter in value):
             yield ascii(value)

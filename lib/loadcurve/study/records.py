@@ -1,6 +1,6 @@
-"""study.yml and run.json on disk: read strictly, written whole, each record sealed.
+"""Read and write study.yml and run.json: strict reads, atomic writes, and a seal on each record.
 
-What is wrong stops with one line that says where; what a run recorded cannot be changed unnoticed.
+An error names the file and the line; a changed record is detected by its seal.
 """
 
 import hashlib
@@ -21,21 +21,21 @@ from loadcurve.study.record_rules import broken_rules
 
 
 def read_study(path: Path, kind: type[Study] = Study) -> Study:
-    """Read a `study.yml`, or that of a study's folder.
+    """Read a `study.yml`, given its path or its folder.
 
     Parameters
     ----------
     path : pathlib.Path
-        The file, or its folder.
+        The file or its folder.
     kind : type
-        `Study`, or one that knows more of the sections.
+        `Study`, or a subclass that checks the sections.
 
     Raises
     ------
     ParseError
         When the file is not YAML, or a key is unknown, missing or of the wrong type.
     LoadcurveError
-        When there are several such faults: a line for each.
+        When there are several such faults, with one line for each.
     """
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
     study, faults = built(kind, document)
@@ -47,7 +47,7 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
 
 
 def write_study(study: Study, folder: Path) -> Path:
-    """Write `study.yml` into `folder`, which must bear the study's name; what is as by default is left out."""
+    """Write `study.yml` without default values to `folder`, which must have the study's name."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "study.yml"
     usual = asdict(Study(study.study, study.question))
@@ -62,8 +62,8 @@ def read_run(path: Path) -> Run:
     Raises
     ------
     ParseError
-        When there is no such file, it is not JSON, a key is unknown, missing or of the wrong type, a value breaks its
-        rule, or the values are not those that were sealed.
+        When the file does not exist or is not JSON, when a key is unknown, missing or of the wrong type, when a value
+        breaks its rule, or when the values do not match the seal.
     """
     path = path / "run.json" if path.is_dir() else path
     text, values = read_json(path)
@@ -79,7 +79,7 @@ def read_run(path: Path) -> Run:
         raise ParseError(where.get(key, 0), expected, got, str(path))
     expected = _seal(values)
     if run.seal != expected:
-        # The seal that stands in the file is what was recorded; what is sealed now is what was found.
+        # `run.seal` was recorded in the file; the other seal is computed from the values found there.
         digits = 12 if run.seal[:12] != expected[:12] else None
         recorded = f"sha256 {run.seal[:digits]}{'…' if digits else ''}" if run.seal else "none here"
         found = f"sha256 {expected[:digits]}{'…' if digits else ''}"
@@ -88,12 +88,12 @@ def read_run(path: Path) -> Run:
 
 
 def read_json(path: Path) -> tuple[str, Any]:
-    """Read a JSON file strictly: its text, and its values.
+    """Read a JSON file strictly; return its text and its values.
 
     Raises
     ------
     ParseError
-        When there is no such file, it is not JSON, or a key stands twice in one mapping.
+        When the file does not exist, is not JSON, or has a duplicate key in a mapping.
     """
     try:
         text = _text(path)
@@ -109,7 +109,7 @@ def read_json(path: Path) -> tuple[str, Any]:
 
 
 def write_run(run: Run, folder: Path) -> Path:
-    """Write `run.json`, sealed, so that a reader sees the old file or the new one, never half of either."""
+    """Write `run.json` with its seal, atomically: a reader sees the old file or the complete new one."""
     target = folder / "run.json"
     values = asdict(replace(run, seal=_seal(asdict(run))))
     write_text(target, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
@@ -117,22 +117,22 @@ def write_run(run: Run, folder: Path) -> Path:
 
 
 def line_of(key: str, run_json: Path) -> int:
-    """Line of a top-level key in a `run.json`, 0 where there is none: for messages on what the key holds."""
+    """Return the line of a top-level key in a `run.json`, for messages about its value; 0 if the key is missing."""
     return _key_lines(_text(run_json)).get(key, 0)
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
-    """Size in bytes and SHA-256 of a file, as `Run.files` keeps them."""
+    """Return the size in bytes and the SHA-256 of a file, as stored in `Run.files`."""
     return {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
 
 
 def run_folders(study_folder: Path) -> list[Path]:
-    """Folders of a study's runs, by name: those with a `run.json`."""
+    """Return the folders of a study's runs, those with a `run.json`, sorted by name."""
     return sorted(p.parent for p in study_folder.glob("*/run.json"))
 
 
 def _text(path: Path) -> str:
-    """Text of a file that must be UTF-8."""
+    """Return the text of a file that must be UTF-8."""
     content = path.read_bytes()
     try:
         return content.decode("utf-8").replace("\r\n", "\n")
@@ -142,7 +142,7 @@ def _text(path: Path) -> str:
 
 
 def _key_lines(text: str) -> dict[str, int]:
-    """Line of each top-level key, as `write_run` indents them."""
+    """Return the line of each top-level key, identified by the indentation that `write_run` uses."""
     return {line.split('"')[1]: n for n, line in enumerate(text.split("\n"), 1) if line.startswith('  "')}
 
 
@@ -158,7 +158,7 @@ def _no_constant(name: str) -> None:
 
 
 def _seal(values: dict[str, Any]) -> str:
-    """SHA-256 over all values but the seal itself, as in the file."""
+    """Return the SHA-256 over all values of the file except the seal."""
     others = json.loads(json.dumps({key: value for key, value in values.items() if key != "seal"}))
     return hashlib.sha256(
         json.dumps(others, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -166,7 +166,7 @@ def _seal(values: dict[str, Any]) -> str:
 
 
 def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:
-    """Make a dataclass from a parsed mapping, with an error that names key and line."""
+    """Return a dataclass built from a parsed mapping; raise an error that names key and line."""
     if not isinstance(values, dict):
         raise ParseError(1, f"a mapping with the keys of a {kind.__name__.lower()}", str(values), str(path))
     known = {f.name: f for f in fields(kind)}
@@ -186,7 +186,7 @@ def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:
 
 
 def _is_of(value: Any, wanted: Any) -> bool:
-    """Whether a value from YAML or JSON may stand for a field of this type: a list for a tuple, an int for a float."""
+    """Return whether a YAML or JSON value fits a field of this type: a list fits a tuple, an int fits a float."""
     origin, inner = get_origin(wanted) or wanted, get_args(wanted)
     if origin is tuple:
         return isinstance(value, list | tuple) and all(_is_of(v, inner[0]) for v in value)

@@ -1,4 +1,4 @@
-"""Run and Command: what `run.json` says of one run."""
+"""Run and Command: the content of a `run.json`."""
 
 import math
 from dataclasses import dataclass, field
@@ -7,14 +7,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Command:
-    """One tool as it ran: a reader can repeat it by hand.
+    """One tool as it was run, with everything needed to repeat the command by hand.
 
     Attributes
     ----------
     role : str
         ``server``, ``balancer``, ``collector``, ``warm_up`` or ``generator``.
     tool, variant, version : str
-        Which parser reads the output (`variant` distinguishes outputs of one tool), and the version of the tool.
+        Tool and variant select the parser of the output (`variant` distinguishes outputs of one tool); version of the
+        tool.
     host : str
         ``local``, or a name of the topology, such as ``C1``.
     argv : tuple of str
@@ -24,7 +25,7 @@ class Command:
     limit_s : float
         Outer time limit in s, enforced by ``timeout`` in `argv`.
     stdout, stderr : str
-        Files of the run's folder with the two streams, verbatim.
+        Files in the run's folder with the verbatim output of the two streams.
     started_at, ended_at : str
         UTC, ISO 8601; both empty for a command that never started.
     exit_code : int or None
@@ -120,12 +121,12 @@ def background_ratios(background: dict[str, Any]) -> dict[str, tuple[float, floa
     Parameters
     ----------
     background : dict
-        As `Run` has it.
+        As in `Run`.
 
     Returns
     -------
     dict
-        Machine → both ratios in 0–1; NaN for unknown.
+        Machine → both ratios in 0–1; NaN if unknown.
 
     Examples
     --------
@@ -136,5 +137,5 @@ def background_ratios(background: dict[str, Any]) -> dict[str, tuple[float, floa
     for machine, used in background.items():
         whole_s = len(used["cpus"]) * used["seconds"]
         taken = (used.get(name, math.nan) / whole_s for name in ("other_cpu_s", "steal_s"))
-        found[machine] = tuple(min(ratio, 1.0) for ratio in taken)  # times are rounded
+        found[machine] = tuple(min(ratio, 1.0) for ratio in taken)  # rounded times may give slightly more than 1
     return found

@@ -1,4 +1,4 @@
-"""Study: what `study.yml` says, as a frozen dataclass."""
+"""Study: the content of a `study.yml`, as a frozen dataclass."""
 
 import math
 import re
@@ -13,21 +13,21 @@ from loadcurve.section import Range, Section
 from loadcurve.study.settings import PLACE, SECTIONS, Mapping, is_place
 
 ONLY_VARIANT = "only"
-"""Name of the only variant of a study without variants."""
+"""Name of the single variant in a study that declares no variants."""
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
-"""Form of the names of studies and variants: they become names of folders, and a leading - would become an option."""
+"""Form of the names of studies and variants: they become folder names, and a leading - would be read as an option."""
 
-# A point takes at least half a second, besides its load: more points are a typing error.
+# A point takes at least 0.5 s in addition to its load, so a larger number of points is a typing error.
 _MAX_POINTS = 10_000
 _NAMES: dict[str, JsonValue] = {"pattern": f"^{NAME.pattern}$"}
 _NAME_RULE = "letters, digits, _ and -, at most 64, not beginning with -"
 
 MONITORS = {"sar": 1, "ss_summary": 1, "ss_connections": 2}
-"""Monitors of a study that names none, each with its interval in s."""
+"""Default monitors of a study, each with its interval in s."""
 
 BUSY_RATIO = 0.02
-"""Share of a run's CPU time above which a run is warned of other processes on its CPUs.
+"""Share of a run's CPU time used by other processes above which the run gets a warning.
 
 Repeats of a quiet CPU-bound server scatter by 5 to 8 % (coefficient of variation): 2 % is invisible in one run, and
 shifts the mean of a study.
@@ -36,51 +36,51 @@ shifts the mean of a study.
 
 @dataclass(frozen=True)
 class StudyKeys(Section):
-    """The keys of a study that are not sections."""
+    """Keys of a study that are not sections."""
 
     study: Annotated[str, Field(json_schema_extra=_NAMES)]
     """Name of the study and of its folder: 1–64 letters, digits, ``_`` and ``-``, as in the variants' names."""
 
     question: str
-    """What the study asks, in one sentence."""
+    """Question that the study answers, in one sentence."""
 
     variants: Annotated[
         dict[str, dict[str, Any]], Field(json_schema_extra={"propertyNames": _NAMES, "minProperties": 1})
     ] = field(default_factory=lambda: {ONLY_VARIANT: {}})
-    """Name of each variant → the settings in which it differs: place → value."""
+    """Name of each variant → the settings that it changes: place → value."""
 
     factors: Annotated[
         dict[str, tuple[Any, ...]], Field(json_schema_extra={"propertyNames": {"pattern": f"^{PLACE.pattern}$"}})
     ] = field(default_factory=dict)
-    """Place of each factor → its levels, each stated once. A place is ``section.key.key``, or the name of a key of
+    """Place of each factor → its levels, without duplicates. A place is ``section.key.key``, or the name of a key of
     `load`: ``connections`` is ``load.connections``."""
 
     points: tuple[dict[str, Any], ...] = ()
-    """Places and values of each point, listed one by one instead of `factors`."""
+    """Places and values of each point, listed individually instead of `factors`."""
 
     design: Literal["grid", "one_at_a_time"] = "grid"
-    """``grid``: every level with every other; ``one_at_a_time``: each factor's levels with the first ones of the
-    others."""
+    """``grid``: all combinations of levels; ``one_at_a_time``: the levels of each factor, with the first level of every
+    other factor."""
 
     repeats: Annotated[int, Range(1, 10_000)] = 3
-    """How often each point is run: the number of blocks, each with every point once in random order."""
+    """Number of runs of each point: the study has this many blocks, each with every point once in random order."""
 
     seed: int = 0
     """Seed of that order."""
 
     warm_up_s: Annotated[float, Range(0, 86_400, unit="s", multiple_of=1)] = 0.0
-    """Duration of a load before each run that is not counted; 0 for none. The run begins when the servers have handled
-    all of its requests."""
+    """Duration of the warm-up load before each run, which is not counted; 0 for none. The run begins when the servers
+    have handled all requests of the warm-up."""
 
     rest_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
     """Pause between runs."""
 
     limit_s: Annotated[float, Range(0, 86_400, unit="s")] = 0.0
-    """Outer time limit of a generator; 0 for a limit that follows from the load."""
+    """Outer time limit of a generator; 0 for a limit computed from the load."""
 
     allow_targets: tuple[str, ...] = ()
-    """Hosts, addresses and networks beyond loopback and the laboratory's own that this study may load; each entry is
-    a decision of its author."""
+    """Hosts, addresses and networks that this study may load besides loopback and the laboratory's own networks. List
+    only targets that you are allowed to load."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if not NAME.fullmatch(self.study):
@@ -93,7 +93,7 @@ class StudyKeys(Section):
         if self.factors and self.points:
             yield ValueRuleError("points", "left out where there are factors", list(self.points))
         if lone := [name for name, levels in self.factors.items() if not isinstance(levels, tuple | list)]:
-            # Only in a study made by code: for a file the types are checked before.
+            # Occurs only in a study built in Python: for a file, the types have been checked before.
             yield ValueRuleError("factors", f"lists of levels, also of {lone[0]}", self.factors[lone[0]])
             return
         for name, levels in self.factors.items():
@@ -123,7 +123,7 @@ class StudyKeys(Section):
 
 @dataclass(frozen=True)
 class Study(StudyKeys):
-    """A question, and the factor levels, repeats and topology that answer it.
+    """A question, and the factor levels, repeats and topology of the runs that answer it.
 
     The sections are plain mappings here; `loadcurve.lab.study_file` defines their keys.
 

@@ -1,7 +1,7 @@
-"""Tables: plain DataFrames in long form with SI units, checked, described and labelled by `loadcurve.schemas`.
+"""Tables: plain DataFrames in long form with SI units, declared in `loadcurve.schemas`.
 
-``declared`` checks and describes a table, ``curves`` names the curves of the runs, and ``whole_runs`` adds up the
-generators of a run.
+``declared`` checks, describes and labels a table, ``curves`` names the curves of the runs, and ``whole_runs`` merges
+the generators of a run.
 """
 
 from loadcurve.schemas import SCHEMAS

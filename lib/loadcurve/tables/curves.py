@@ -1,4 +1,4 @@
-"""Curves of the runs: runs that differ in a factor are never averaged as if they were repeats of one point."""
+"""Name the curves of the runs, so that runs with different factor levels are never averaged as repeats of one point."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,21 +8,21 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.study.study import ONLY_VARIANT
 
 UNNAMED = "all runs"
-"""The one curve of runs whose folder names no variant."""
+"""Name of the curve of runs without a variant."""
 
-# What a generator was asked for, or met.  Its warm-up, duration and number of requests say how
-# long a run was and not of what it was; addresses of hosts are compared by `url`.
+# Columns that describe what a generator requested or encountered.  Warm-up, duration and number of requests are left
+# out, as they only set the length of a run; addresses of hosts are compared by `url`.
 _ASKED = (
     "study", "record", "variant", "connections", "tool", "tool_version", "generator", "threads", "target_rate_rps",
     "tls", "url", "document_bytes", "keep_alive", "server_software", "server_cpu", "generator_cpu",
 )  # fmt: skip
-_LISTED = 4  # levels that a message names
+_LISTED = 4  # maximum number of levels listed in a message
 
 
 def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over: str = "connections") -> pd.DataFrame:
-    """Return the runs with a `variant` that also names each factor that differs between runs of one load.
+    """Return the runs with a `variant` that also names each factor that differs between runs at one load.
 
-    Whatever groups by variant and load then averages over repeats only.
+    Code that groups by variant and load then averages over repeats only.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     factors : pandas.DataFrame, optional
         The table ``factors`` of the same studies.
     over : str
-        Column of the load, along which a curve runs.
+        Column of the load, the x axis of a curve.
 
     Returns
     -------
     pandas.DataFrame
-        As `runs`.  A variant reads ``cpu keep_alive=on``; `UNNAMED` where nothing differs and the runs have none.
-        A factor that another one determines is not named.
+        As `runs`.  A variant has the form ``cpu keep_alive=on``; it is `UNNAMED` if nothing differs and the runs have
+        no variant.  A factor that is determined by another factor is not named.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     if factors is not None and len(factors):
         levels = factors.pivot_table(index=["study", "run_id"], columns="factor", values="level", aggfunc="first")
         places = [place for place in levels if place.rpartition(".")[2] != over]
-        # Numbers say the most in the fewest letters; of what follows from another factor, that one is named.
+        # Numbers come first, because they are short; a factor that is determined by an earlier one is not named.
         places.sort(key=lambda place: _wordiness(levels[place]))
         at = pd.MultiIndex.from_frame(runs[["study", "run_id"]])
-        # Places come first, as the study's own words; what they determine in the runs is then not named.
+        # Places come first, because the study uses these names; columns that they determine are then not named.
         known = pd.concat([known[["variant"]], levels.reindex(at)[places].set_axis(runs.index), known], axis=1)
         known = known.loc[:, ~known.columns.duplicated()]
     keys: list[str] = []
@@ -63,28 +63,28 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     short = {name: name.rpartition(".")[2] for name in others}
     parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
-    # A run that is missing has no variant.
+    # A missing run has no variant.
     if others and known["variant"].dropna().eq(ONLY_VARIANT).all():
-        variant = variant.str.slice(0, 0)  # it says nothing beside the factors
+        variant = variant.str.slice(0, 0)  # the default name adds nothing to the factors
     named = [" ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
     return runs.assign(variant=pd.Series(named, index=runs.index, dtype="string"))
 
 
 def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
-    """Check that rows which agree in `by` are repeats of one point.
+    """Check that rows with equal values in `by` are repeats of one point.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         The table ``runs``, or rows with some of its columns.
     by : sequence of str
-        Columns that name a point, such as ``["variant", "connections"]``.
+        Columns that identify a point, such as ``["variant", "connections"]``.
 
     Raises
     ------
     ValueRuleError
-        When such rows differ in a factor, or contain one repeat twice; the text names the factor, its levels and the
-        remedy.
+        When such rows differ in a factor, or contain one repeat twice; the message names the factor, its levels and
+        the remedy.
 
     Examples
     --------
@@ -118,23 +118,23 @@ def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
     if "variant" not in found:
         found["variant"] = pd.NA
     if "url" in found:
-        # The laboratory takes another port each time, so that a recorded run is known by its path alone.
+        # The laboratory uses another port for each run, so URLs of recorded runs are compared by path only.
         path = found["url"].astype("string").str.replace(r"^\w+://[^/]*", "", regex=True)
         found["url"] = path.where(runs["repeat"].notna(), found["url"]) if "repeat" in runs else found["url"]
     if "tool" in found and "requests_keepalive" in runs:
-        of_ab = found["tool"].eq("ab").fillna(False)  # it prints the line only where it was asked for
+        of_ab = found["tool"].eq("ab").fillna(False)  # ab prints this line only if keep-alive was requested
         kept = runs["requests_keepalive"].notna().map({True: "on", False: "off"})
         found["keep_alive"] = kept.where(of_ab, pd.NA)
     return found
 
 
 def _differs(known: pd.DataFrame, keys: list[str], values: "str | pd.Series", runs: pd.DataFrame) -> bool:
-    """Whether rows that agree in `keys` have more than one value."""
+    """Return whether rows with equal values in `keys` have more than one value."""
     each = known[values] if isinstance(values, str) else values
     places = [known[name] if name in known else runs[name] for name in keys if name in known or name in runs]
-    # One key of text for each row: groups of missing and mixed values are compared as they read.
+    # One text key for each row, so that missing values and values of mixed types can be grouped.
     at = pd.Series(["\x1f".join(map(_level, row)) for row in zip(*places, strict=True)] if places else "", runs.index)
-    # A level that is not known is no other level: a run that failed tells less of itself.
+    # An unknown level does not count as a different level: a failed run records fewer values.
     return bool(each.map(_level).where(each.notna()).groupby(at).nunique().gt(1).any())
 
 
@@ -153,11 +153,11 @@ def _wordiness(levels: pd.Series) -> tuple[bool, float]:
 
 
 def _shown(short: dict[str, str], name: str) -> str:
-    """The last word of a place, or all of it where two places end alike."""
+    """Return the last word of a place, or the whole place if two places have the same last word."""
     return short[name] if list(short.values()).count(short[name]) == 1 else name
 
 
 def curves(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each curve of the runs with its name, sorted by name; runs without a variant are `UNNAMED`."""
+    """Yield the name and the runs of each curve, sorted by name; runs without a variant are `UNNAMED`."""
     variant = runs["variant"].fillna(UNNAMED) if "variant" in runs else pd.Series(UNNAMED, runs.index)
     yield from runs.groupby(variant.astype(str).rename("variant"))

@@ -1,8 +1,8 @@
-"""Tables: checked, described and labelled by the declarations in `schemas`.
+"""Check, describe and label tables by their declarations in `schemas`.
 
-One declaration feeds four readers: validation (`check`), axis labels (`axis_label`), the columns page of the
-handbook (`columns`), and the tests.  A table is a plain DataFrame in long form with SI units; missing is NaN/NA,
-never 0 or −1.
+One declaration has four uses: validation (`check`), axis labels (`axis_label`), the columns page of the
+handbook (`columns`), and the tests.  A table is a plain DataFrame in long form with SI units; a missing value is NaN or
+NA, never 0 or −1.
 """
 
 import re
@@ -39,12 +39,12 @@ _TYPE = {"string": "text", "Int64": "integer", "boolean": "yes/no", "float64": "
 
 
 def columns(table: str) -> pd.DataFrame:
-    """What a table's columns are: ``column``, ``type``, ``unit``, ``meaning``.
+    """Return a description of a table's columns: ``column``, ``type``, ``unit``, ``meaning``.
 
     Raises
     ------
     LoadcurveError
-        When there is no such table.
+        When no table has this name.
 
     Examples
     --------
@@ -65,15 +65,15 @@ def columns(table: str) -> pd.DataFrame:
 
 
 def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return `frame` as the declared table: every column, in order, of its type.
+    """Return `frame` as the declared table: all columns, in order, each with its type.
 
-    Columns that `frame` lacks are added, as missing or as they follow from the others (`schemas.derived`); one it has
-    beyond the schema is an error.
+    Columns that are not in `frame` are added: derived from the other columns (`schemas.derived`), or else with missing
+    values.  A column that is not in the schema is an error.
 
     Raises
     ------
     LoadcurveError
-        One line that names every fault: unknown columns, and each column whose values break their rule.
+        With one line that names every fault: unknown columns, and each column with values that break its rule.
 
     Examples
     --------
@@ -113,13 +113,13 @@ def empty(table: str) -> pd.DataFrame:
 
 @cache
 def _without_rows(table: str) -> pd.DataFrame:
-    """Made once: a run fills few of the tables, and a check takes as long without rows as with some."""
+    """Return the empty table, cached: most tables of a run are empty, and checking one takes as long as a full one."""
     schema = _schema(table)
     return schema.validate(pd.DataFrame(columns=list(schema.columns)))
 
 
 def heading(column: str) -> str:
-    """A column's name in words, without its unit.
+    """Return a column's name in words, without its unit.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def heading(column: str) -> str:
 
 
 def axis_label(table: str, column: str) -> str:
-    """Axis text: quantity [unit].
+    """Return the label of an axis: quantity [unit].
 
     Examples
     --------
@@ -154,12 +154,12 @@ def _schema(table: str) -> pa.DataFrameSchema:
 
 
 def select(frame: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
-    """Return the rows of `frame` whose `column` is `value`.
+    """Return the rows of `frame` with `value` in `column`.
 
     Raises
     ------
     ValueRuleError
-        When there is no such row; the text names the values there are.
+        When there is no such row; the message lists the existing values.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""One row for each run, where several load generators loaded the server together."""
+"""Merge the rows of a run's load generators into one row per run."""
 
 import pandas as pd
 
-# What the generators of a run add up to; all other numbers are kept where the generators agree.
+# Columns that are summed over the generators of a run; other columns are kept if the generators agree.
 _SUMS = ("connections", "threads", "target_rate_rps", "throughput_rps", "goodput_rps")
 _SUM_PREFIXES = ("requests", "errors_", "responses_", "received_", "sent_")
 _EXTREMES = {"latency_min_s": "min", "latency_max_s": "max", "duration_s": "max", "started_at": "min"}
 
 
 def merge_generators(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs with one row for each recorded run, whatever number of generators it had.
+    """Return the runs with one row for each recorded run, merged over its generators.
 
     Parameters
     ----------
@@ -19,10 +19,10 @@ def merge_generators(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As `runs`.  Counts, rates and connections are the sums of the generators, missing where one of them does not
-        tell its own; the mean response time is that of all responses; other columns have a value where the generators
-        agree.  Rows without a `repeat` stay as they are: the reports of a folder without records may follow each
-        other in time.
+        As `runs`.  Counts, rates and connections are sums over the generators, missing if any generator does not report
+        its value; the mean response time is the mean over all responses; other columns have a value if the generators
+        agree.  Rows without a `repeat` are unchanged, because the reports in a folder without records may be from
+        runs one after the other.
 
     Examples
     --------

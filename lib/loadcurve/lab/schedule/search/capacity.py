@@ -10,13 +10,13 @@ from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity(Bracket):
-    """Search the highest load that keeps an objective.
+    """Search for the highest load that keeps an objective.
 
-    Each `Observation` says in `kept` whether its trial kept the objective; `value` is its throughput, NaN if unknown.
+    In each `Observation`, `kept` is whether the trial kept the objective, and `value` its throughput, NaN if unknown.
 
-    In the `Result`, ``lower`` is the highest load that is kept, ``upper`` the lowest that is broken, and ``value`` the
-    throughput that at least half of the trials at ``lower`` reached (Conditional Throughput of RFC 9971).  ``lower``
-    is 0 where not even the lowest load is kept, ``upper`` infinite where none is broken.
+    In the `Result`, ``lower`` is the highest load that keeps the objective, ``upper`` the lowest load that breaks it,
+    and ``value`` the throughput that at least half of the trials at ``lower`` reached (Conditional Throughput of RFC
+    9971).  ``lower`` is 0 if even the lowest load breaks the objective, ``upper`` infinite if no load breaks it.
 
     The attributes are those of `Bracket`.
 
