@@ -1,4 +1,4 @@
-"""Run notebooks without a person: checked parameters, published figures, and a record of what each one read."""
+"""Run notebooks in batch: check parameters, publish figures, and record the files that each notebook read."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ from loadcurve.captions import NOTEBOOK_VARIABLE
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import alone, write_sums, write_text
 
-# What a parameter's annotation allows; a notebook whose parameter has another one, or none, fails its test.
+# Types that a parameter's annotation allows; a notebook with another annotation, or none, fails its test.
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
 
 
@@ -31,28 +31,28 @@ def run_notebook(
     publish: bool = False,
     report: Callable[[str], object] = lambda line: None,
 ) -> Path:
-    """Execute `notebook` into `output`; two processes with the same output work one after the other.
+    """Execute `notebook` and write the result to `output`; a lock serialises processes with the same output.
 
-    A published run also writes, beside `output`, what the notebook read (suffix ``.d``) and the SHA-256 of all that it
-    made (suffix ``.sha256``), and its figures go to `build/figures`.  The figures of any other run go to a folder
-    beside `output`, with suffix ``.figures``.
+    A published run writes its figures to `build/figures`, and next to `output` the list of files that the notebook read
+    (suffix ``.d``) and the SHA-256 of all files that it wrote (suffix ``.sha256``).  Any other run writes its figures
+    to a folder next to `output`, with suffix ``.figures``.
 
     Parameters
     ----------
     notebook, output : pathlib.Path
-        The tracked notebook, and the executed copy to write.
+        The notebook, and the executed copy to write.
     parameters : dict, optional
-        Values for its ``parameters`` cell.
+        Values for the notebook's ``parameters`` cell.
     publish : bool
-        Whether its figures take the place of those the handbook shows.  They do so only when every cell ran.
+        Whether to replace the figures in the handbook; they are replaced only if every cell succeeds.
     report : callable
-        Gets a line where another process is at work on the same output.
+        Called with one line if another process is writing the same output.
 
     Raises
     ------
     LoadcurveError
-        Before the kernel starts, for a parameter the notebook does not have or of the wrong type; or with the
-        notebook's own last line where a cell raised.
+        Before the kernel starts, for an unknown parameter or one of the wrong type; or, with the last line of the
+        traceback, when a cell raises an error.
     """
     given = check_parameters(notebook, parameters or {})
     if publish and not paths.NOTEBOOK_NAME.fullmatch(notebook.stem):
@@ -76,7 +76,7 @@ def run_notebook(
 
 
 def _publish(name: str, output: Path, work: Path) -> None:
-    """Move the products of a run to their place, the list of sums last, so that a killed run is repeated."""
+    """Move the files of a run to their final place; the list of sums comes last, so that a killed run is repeated."""
     published, rule = paths.build() / "figures" / name, output.with_suffix(".d")
     depends = dependencies(output, (work / "reads").read_text("utf-8", "surrogateescape").split("\0"))
     _swap(work / "figures", published, work)
@@ -87,7 +87,7 @@ def _publish(name: str, output: Path, work: Path) -> None:
 
 @contextlib.contextmanager
 def _work_folder(output: Path) -> Iterator[Path]:
-    """An empty folder for all that a run writes before it has ended well; what a killed run left there is removed."""
+    """Yield an empty folder for the files of an unfinished run; files left by a killed run are removed first."""
     work = output.with_name(f".{output.name}.run")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
@@ -98,7 +98,7 @@ def _work_folder(output: Path) -> Iterator[Path]:
 
 
 def _execute(notebook: Path, draft: Path, given: dict[str, object]) -> None:
-    # Kernels talk over sockets in a folder of their own: no port is opened, and kernels side by side do not meet.
+    # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
         kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
         try:
@@ -110,7 +110,7 @@ def _execute(notebook: Path, draft: Path, given: dict[str, object]) -> None:
 
 
 def _swap(fresh: Path, published: Path, work: Path) -> None:
-    """Put a folder in the place of another; the place is empty for no longer than it takes to rename twice."""
+    """Replace a published folder by a fresh one with two renames; the path does not exist only between the two."""
     published.parent.mkdir(parents=True, exist_ok=True)
     if published.exists():
         published.replace(work / "old")
@@ -118,7 +118,7 @@ def _swap(fresh: Path, published: Path, work: Path) -> None:
 
 
 def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, object]:
-    """Return `given` if the notebook's ``parameters`` cell declares each of them, with the type of its default."""
+    """Return `given` if the notebook's ``parameters`` cell declares each parameter with the type of its value."""
     if not notebook.is_file():
         raise LoadcurveError(f"{notebook}:0: expected a notebook, got no file")
     try:
@@ -136,9 +136,9 @@ def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, obje
 
 
 def dependencies(output: Path, read: Iterable[str]) -> str:
-    """Rule of a makefile: `output` depends on the files that a notebook read, as a compiler writes its ``.d`` files.
+    """Return a make rule, like a compiler's ``.d`` file: `output` depends on the files that a notebook read.
 
-    Each file also gets an empty rule, so that make does not stop when one of them is gone.
+    Each file also gets an empty rule, so that make does not stop when a file has been removed.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def dependencies(output: Path, read: Iterable[str]) -> str:
 
 
 def quiet() -> None:
-    """Keep kernels from waiting for a debugger that nobody attaches, which prints a warning for each one."""
+    """Keep the unused debugger of each kernel from printing a warning."""
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)

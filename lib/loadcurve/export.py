@@ -1,4 +1,4 @@
-"""Export of tables to other programs: a JSON object for each file, or a file for each table."""
+"""Export tables to other programs: one JSON object for each file, or one file for each table."""
 
 import contextlib
 import json
@@ -21,9 +21,9 @@ _SLICE = 20_000  # rows converted to Python objects at a time: about ten megabyt
 
 
 def json_lines(reading: Reading) -> Iterator[str]:
-    """Pieces of one line of JSON: ``{"source", "tool", "version", "tables": {name: [rows]}, "warnings"}``.
+    """Yield one line of JSON in pieces: ``{"source", "tool", "version", "tables": {name: [rows]}, "warnings"}``.
 
-    Numbers are in SI units, instants ISO 8601 in UTC, what is missing is null.
+    Numbers are in SI units, times are ISO 8601 in UTC, and missing values are null.
     """
     parsed = reading.parsed
     head = {"source": reading.source, "tool": parsed.tool, "version": parsed.version or None}
@@ -42,16 +42,16 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     Parameters
     ----------
     readings : iterable of Reading
-        As `loadcurve.reading.read_each` gives them; those that were refused left out.
+        From `loadcurve.reading.read_each`, without rejected files.
     folder : pathlib.Path
-        Created if needed; tables of these names in it are replaced, each by a whole one, when everything is read.
+        Created if needed; existing tables with these names are replaced atomically after everything has been read.
     form : str
-        ``parquet``, or ``csv`` as `loadcurve.files.spreadsheet` makes it safe to open.
+        ``parquet``, or ``csv`` without formulas (`loadcurve.files.spreadsheet`).
 
     Returns
     -------
     dict[str, int]
-        Rows of each table.
+        Number of rows of each table.
     """
     from loadcurve import tables
     from loadcurve.files.spreadsheet import without_formulas
@@ -93,7 +93,7 @@ def _writer(path: Path, schema: "pa.Schema", form: str):
 
 
 def _arrow(frame: "pd.DataFrame") -> "pa.Table":
-    """Return a checked table for Arrow: text without values is still text."""
+    """Return a checked table as an Arrow table; a text column without values keeps the text type."""
     import pyarrow as pa
 
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
@@ -103,7 +103,7 @@ def _arrow(frame: "pd.DataFrame") -> "pa.Table":
 
 
 def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":
-    """Slices of a table, because text is checked as Python strings, and a million of them take a gigabyte."""
+    """Yield slices of a table, because checks use Python strings, and a million rows of them need a gigabyte."""
     import pandas as pd
 
     frame = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table
@@ -121,7 +121,7 @@ def _slices(table: "pd.DataFrame | Rows") -> Iterator[list[dict]]:
         for name in part:
             values = part[name]
             if hasattr(values, "dt") and values.dtype.kind == "M":
-                # Always microseconds, as in the tables, so that texts compare.
+                # Always with microseconds, as in the tables, so that times sort as text.
                 values = values.dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
             columns[name] = [_plain(value) for value in values.astype(object).where(values.notna(), None)]
         yield [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,4 +1,4 @@
-"""Where things live in a checkout: data written by people and machines, and `build/`, which make writes."""
+"""Paths in a checkout: source data and recorded data, and `build/`, which make writes."""
 
 import os
 import re
@@ -7,21 +7,21 @@ from pathlib import Path
 from loadcurve.errors import LoadcurveError
 
 NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
-"""Of a published notebook, without its suffix: it names a folder of figures, and goes into make's rules."""
+"""Form of the name of a published notebook, without its suffix: it names a folder of figures and a make target."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # the Makefile has the same
+_PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")  # same as in the Makefile
 
 
 def root() -> Path:
-    """Top of the checkout: the folder above the working directory, or above this package, that holds `data/studies`.
+    """Return the root of the checkout: the folder with `data/studies` above the working directory or this package.
 
-    Outside a checkout of this project, any folder with `data/studies` serves.  The environment variable LOADCURVE_ROOT
-    overrides both.
+    Outside a checkout of this project, any folder with `data/studies` can be used.  The environment variable
+    LOADCURVE_ROOT overrides both.
 
     Raises
     ------
     LoadcurveError
-        When there is no such folder; the text says how to make one.
+        When there is no such folder; the message explains how to create one.
     """
     if (found := _root()) is None:
         raise LoadcurveError(f"{Path.cwd()}: expected data/studies here or above, got none: mkdir -p data/studies")
@@ -36,29 +36,29 @@ def _root() -> Path | None:
 
 
 def build() -> Path:
-    """What make builds, and what lies nowhere else: runs made from the notebook, the findings of fuzzers."""
+    """Return the folder of generated files: products of make, runs started from notebooks, results of fuzzers."""
     return root() / "build"
 
 
 def studies() -> Path:
-    """Recorded studies: what `loadcurve launch` writes."""
+    """Return the folder of recorded studies, which `loadcurve launch` writes."""
     return root() / "data" / "studies"
 
 
 def designs() -> Path:
-    """Studies that are ready to be launched, a part of this package; nothing is recorded here."""
+    """Return the folder of designs, studies in this package that are ready to launch; no runs are recorded there."""
     return Path(__file__).with_name("designs")
 
 
 def study_folder(study: str | Path) -> Path:
-    """Folder of a study, from its name or its path.
+    """Return the folder of a study, given its name or its path.
 
-    The search goes through the recorded studies, the studies under `build/studies`, and the designs, in this order.
+    The search order is: recorded studies, studies under `build/studies`, designs.
 
     Raises
     ------
     LoadcurveError
-        When there is no such study; the text names the known ones.
+        When the study does not exist; the message lists the known studies.
     """
     top = _root()
     recorded = [top / "data" / "studies", top / "build" / "studies"] if top else []
@@ -72,12 +72,12 @@ def study_folder(study: str | Path) -> Path:
 
 
 def record_folder(folder: Path) -> Path:
-    """Where the runs of a study go: beside its `study.yml`, but those of a design to the recorded studies."""
+    """Return the folder for the runs of a study: the study's folder, or for a design a folder of recorded studies."""
     return studies() / folder.name if folder.resolve().parent == designs().resolve() else folder
 
 
 def shown(path: Path) -> str:
-    """A path as messages and provenance write it: relative to the checkout where it is inside."""
+    """Return a path for messages and provenance: relative to the checkout if the path is inside it."""
     path, top = path.resolve(), _root()
     if top and path.is_relative_to(top := top.resolve()):
         return str(path.relative_to(top))
@@ -85,7 +85,7 @@ def shown(path: Path) -> str:
 
 
 def is_plain(path: str | Path) -> bool:
-    """Whether a path means the same to make, to a shell and to us: letters, digits and ``_ . / + -`` alone.
+    """Return whether a path has only letters, digits and ``_ . / + -``, so that make and shells need no quoting.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The only writer of figures, tables and numbers for the handbook.
+"""Publish figures, tables and numbers for the handbook; no other module writes them.
 
-In a batch run they go to `build/figures/<notebook>/`, where the handbook finds them; by hand, in JupyterLab or with
-papermill, to `build/draft/<notebook>/<process>/`, so that trying something changes neither what is published nor what
-another kernel tries::
+A batch run writes to `build/figures/<notebook>/`, from which the handbook is built.  JupyterLab and papermill write to
+`build/draft/<notebook>/<process>/`, so that an experiment changes neither the published files nor those of another
+kernel::
 
     <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
     <slug>.table.csv + .json     table(): the same for a table
@@ -40,14 +40,14 @@ from loadcurve.wording import fill_text, parse_form
 __all__ = ["begin", "commit", "figure", "table", "values"]
 
 Quantity = Estimate | float | str | tuple[Estimate | float, str]
-"""A number in SI units with its interval or without, a truth value or a short text; a number may bring its format."""
+"""A number in SI units, with or without an interval and a format; a truth value; or a short text."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _notebook = ""
 
 
 def begin(notebook: str) -> None:
-    """Say which notebook this is, by the stem of its file; every later call publishes under that name.
+    """Set the name of the notebook, the stem of its file; later calls publish under that name.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def begin(notebook: str) -> None:
 
 
 def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: str = "", **quantities: Any) -> Path:
-    """Publish the figure of `ax` with the numbers it draws.
+    """Publish the figure that contains `ax`, with the plotted numbers.
 
     Parameters
     ----------
@@ -67,22 +67,22 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     ax : matplotlib.axes.Axes
         Any Axes of the figure.
     data : pandas.DataFrame
-        The numbers drawn, for the CSV file.
+        Plotted numbers, for the CSV file.
     caption, alt : str
-        What the figure shows to be true, and a description for readers who cannot see it.  By default both come from
-        a Markdown cell of the notebook (`loadcurve.captions`).
+        The conclusion that the figure supports, and a description for readers who cannot see it.  By default both come
+        from a Markdown cell of the notebook (`loadcurve.captions`).
     **quantities : float or str
-        For the placeholders of the caption (`loadcurve.wording.fill_text`), in SI units.
+        Values of the caption's placeholders (`loadcurve.wording.fill_text`), in SI units.
 
     Returns
     -------
     pathlib.Path
-        The SVG.
+        Path of the SVG file.
 
     Raises
     ------
     LoadcurveError
-        When the caption or the alt text is missing, or nothing is drawn.
+        When the caption or the alt text is missing, or the figure is empty.
 
     Examples
     --------
@@ -104,14 +104,14 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     if not any(map(_shows_something, ax.figure.axes)):
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
-    # A salt makes the ids inside the drawing the same every time, and different between figures on one page.
+    # The salt makes the ids in the drawing reproducible, and different between figures on one page.
     with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
         drawing = io.StringIO()
         whole = ax.get_figure(root=True)
         if whole is None:
             raise LoadcurveError(f"figure {slug!r} must be drawn on Axes of a figure, got removed Axes")
         whole.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # The ink follows the page's text colour, in the light scheme and in the dark one.
+    # Replace the ink by the page's text colour, which differs between the light and the dark scheme.
     inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
     write_text(target, inked)
     _describe(target, data, caption=caption, alt=alt)
@@ -119,7 +119,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
 
 
 def _shows_something(ax: Axes) -> bool:
-    """Whether an Axes holds a point, a line, an area or a bar in units of its data; limits across it do not count."""
+    """Return whether an Axes shows a point, line, area or bar in data units; limit lines across it do not count."""
     lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
     offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _is_area(c))
     points: Iterator[Any] = (np.ma.filled(np.ma.asarray(xy, float), np.nan) for xy in offsets)
@@ -133,9 +133,9 @@ def _is_area(collection: Collection) -> bool:
 
 
 def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:
-    """Publish a table as CSV; a page shows it with ``{{ table(notebook, slug) }}``.
+    """Publish a table as CSV; a page includes it with ``{{ table(notebook, slug) }}``.
 
-    The caption and its quantities are those of `figure`; in the notebook it begins with ``**Table `SLUG`.**``.
+    Caption and quantities are as in `figure`; in the notebook the caption begins with ``**Table `SLUG`.**``.
 
     Examples
     --------
@@ -162,24 +162,24 @@ def values(
     digits: int = 3,
     **named: Quantity,
 ) -> pd.DataFrame:
-    """Publish numbers, or short texts, that a page quotes with ``{{ value(notebook, name) }}``.
+    """Publish numbers or short texts, which a page quotes with ``{{ value(notebook, name) }}``.
 
     Parameters
     ----------
     quantities : mapping, pandas.Series or pandas.DataFrame, optional
-        Numbers, texts or Estimates by name; an Estimate brings its interval along.  Numbers are in SI units.  A number
-        may be a pair with its own format: unit, digits, or both (``"rps"``, ``"4"``, ``"ratio 2"``).  A truth value is
+        Numbers, texts or Estimates by name; an Estimate is published with its interval.  Numbers are in SI units.  A
+        pair is a number and its format: unit, digits, or both (``"rps"``, ``"4"``, ``"ratio 2"``).  A truth value is
         shown as yes or no.  A name may contain the name of a curve, such as ``scatter.cpu keep_alive=on``.  The cells
         of a table are named by row and column, such as ``cpu.latency_s``.
     prefix : str
-        Text that comes before each name: ``usl.`` for ``usl.peak``.
+        Text placed before each name: ``usl.`` for ``usl.peak``.
     unit : str, optional
-        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""`` for all: decides how the numbers are shown.  By default each
-        name ends in its unit, as a column's does (``usl.peak_rps``); a name that ends in none is a plain number.
+        Unit of all numbers, which decides how they are shown: ``s``, ``rps``, ``bytes``, ``ratio`` or ``""``.  By
+        default, each name ends in its unit like a column name (``usl.peak_rps``), or is a plain number.
     digits : int
-        Significant digits shown, for all.
+        Significant digits of all numbers.
     **named
-        More of them.
+        Further quantities by name.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def values(
             raise LoadcurveError(f"name must be printable text, got {name!r}")
     shown = {name: _formatted(name, quantity, unit, digits) for name, quantity in found.items()}
     target = _folder() / "values.json"
-    with alone(str(target)):  # by hand, two kernels may have the same notebook open
+    with alone(str(target)):  # in JupyterLab, two kernels may run the same notebook
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
         known |= shown
         write_text(target, json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
@@ -240,7 +240,7 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
 
 
 def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
-    """An interval in words; empty where it has no end at all."""
+    """Return an interval as text; empty if it has neither end."""
     if math.isfinite(lo + hi):
         return f"{format_quantity(lo, unit, digits)} to {format_quantity(hi, unit, digits)}"
     if math.isfinite(lo) and math.isinf(hi):
@@ -264,7 +264,7 @@ def _folder() -> Path:
 
 
 def commit() -> str:
-    """Return the commit of the checkout, marked where files differ from it; `not known` outside a git checkout.
+    """Return the commit of the checkout, with ``-dirty`` if files differ from it; `not known` outside a git checkout.
 
     Examples
     --------

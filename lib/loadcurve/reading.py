@@ -1,7 +1,7 @@
-"""Files and folders into tables: output of any tool, packed or not.
+"""Read files and folders into tables: output of any supported tool, compressed or not.
 
-Ingestion starts no process and the laboratory parses no text; they meet here, because only the machine's own sadf can
-convert a binary `sa` file to text.
+Ingestion starts no process and the laboratory parses no text.  This module uses both, because only the machine's own
+sadf can convert a binary `sa` file to text.
 """
 
 import os
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Files in a study's folder beside its runs.
+# Files in a study's folder that belong to no run.
 _OF_A_STUDY = ("study.yml", "answers.json", manifest.NAME)
 
 
@@ -39,15 +39,15 @@ class Reading:
     ----------
     source : str
         Path of the file; ``-`` for standard input; the folder of a recorded run.  Characters that a table or a terminal
-        cannot hold are escaped as in Python.
+        cannot represent are escaped as in Python.
     run_id : str or None
-        Folder that holds the file, below the folder that was named; None where a file was named.
+        Folder of the file, relative to the folder that was read; None if a single file was read.
     parsed : Parsed
-        Its tables; none where it was refused.
+        Tables of the file; empty if the file was rejected.
     refused : str
-        The reason, in one line; empty where it was read.
+        Reason for the rejection, in one line; empty if the file was read.
     recorded : bool
-        Whether it is a run with its `run.json`: then its rows already name their run and file.
+        Whether this is a run with a `run.json`; its rows then already name their run and file.
     """
 
     source: str
@@ -57,7 +57,7 @@ class Reading:
     recorded: bool = False
 
     def rows(self, name: str) -> "pd.DataFrame | Rows":
-        """Rows of a table, each with its run and its file."""
+        """Return the rows of a table, each with its run and its file."""
         rows = self.parsed.tables.rows(name)
         return rows if self.recorded else label(rows, run_id=self.run_id, source=self.source)
 
@@ -71,35 +71,35 @@ def read(
 ) -> Parsed:
     """Read a file, or every file of a folder, into declared tables.
 
-    A folder is a set of runs: each folder in it that holds files is one run, named by its path; facts that only a
-    `run.json` holds are missing.  A study (a folder with `study.yml`) is read with all facts of its records.
+    A folder is a set of runs: each subfolder with files is one run, named by its path; facts that only a `run.json`
+    records are missing.  A study (a folder with `study.yml`) is read with all facts of its records.
 
     Parameters
     ----------
     path : str or pathlib.Path
         File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder.
     tool : str, optional
-        ``TOOL`` or ``TOOL:VARIANT``; recognised by each text when it is not given.
+        ``TOOL`` or ``TOOL:VARIANT``; by default recognised from the text of each file.
     timezone : str
-        IANA name of the zone of local times in the texts.
+        IANA name of the time zone of local times in the files.
     log_format : str
-        Format of access logs, as nginx's `log_format` or Apache's `LogFormat` gives it.
+        Format of access logs, as in nginx's `log_format` or Apache's `LogFormat`.
     max_bytes : int
-        Largest text of a file, unpacked; a larger one is refused before it takes the memory.  Files of ``ab -g``, whose
-        rows need less memory, may be eight times as large.
+        Size limit of a file in bytes, uncompressed; a larger file is rejected before it is loaded into memory.  Files
+        of ``ab -g`` may be eight times as large, because their rows need less memory.
 
     Returns
     -------
     Parsed
-        Of a file, with its tool; of a folder, with an empty `tool` and every table joined over the files, column
-        `source` naming each row's file.  Files of a folder that were refused are among the warnings.
+        For a file, its tables and its tool.  For a folder, every table concatenated over the files, with an empty
+        `tool`; the column `source` names the file of each row, and the warnings list rejected files.
 
     Raises
     ------
     ParseError
-        Where a file that was named is not what its tool prints.
+        When a single file is not output of its tool.
     LoadcurveError
-        When there is no such file, folder, tool or format.
+        When the file, folder, tool or format does not exist.
 
     Examples
     --------
@@ -139,26 +139,26 @@ def _refused(source: str, why: object) -> Reading:
 
 
 def read_published_raw(source: str, name: str) -> Parsed:
-    """Read the output of a tool that a published report quotes, as `read` does.
+    """Read tool output quoted in a published report, as `read` does.
 
     Parameters
     ----------
     source : str
         Folder under `data/published`.
     name : str
-        File in its folder `raw`.
+        Name of a file in the folder `raw` of the source.
 
     Returns
     -------
     Parsed
-        Its declared tables.
+        Declared tables of the file.
 
     Raises
     ------
     LoadcurveError
-        When there is no such source or file.
+        When the source or the file does not exist.
     ParseError
-        Where the file is not what a tool prints; its `source.yml` says which are not, and why.
+        When the file is not output of a tool; `source.yml` lists these files, with reasons.
 
     Examples
     --------
@@ -176,9 +176,9 @@ def read_published_raw(source: str, name: str) -> Parsed:
 
 
 def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
-    """Read a file, or the files of a folder one after the other, so that only one is in memory at a time.
+    """Yield the reading of a file, or of each file of a folder in turn, so that only one is in memory at a time.
 
-    A run that the laboratory recorded is read as one, with the factors of its `run.json`.
+    All files of a recorded run give one reading, with the factors of its `run.json`.
     """
     path = Path(path)
     in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
@@ -200,13 +200,13 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:
-    """Folders that hold a `run.json` and lie in a study."""
+    """Return the folders in studies that contain a `run.json`."""
     folders = (file.parent for file in files if file.name == "run.json")
     return tuple(folder for folder in folders if (folder.absolute().parent / "study.yml").is_file())
 
 
 def _gaps(runs: Iterable[Path]) -> Iterator[Reading]:
-    """Report which runs of a study are missing, where the whole study was named."""
+    """Yield a reading for each missing run of a study, if the whole study was read."""
     from loadcurve.ingest.folder import read_gaps
 
     for folder in dict.fromkeys(run.parent for run in runs):
@@ -233,7 +233,7 @@ def _read_recorded(folder: Path) -> Reading:
 
 
 def read_named(name: str, hints: Hints) -> Iterator[Reading]:
-    """Read a file, a folder, or ``-`` for standard input, as the command line names them."""
+    """Yield the readings of a file, a folder, or ``-`` for standard input, as named on the command line."""
     if not name:  # an unset shell variable, which must not mean the current folder
         yield _refused("", "the name of a file or folder must not be empty")
         return
@@ -254,7 +254,7 @@ def _standard_input(hints: Hints) -> bytes:
 
 
 def read_file(path: Path, hints: Hints) -> Parsed:
-    """Read one file into the tables that its text gives, as its parser made them."""
+    """Return the tables of one file, as its parser returned them."""
     return parse_bytes(content(path, hints.max_bytes), str(path), hints, _recording_text)
 
 
@@ -262,6 +262,6 @@ def _recording_text(raw: bytes) -> str:
     from loadcurve.lab.monitors.sadf import text_of
 
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
-        recording = Path(folder) / "recording"  # sadf requires a file, and the one that was named may be packed
+        recording = Path(folder) / "recording"  # sadf requires a file, and the original may be compressed
         recording.write_bytes(raw)
         return text_of(recording)

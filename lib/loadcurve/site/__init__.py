@@ -1,1 +1,1 @@
-"""The handbook's own macros and build hooks: they show what `publish` wrote, and write nothing but pages."""
+"""Macros and build hooks of the handbook; they show the files that `publish` wrote, and write only pages."""

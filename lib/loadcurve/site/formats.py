@@ -1,4 +1,4 @@
-"""The formats in the handbook, derived from their registration: a table, the navigation, a page for each tool."""
+"""Generate the handbook's pages about input formats: a table, the navigation, and a page for each tool."""
 
 import inspect
 import re
@@ -9,7 +9,7 @@ FOLDER = "reference/formats"
 
 
 def formats_markdown() -> str:
-    """Every form that ingestion reads, as Markdown: its name, with a link to its page, and what its parser reads."""
+    """Return the formats that ingestion reads, as Markdown: name, link to the page, and what the parser reads."""
     rows = ["| form | read as |", "|---|---|"]
     for form in sorted(FORMS, key=lambda form: form.name):
         meaning = (form.parser.__doc__ or "").strip().split("\n")[0]
@@ -18,12 +18,12 @@ def formats_markdown() -> str:
 
 
 def tools() -> list[str]:
-    """Tools with a page, in alphabetical order."""
+    """Return the tools with a page, in alphabetical order."""
     return sorted({form.tool for form in FORMS})
 
 
 def page_markdown(tool: str) -> str:
-    """Page of a tool without a handwritten page: the docstrings of the modules that parse its output."""
+    """Return the page of a tool without a handwritten page: the docstrings of the modules that parse its output."""
     modules = dict.fromkeys(inspect.getmodule(form.parser) for form in FORMS if form.tool == tool)
     return "\n\n".join([f"# {tool}", *(_markdown(inspect.getdoc(module) or "") for module in modules)]) + "\n"
 

@@ -1,4 +1,4 @@
-"""Build hooks of the handbook: executed notebooks and data become files of the site, formulas become MathML."""
+"""Build hooks of the handbook: add executed notebooks and data to the site, and convert formulas to MathML."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def on_files(files, config):
     """Add executed notebooks, figures' data, the schema of study files and generated pages to the site."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
-        if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make leaves such a notebook out, so it has no executed copy
+        if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make skips such a notebook, so it has no executed copy
             raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
         figures = sorted((root / BUILD / "figures" / notebook.stem).glob("*.csv"))
         for made in [root / BUILD / "notebooks" / notebook.name, *figures]:
@@ -55,7 +55,7 @@ def on_files(files, config):
 
 
 def on_page_content(html, page, config, files):
-    """Turn formulas into MathML, and leave in notebooks nothing that runs or that would be fetched from elsewhere."""
+    """Convert formulas to MathML, and remove scripts and external resources from notebooks."""
     if not page.file.src_uri.endswith(".ipynb"):
         check_links(page.file.src_uri, html)
         return re.sub(
@@ -66,7 +66,7 @@ def on_page_content(html, page, config, files):
         )
     soup = BeautifulSoup(html, "html.parser")
     clean_notebook(soup)
-    # Formulas are what authors write: an output is data, and a dollar in it a dollar.
+    # Convert formulas only in Markdown cells: in outputs, a dollar sign is data.
     for cell in soup.select(".jp-MarkdownCell .jp-RenderedMarkdown"):
         inner = cell.decode_contents()
         if "$" in inner and not cell.find("pre"):

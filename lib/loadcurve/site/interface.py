@@ -1,4 +1,4 @@
-"""The Python interface in the handbook, derived from the public names: a page for each public module."""
+"""Generate the handbook's reference of the Python interface: a page for each public module."""
 
 import re
 from inspect import getdoc
@@ -39,13 +39,13 @@ def public_modules(module: ModuleType = loadcurve) -> dict[str, ModuleType]:
 
 
 def modules_markdown() -> str:
-    """Every public module as a row of a Markdown table: its name, with a link to its page, and what it is."""
+    """Return a Markdown table of the public modules: name with a link to the page, and summary."""
     rows = [f"| [{name}]({name}.md) | {_summary(module)} |" for name, module in public_modules().items()]
     return "\n".join(["| module | contents |", "|---|---|", *rows])
 
 
 def page_markdown(name: str) -> str:
-    """Page of a public module: a directive of mkdocstrings, which lists the names in the ``__all__`` of the module."""
+    """Return the page of a public module: a mkdocstrings directive that lists the names in the module's ``__all__``."""
     return f"::: {name}\n"
 
 

@@ -1,4 +1,4 @@
-"""What the laboratory offers, for its reference page: each name that a study can use, with its description."""
+"""Generate the laboratory's reference page: every name that a study can use, with its description."""
 
 import inspect
 import re
@@ -53,13 +53,13 @@ OFFERS: dict[str, Callable[[], dict[str, str]]] = {
 
 
 def recipes_markdown(kind: str) -> str:
-    """Return a table of everything of a kind, as Markdown: its name in a study, and its description."""
+    """Return a Markdown table of all entries of a kind: name in a study, and description."""
     rows = [f"| `{name}` | {said.replace('|', chr(92) + '|')} |" for name, said in OFFERS[kind]().items()]
     return "\n".join(["| name | description |", "|---|---|", *rows])
 
 
 def designs_markdown(link: Callable[[str], str]) -> str:
-    """Return a table of every design, as Markdown: name, question, page of the report that it follows, duration."""
+    """Return a Markdown table of the designs: name, question, page of the report that the design follows, duration."""
     rows = ["| name | question |", "|---|---|"]
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
@@ -70,7 +70,7 @@ def designs_markdown(link: Callable[[str], str]) -> str:
 
 
 def _followed(design: str, link: Callable[[str], str]) -> str:
-    """Return a link to the report that a design follows; empty where its comment names none."""
+    """Return a link to the report that a design follows; empty if the design's comment names no report."""
     named = re.search(r"handbook/(studies/\w+)\.md", design)
     if named is None or not (page := paths.root() / "handbook" / f"{named[1]}.md").is_file():
         return ""

@@ -1,4 +1,4 @@
-"""The one way from data into a page: what was measured, named or typed elsewhere is shown as the characters it has."""
+"""Escape data for pages, so that measured values, names and user input appear exactly as they are."""
 
 import html
 import re
@@ -8,19 +8,19 @@ from latex2mathml.converter import convert_to_element
 
 from loadcurve.errors import LoadcurveError
 
-# All that Markdown, its extensions, formulas, Jinja and HTML give a meaning to.  Letters, digits, spaces and the
-# remaining punctuation have none inside a line.
+# Characters with a meaning in Markdown, its extensions, formulas, Jinja or HTML.  Letters, digits, spaces and the
+# remaining punctuation have no special meaning within a line.
 _MEANS_SOMETHING = re.compile(r"[\\`*_{}\[\]()<>#$&\"'|~^!:=@]")
-# Controls, line separators, and what changes the direction of the text that follows.
+# Control characters, line separators, and characters that change the direction of the following text.
 _INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+")
 _SCHEMES = ("http", "https", "mailto")
 _SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*)\s*:", re.IGNORECASE)
 
 
 def literal(text: object) -> str:
-    """Text of a page that reads exactly as `text`, wherever it is put: Markdown, a raw HTML block, an attribute.
+    """Return `text` escaped so that a page shows it unchanged in Markdown, in raw HTML and in attributes.
 
-    Characters with a meaning become numeric entities; controls, line ends among them, become one space.
+    Special characters become numeric entities; control characters, including line ends, become one space.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def literal(text: object) -> str:
 
 
 def leads_elsewhere(link: str) -> bool:
-    r"""Whether a link runs something or shows what is not a page: its scheme is none of http, https and mailto.
+    r"""Return whether a link has a scheme other than http, https and mailto, so that it may run code.
 
     Examples
     --------
@@ -43,15 +43,15 @@ def leads_elsewhere(link: str) -> bool:
 
 
 def formula(latex: str, *, display: bool) -> str:
-    r"""MathML of a formula that an author wrote.
+    r"""Return the MathML of a formula that an author wrote.
 
-    The library leaves text as it is (``\text{<b>}`` would be an element) and puts attributes and links where LaTeX
-    asks for them; here text is escaped, and links and handlers are left out.
+    The library does not escape text (``\text{<b>}`` would become an element) and adds the attributes and links that the
+    LaTeX contains; this function escapes text, and removes links and event handlers.
 
     Raises
     ------
     LoadcurveError
-        For a command that the library does not know: it would be printed with its backslash.
+        For a command that the library does not support: it would be printed with its backslash.
     """
     root = convert_to_element(latex.strip(), display="block" if display else "inline")
     for element in root.iter():

@@ -1,4 +1,4 @@
-"""Macros of the handbook's pages; `define_env` lists them, and each function says what it shows."""
+"""Macros for the handbook's pages; `define_env` registers them, and each function documents its output."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ def define_env(env) -> None:
         return get_relative_url(target, env.page.url)
 
     def macro(name: str, function: Callable[..., str | bool], *extra: object) -> None:
-        """Register `function` as a macro; an error is reported with its page, as one line."""
+        """Register `function` as a macro; an error is reported as one line that names the page."""
 
         def show(*names: str) -> str | bool:
             try:
@@ -59,7 +59,7 @@ def define_env(env) -> None:
 
 
 def figure_html(notebook: str, slug: str, link) -> str:
-    """A published drawing, inline so that it follows the colour scheme, with caption, data and provenance."""
+    """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
     facts = published.read_facts(notebook, slug)
     drawing = (published.folder(notebook) / f"{slug}.svg").read_text("utf-8")
     drawing = drawing[drawing.index("<svg") :]
@@ -76,7 +76,7 @@ def figure_html(notebook: str, slug: str, link) -> str:
 
 
 def table_html(notebook: str, slug: str, link) -> str:
-    """A published table with caption, data and provenance."""
+    """Return a published table with caption, data and provenance."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = published.read_rows(notebook, slug)
     head = "".join(f"<th>{literal(tables.heading(name))}</th>" for name in frame.columns)
@@ -90,7 +90,7 @@ def table_html(notebook: str, slug: str, link) -> str:
 
 
 def value_html(notebook: str, name: str) -> str:
-    """A published number; its tooltip has the interval and the notebook."""
+    """Return a published number; its tooltip shows the interval and the notebook."""
     known = published.read_value(notebook, name)
     tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
     tip += [f"notebook {notebook}, {name}"]
@@ -98,19 +98,19 @@ def value_html(notebook: str, name: str) -> str:
 
 
 def holds(notebook: str, name: str) -> bool:
-    """Whether a notebook published ``yes`` under this name, for a sentence that stands only then."""
+    """Return whether a notebook published ``yes`` under this name, for a sentence that is shown only then."""
     return published.read_value(notebook, name)["text"] == "yes"
 
 
 def interval_html(notebook: str, name: str) -> str:
-    """The interval of a published estimate, or the reason why there is none."""
+    """Return the interval of a published estimate, or the reason why it has none."""
     known = published.read_value(notebook, name)
     text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
     return f'<span class="lc-value">{_unbroken(text)}</span>'
 
 
 def claims_html(notebook: str, slug: str, link) -> str:
-    """A published table of claims, each with its verdict, its evidence and what would settle it."""
+    """Return a published table of claims, each with its verdict, its evidence and what would settle it."""
     facts = published.read_facts(notebook, f"{slug}.table")
     frame = published.read_rows(notebook, slug).fillna("")
     found = []
@@ -130,26 +130,26 @@ def claims_html(notebook: str, slug: str, link) -> str:
 
 
 def verdicts_text(notebook: str) -> str:
-    """How many of a notebook's claims got each verdict, such as ``3 confirmed, 1 contradicted``."""
+    """Return the number of a notebook's claims with each verdict, such as ``3 confirmed, 1 contradicted``."""
     counts = published.read_rows(notebook, "claims")["verdict"].value_counts()
     shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in VERDICTS if verdict in counts]
     return f'<span class="lc-value">{", ".join(shown)}</span>'
 
 
 def _unbroken(text: str) -> str:
-    """A number stays on one line with its unit; a sentence breaks as it likes."""
+    """Return a number with no-break spaces, so that it stays on one line with its unit; a sentence is unchanged."""
     return literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)
 
 
 def columns_markdown(table: str) -> str:
-    """A table's columns as Markdown: column, type, unit, meaning."""
+    """Return a table's columns as Markdown: column, type, unit, meaning."""
     rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
     rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
     return "\n".join(rows)
 
 
 def _without_idle_ids(drawing: str) -> str:
-    """A drawing with those ids that it refers to: the others are the same in every drawing, and a page has several."""
+    """Return a drawing without unused ids, because they would be duplicates when a page has several drawings."""
     used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
     return re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", drawing)
 

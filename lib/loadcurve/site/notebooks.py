@@ -1,16 +1,16 @@
-"""Notebooks in the handbook: a notebook becomes a page of the site because its file is in `notebooks/`."""
+"""Find the notebooks for the handbook: every notebook in `notebooks/` becomes a page of the site."""
 
 import json
 from pathlib import Path
 
 TEMPLATE = "notebooks/00_template.ipynb"
-"""Page that ``mkdocs.yml`` lists; all others are added after it."""
+"""Page that ``mkdocs.yml`` lists; the other notebooks are added after it."""
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the title of each notebook of a folder, which is its first heading, and the path of its page.
+    """Return the title (first heading) of each notebook of a folder, and the path of its page.
 
-    The template is left out, as the navigation of ``mkdocs.yml`` begins with it.
+    The template is left out, because ``mkdocs.yml`` already lists it.
     """
     found = sorted(folder.glob("[0-9]*.ipynb"))
     return {_title(path): f"notebooks/{path.name}" for path in found if path.name != Path(TEMPLATE).name}

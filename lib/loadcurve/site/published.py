@@ -1,4 +1,4 @@
-"""What `publish` wrote, as the handbook reads it."""
+"""Read the files that `publish` wrote."""
 
 import json
 from pathlib import Path
@@ -12,17 +12,17 @@ from loadcurve.files.spreadsheet import as_read
 
 
 def folder(notebook: str) -> Path:
-    """Folder of a notebook's published figures."""
+    """Return the folder of a notebook's published figures."""
     return paths.build() / "figures" / notebook
 
 
 def read_value(notebook: str, name: str) -> dict[str, Any]:
-    """Read a published value: ``text``, and for an estimate ``interval level method warnings``.
+    """Return a published value: ``text``, and for an estimate ``interval level method warnings``.
 
     Raises
     ------
     LoadcurveError
-        When the notebook did not publish it: a page may not quote a number that does not exist.
+        When the notebook did not publish the value.
     """
     values = _json(folder(notebook) / "values.json")
     if name not in values:
@@ -31,12 +31,12 @@ def read_value(notebook: str, name: str) -> dict[str, Any]:
 
 
 def read_facts(notebook: str, slug: str) -> dict[str, Any]:
-    """Read caption, alt text and provenance of a published figure or table."""
+    """Return caption, alt text and provenance of a published figure or table."""
     return _json(folder(notebook) / f"{slug}.json")
 
 
 def read_rows(notebook: str, slug: str) -> pd.DataFrame:
-    """Read a published table; what is empty is NaN."""
+    """Return a published table; empty cells are NaN."""
     read_facts(notebook, f"{slug}.table")
     frame = pd.read_csv(folder(notebook) / f"{slug}.table.csv", keep_default_na=False, na_values=[""])
     return frame.map(as_read).rename(columns=as_read)

@@ -1,4 +1,4 @@
-"""The audit rules in the handbook, derived from their registration: a table, the navigation, a page for each rule."""
+"""Generate the handbook's pages about audit rules: a table, the navigation, and a page for each rule."""
 
 import inspect
 import sys
@@ -9,20 +9,20 @@ FOLDER = "rules"
 
 
 def rules_markdown() -> str:
-    """Every rule as a row of a Markdown table: its name, with a link to its page, and its question."""
+    """Return a Markdown table of the rules: name with a link to the page, and question."""
     rows = [f"| [{rule.name}]({rule.name}.md) | {rule.question} |" for rule in all_rules().values()]
     return "\n".join(["| rule | question |", "|---|---|", *rows])
 
 
 def rule_markdown(name: str) -> str:
-    """A rule's question, and when it reports each severity, as Markdown."""
+    """Return a rule's question and the conditions of each severity, as Markdown."""
     rule = all_rules()[name]
     rows = [f"| {severity} | {when} |" for severity, when in rule.severities.items()]
     return "\n".join([f"**{rule.question}**", "", "| severity | when |", "|---|---|", *rows])
 
 
 def page_markdown(rule: Rule) -> str:
-    """Page of a rule without a handwritten page: its question, its severities and the docstring of its module."""
+    """Return the page of a rule without a handwritten page: question, severities and docstring of the rule's module."""
     about = inspect.getdoc(sys.modules[rule.find.__module__]) or ""
     return f"# {rule.name}\n\n{rule_markdown(rule.name)}\n\n{about.replace('``', '`')}\n"
 

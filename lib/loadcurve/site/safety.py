@@ -1,4 +1,4 @@
-"""Outputs of notebooks keep only what a table or a picture needs, and a page names the scripts that may run in it."""
+"""Remove active content from notebook outputs, and set the content security policy of each page."""
 
 import base64
 import hashlib
@@ -10,13 +10,13 @@ from bs4 import BeautifulSoup, NavigableString
 from loadcurve.errors import LoadcurveError
 from loadcurve.site.literal import leads_elsewhere
 
-# What pandas, matplotlib and nbconvert write into an output.
+# Elements that pandas, matplotlib and nbconvert write into an output.
 _TAGS = re.compile(
     "a|b|br|caption|code|col|colgroup|dd|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|small|span|strong|sub|sup"
     "|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 _ATTRIBUTES = {"alt", "class", "colspan", "rowspan", "href", "scope", "src", "title"}
-# Runs, fetches, or changes what the rest of the page is.
+# Elements that run code, fetch resources, or change the rest of the page.
 _NEVER = "script, iframe, frame, object, embed, applet, base, meta, link, form, animate, set, foreignobject, noscript"
 _LINKS = {"href", "src", "xlink:href", "action", "data", "poster", "background", "cite"}
 _RUNS = {"srcdoc", "srcset", "formaction", "ping"}
@@ -34,7 +34,7 @@ _SCRIPT = re.compile(r"<script(?![^>]*\s(?:src|type=\"application/json\"))[^>]*>
 
 
 def clean_notebook(soup: BeautifulSoup) -> None:
-    """Take from a rendered notebook what runs or fetches, and from its outputs all but text, tables and pictures."""
+    """Remove active content from a rendered notebook, and everything but text, tables and images from its outputs."""
     for output in soup.select(".jp-OutputArea-output"):
         for style in output.find_all("style"):
             style.decompose()
@@ -43,7 +43,7 @@ def clean_notebook(soup: BeautifulSoup) -> None:
                 tag.replace_with(NavigableString(str(tag)))
             else:
                 tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
-    # A button to copy that its script, which is not ours, would bring to life; and the text that it would copy.
+    # Remove the copy button, which needs a third-party script, and the hidden text that it would copy.
     for tag in soup.select(".zeroclipboard-container, .clipboard-copy-txt"):
         tag.decompose()
     for tag in soup.select(_NEVER):
@@ -57,12 +57,12 @@ def clean_notebook(soup: BeautifulSoup) -> None:
 
 
 def check_links(page: str, written: str) -> None:
-    """Stop the build where a page links to anything but a page.
+    """Stop the build if a link of a page has a scheme other than http, https and mailto.
 
     Raises
     ------
     LoadcurveError
-        With the page and the link.
+        When there is such a link; the message names the page and the link.
     """
     for link in _WRITTEN_LINK.findall(written):
         if leads_elsewhere(link.strip("\"'")) and not link.strip("\"'").startswith("data:image/"):
@@ -70,19 +70,19 @@ def check_links(page: str, written: str) -> None:
 
 
 def with_policy(output: str, content: str) -> str:
-    """A page with its content security policy, which allows the theme's scripts and no others.
+    """Return a page with its content security policy, which allows only the theme's scripts.
 
     Parameters
     ----------
     output : str
-        The whole page.
+        HTML of the complete page.
     content : str
-        What of it was written for this page.  No script inside it is allowed, whatever it is.
+        HTML of the page's own content.  No script in the content is allowed.
 
     Raises
     ------
     LoadcurveError
-        When the theme did not put the content into the page as it is: then its scripts could not be kept apart.
+        When the page does not contain `content` unchanged: the scripts of the content could not be distinguished.
     """
     frame = output.replace(content, "", 1)
     if content and frame == output:

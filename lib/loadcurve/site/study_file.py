@@ -1,4 +1,4 @@
-"""The keys of a study file for its reference page and for editors, derived from the laboratory's own sections."""
+"""Generate the reference of study files for the handbook and the JSON schema for editors from the sections."""
 
 import json
 import re
@@ -15,19 +15,19 @@ from loadcurve.lab.study_file import StudyFile, schema
 from loadcurve.lab.study_file.json_schema import Key, keys, meaning
 
 SCHEMA = "reference/study.schema.json"
-"""Where the site has the schema."""
+"""Path of the schema on the site."""
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "`on` or `off`", Any: "any"}
 _MANY = {str: "texts", int: "whole numbers", float: "numbers"}
 
 
 def schema_text() -> str:
-    """The JSON schema of study files, as a file."""
+    """Return the JSON schema of study files as text."""
     return json.dumps(schema(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def keys_markdown(path: str = "") -> str:
-    """The keys of a section and of its inner sections, as Markdown; those of the study where no section is named."""
+    """Return the keys of a section and its inner sections as Markdown; without a path, the keys of the study."""
     shown = _first_paths()
     if not path:
         return _table(StudyFile, "", shown)
@@ -36,7 +36,7 @@ def keys_markdown(path: str = "") -> str:
 
 
 def sysctls_markdown() -> str:
-    """The settings of a namespace that a study may name."""
+    """Return the sysctl settings of a namespace that a study may set, as Markdown."""
     return ", ".join(f"`{name}`" for name in sorted(SYSCTLS))
 
 
@@ -49,7 +49,7 @@ def _parts(section: type, path: str, shown: dict[type, str]) -> Iterator[str]:
 
 
 def _first_paths() -> dict[type, str]:
-    """Path of each section where it occurs first, in the order of the file."""
+    """Return the first path of each section, in the order of the file."""
     found: dict[type, str] = {}
 
     def visit(section: type, path: str) -> None:
@@ -70,7 +70,7 @@ def _shown(path: str) -> str:
 def _table(section: type, path: str, shown: dict[type, str]) -> str:
     if not fields(section):
         return "It has no keys: write `{}`."
-    # Two columns are what a phone can show.
+    # Two columns fit on the screen of a phone.
     rows = (f"| `{key.name}` | {key.meaning} {_kind(key, shown)} |" for key in keys(section))
     return "\n".join(("| key | meaning, type and default |", "|---|---|", *rows))
 
@@ -105,7 +105,7 @@ def _words(hint: Any) -> str:
 
 
 def _is_named(hint: Any) -> bool:
-    """Whether the value maps names to sections, instead of being one section."""
+    """Return whether the value maps names to sections, instead of being one section."""
     bare = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
     return typing.get_origin(bare) is dict
 
@@ -120,14 +120,14 @@ def _default(key: Key) -> str:
 
 
 def _flow(value: Any) -> str:
-    """A value as a study file has it, in one line."""
+    """Return a value as one line of a study file."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000).removesuffix("\n...\n").strip()
 
 
 def _plain(value: Any) -> Any:
-    """A section as a study file would write it."""
+    """Return a section as plain values, as a study file contains them."""
     if not is_dataclass(value):
         return list(value) if isinstance(value, tuple) else value
     written = {}
