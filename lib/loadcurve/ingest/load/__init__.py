@@ -1,1 +1,1 @@
-"""Load generators: wrk, ab, weighttp and their like."""
+"""Parsers of load generators: wrk, ab, weighttp and others."""

@@ -5,15 +5,15 @@ revisions of 2.3 in public repositories and in the source of each.
 
 What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 
-- A request is complete when its connection was closed or its response was read: a server that closes every connection
-  at once yields complete requests without failures and 0 bytes.
-- ``Failed requests`` are refused connections, failed reads, exceptions of the poll loop, and responses whose length is
-  not that of the first one, which is normal for pages that change.  Responses that are not 2xx are not among them.
-- ``Requests per second`` and ``Transfer rate`` (kB of 1024 bytes; of 1000 in 1.3) are totals over the time taken.
+- A request is complete when its connection was closed or its response was read. If a server closes every connection
+  at once, ab reports complete requests, no failures and 0 bytes.
+- ``Failed requests`` are refused connections, failed reads, exceptions of the poll loop, and responses with another
+  length than the first one (normal for dynamic pages).  Responses with a status other than 2xx are not failed.
+- ``Requests per second`` and ``Transfer rate`` (kB of 1024 bytes; of 1000 in 1.3) are totals divided by the time taken.
   ``Time per request (mean)`` is connections × time / requests, not a mean of measured times.
 - ``Connection Times`` are measured in microseconds and printed in whole milliseconds, except the deviation.  The
-  median is an order statistic; a percentile is the one of index n p / 100, counted from 0.  Nothing is corrected for
-  coordinated omission.
+  median is an order statistic; a percentile has index n p / 100, counted from 0.  ab does not correct for coordinated
+  omission.
 - 2.0 prints the microseconds of the time taken without leading zeros: ``2.34689 seconds`` is 2.034689 s.
 """
 
@@ -38,14 +38,14 @@ def parse_ab(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `runs`: one row for each run, also for one that failed, with ab's words as `reason`.  `phases`: the lines of
-        ``Connection Times``.  `latency`: the percentages.  `latency_mean_s` is the measured mean where its rounding
-        to 1 ms matters little, otherwise N/X; `latency_origin` says which.
+        `runs`: one row for each run, also for one that failed, with ab's message as `reason`.  `phases`: the lines of
+        ``Connection Times``.  `latency`: the percentages.  `latency_mean_s` is the measured mean if its rounding
+        to 1 ms matters little, otherwise N/X; `latency_origin` names the choice.
 
     Raises
     ------
     ParseError
-        Where a line of a report is garbled, and where there is neither a report nor an error of ab.
+        If a line of a report is garbled, or if there is neither a report nor an error of ab.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def parse_ab(text: str) -> Parsed:
 
 
 def _passed_over(strangers: list[tuple[int, str]]) -> list[str]:
-    """Return one warning for each group of lines that follow each other."""
+    """Return one warning for each group of consecutive lines."""
     found: list[str] = []
     first = 0
     for i, (at, line) in enumerate(strangers):

@@ -1,4 +1,4 @@
-"""ab: the lines of its output sorted by run; `ab_rows` makes numbers of them.
+"""ab: sort the lines of its output by run; `ab_rows` converts them to numbers.
 
 It lists every line of the text and of the HTML table (``-w``) that ab's C code can print, and the messages of its
 standard error, of the shell and of OpenSSL that are printed between them.
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.noise import is_noise
 
-_WHOLE = r"(-?[0-9]{1,18})"  # negative where a 32-bit counter of ab overflowed
+_WHOLE = r"(-?[0-9]{1,18})"  # negative if a 32-bit counter of ab overflowed
 _REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
 _BYTES = rf"{_WHOLE}(?: bytes)?"
 _TEXT = re.compile(r"(.*)")
-# ab copies a server's name up to its first blank, and no other of these words holds one; what follows is a comment.
+# ab copies a server's name up to its first space, and none of the other values has one; further words are a comment.
 _WORD = re.compile(r"([^\s（【←，。；]*)")
 
-# Label → its value, blanks collapsed; the order is that of the report.
+# Label → its value, with runs of spaces collapsed, in the order of the report.
 LABELS: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("Server Software", "Server Hostname"), _WORD),
     "Server Port": re.compile(_WHOLE),
@@ -45,7 +45,7 @@ LABELS: dict[str, re.Pattern[str]] = {
 }
 PHASES = ("Connect", "Processing", "Waiting", "Total")
 _TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent when no request was completed
-# How a last line without line end must close for its number to be whole.
+# Endings of a last line without newline that show its number to be complete.
 _CLOSED = (" seconds", " bytes", "(mean)", "requests)", "request)", " received", "kb/s sent", "kb/s total")
 
 _BANNER = re.compile(r"This is ApacheBench, Version (\S+)")
@@ -140,7 +140,7 @@ class Reader:
     Raises
     ------
     ParseError
-        Where a line inside a report is not one that ab prints and holds a number.
+        If a line inside a report holds a number and is not one that ab prints.
     """
 
     def __init__(self, text: str) -> None:
@@ -154,7 +154,7 @@ class Reader:
                     self.strangers.append((self._cursor.number, part))
 
     def _take(self, line: str) -> bool:
-        """Whether a line is printed by ab, or known beside it."""
+        """Whether a line is printed by ab, or is known to occur next to ab's lines."""
         report = self.found[-1] if self.found else None
         if line.startswith("^C") or line.endswith("^C"):
             line = line.removeprefix("^C").removesuffix("^C").strip()
@@ -180,7 +180,7 @@ class Reader:
         )  # fmt: skip
 
     def _current(self, stage: int = 0) -> Report:
-        """The report that a line of this stage belongs to: a line of an earlier stage begins the next one."""
+        """Return the report that a line of this stage belongs to; a line of an earlier stage begins a new report."""
         if not self.found or self.found[-1].stage == 4 or (stage and self.found[-1].stage >= stage):
             self.found.append(Report(self._cursor.number))
         if stage:
@@ -239,7 +239,7 @@ class Reader:
         report.labels[label] = (match, self._cursor.number)
 
     def _take_cells(self, cells: list[str], line: str) -> bool:
-        """A row of the HTML table, which says the same in other words."""
+        """Take a row of the HTML table, which has other labels for the same values."""
         label = cells[0].removesuffix(":")
         report = self._current()
         report.is_html = True
@@ -266,7 +266,7 @@ class Reader:
         return True
 
     def _take_report(self, line: str, report: Report | None) -> bool:
-        """A line of the report that has no label; blanks are collapsed."""
+        """Take a line of the report that has no label; runs of spaces are collapsed."""
         times, served = _TIMES.fullmatch(line), _SERVED.match(line)
         if times or served:
             again = report and (report.phases if times else report.percentiles)
@@ -301,7 +301,7 @@ class Reader:
         return True
 
     def _numbers(self, report: Report, values: str) -> list[str]:
-        """The numbers of a row; ``-S`` prints ``%5d %5d%5d``, so that a maximum of 5 digits touches the mean."""
+        """Return the numbers of a row; ``-S`` prints ``%5d %5d%5d``, so a maximum of 5 digits adjoins the mean."""
         numbers = values.split()
         if len(numbers) == report.columns or (not report.columns and len(numbers) in (3, 5)):
             return numbers
@@ -347,7 +347,7 @@ class Reader:
         return True
 
     def _unknown(self, line: str, report: Report | None) -> bool:
-        """Whether a line that ab does not print may be passed over without a word; a number never is."""
+        """Whether a line that ab does not print may be skipped without a warning; a line with a number never is."""
         known = is_noise(line[:2000]) or line.startswith(_COMMENT) or _COMMAND.fullmatch(line)
         if report and report.region in ("head", "times", "percentages"):
             # A garbled percentage looks like the prompt of csh.

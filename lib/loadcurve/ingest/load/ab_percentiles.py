@@ -4,10 +4,10 @@ Seen: Debian's ab 2.3 (the samples of the tests, ``ab -e e.csv -n 2000 URL``); 2
 repositories and in the source of each.
 
 What ab itself does (``output_results`` in ``support/ab.c`` of httpd): a header and one row for each percent from 0 to
-99 (2.0, older 2.3) or 100, in milliseconds with three decimals (2.0: in the manner of ``5.155000e+03``).  Row 0 is the
-smallest time, row 100 the largest, any other the time of index floor(0.5 + n p / 100), counted from 0: not quite that
-of the text report.  Under 50 requests that index passes the end of ab's array, so that the last rows below 100 print
-arbitrary memory.  Nothing is corrected for coordinated omission.
+99 (2.0, older 2.3) or 100, in milliseconds with three decimals (2.0: as ``5.155000e+03``).  Row 0 is the
+smallest time, row 100 the largest, any other row the time with index floor(0.5 + n p / 100), counted from 0; the text
+report uses a slightly different index.  With fewer than 50 requests that index exceeds ab's array, so the last rows
+below 100 print arbitrary memory.  ab does not correct for coordinated omission.
 """
 
 import math
@@ -22,7 +22,7 @@ from loadcurve.ingest.parsed import Parsed
 _HEADER = re.compile(r"Percentage served ?, ?Time in ms")
 # Arbitrary memory can be any number of 64 bits: 16 digits of ms, and a sign.
 _TIME = r"[0-9]{1,16}(?:\.[0-9]{1,9})?(?:e[+-][0-9]{2})?|-[0-9]{1,16}\.[0-9]{3}"
-# Every time that ab writes has them; one that has them is whole, also without a newline after it.
+# ab writes every time with them, so a time that has them is complete, also without a newline after it.
 _THREE_DECIMALS = re.compile(r"\.[0-9]{3}$")
 _ROW = re.compile(rf"([0-9]{{1,3}}(?:\.[0-9]{{1,6}})?) ?, ?({_TIME})")
 
@@ -38,13 +38,13 @@ def parse_ab_percentiles(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `latency`: one row for each percentage, `generator` counting the files from 0; the time is missing where it
-        is below that of the percentage before or over the last one.
+        `latency`: one row for each percentage, `generator` counts the files from 0; the time is missing if it
+        is below that of the previous percentage or above the last one.
 
     Raises
     ------
     ParseError
-        Where a row is not a percentage and a time, and where there is no row.
+        If a row is not a percentage and a time, or if there is no row.
 
     Examples
     --------

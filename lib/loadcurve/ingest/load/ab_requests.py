@@ -5,8 +5,9 @@ repositories; 2.0 in its source.
 
 What ab itself does (``output_results`` in ``support/ab.c`` of httpd): one row for each request, sorted by ``ttime``,
 not by time.  ``starttime`` is local text, ``seconds`` the same instant since 1970 in whole seconds (2.0:
-microseconds).  ``ctime``, ``dtime``, ``ttime`` and ``wait`` are the times to connect, from there to the end, in all,
-and from the request written to the first byte, each rounded to 1 ms by itself: ctime + dtime need not be ttime.
+microseconds).  ``ctime``, ``dtime``, ``ttime`` and ``wait`` are the times to connect, from connected to the end, in
+total, and from the request written to the first byte.  Each is rounded to 1 ms separately, so ctime + dtime can differ
+from ttime.
 """
 
 import io
@@ -26,7 +27,7 @@ _HEADER = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
 _COLUMNS = {"connect_s": "ctime", "processing_s": "dtime", "latency_s": "ttime", "waiting_s": "wait"}
 _NUMBERS = ("seconds", "ctime", "dtime", "ttime", "wait")
 _OPTIONS = (
-    csv.ReadOptions(block_size=1 << 22),  # bytes; with Python between, a quarter less time than with the default
+    csv.ReadOptions(block_size=1 << 22),  # bytes; a quarter faster than the default with Python in between
     csv.ParseOptions(delimiter="\t", quote_char=False),
     csv.ConvertOptions(
         include_columns=list(_NUMBERS),
@@ -56,7 +57,7 @@ def parse_ab_requests(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a row is not a time and five numbers, and where there is no row.
+        If a row is not a time and five numbers, or if there is no row.
 
     Examples
     --------
@@ -74,21 +75,21 @@ def parse_ab_requests(text: str) -> Parsed:
         return _frame(*_slowly(text[:end]), warnings)
     try:
         columns = _quickly(text[start:end] if start or end < len(text) else text)
-    except pa.ArrowInvalid:  # the second look says where, or finds that other lines stand between the rows
+    except pa.ArrowInvalid:  # the slow pass reports the line, or finds that there are other lines between the rows
         return _frame(*_slowly(text[:end]), warnings)
     return _frame(columns, np.zeros(sum(map(len, columns["seconds"])), "int32"), warnings)
 
 
 def _quickly(text: str) -> dict[str, list[np.ndarray]]:
     """Pieces of the columns of a file without any other line; the numbers but not the text of the time are read."""
-    # A character is a byte where all is ASCII, as ab writes it.
+    # ab writes ASCII, so each character is one byte.
     source = pa.PythonFile(_Encoded(text), mode="r") if text.isascii() else pa.BufferReader(text.encode())
     table = csv.read_csv(source, *_OPTIONS)
     return {name: [chunk.to_numpy() for chunk in table[name].chunks] for name in _NUMBERS}
 
 
 class _Encoded(io.RawIOBase):
-    """Bytes of a text, a block at a time as they are asked for: a second copy of a gigabyte takes time and memory."""
+    """Bytes of a text, encoded one block at a time on demand: a second copy of a gigabyte takes time and memory."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -104,7 +105,7 @@ class _Encoded(io.RawIOBase):
 
 
 def _slowly(text: str) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:
-    """Columns, each in one piece, and the index of the file; blanks may stand for tabs, other lines between rows."""
+    """Return the columns and the index of the file; spaces may replace tabs, and other lines may occur between rows."""
     rows: list[list[int]] = []
     files: list[int] = []
     for at, line in enumerate(text.split("\n"), 1):
@@ -155,7 +156,7 @@ def _time(seconds: np.ndarray) -> pd.DatetimeIndex:
 
 
 def _seconds(pieces: list[np.ndarray], column: str, warnings: list[str]) -> np.ndarray:
-    """Milliseconds into seconds, a piece after the other: each is still in the cache, and never a column of its own."""
+    """Convert milliseconds to seconds piece by piece: each piece stays in the cache, and no second column is needed."""
     values = np.empty(sum(map(len, pieces)))
     at = below = 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""ab: one run as rows of `runs`, `phases` and `latency`, checked against itself."""
+"""ab: convert one run to rows of `runs`, `phases` and `latency`, and check that they are consistent."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from loadcurve.ingest.load.ab_lines import LABELS, PHASES, UNANSWERED, Report
 
 ESTIMATOR = "order statistic floor(n p), rounded to 1 ms"  # stats[count * p / 100] in output_results, support/ab.c
-_RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the truth
+_RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the true mean
 _FLOAT = 1e-6  # 1.3 and 2.0 calculate in 32-bit floats
 
 
@@ -39,7 +39,7 @@ def rows_of(report: Report) -> Rows:
 
 
 def _number(report: Report, rows: Rows, label: str) -> float | None:
-    """The number of a label; None where it is text, not finite, or below 0."""
+    """Return the number of a label; None if it is text, not finite, or below 0."""
     match, at = report.labels[label]
     if match[1] is None or not re.match(r"-?[0-9]+(\.[0-9]+)?$", match[1]):
         return None
@@ -61,7 +61,7 @@ def _server(report: Report, run: dict) -> None:
         usual = "443" if secure else "80"
         host = f"[{host}]" if host and ":" in host and not host.startswith("[") else host
         server = f"http{'s' if secure else ''}://{host}{'' if port in (usual, '') else ':' + port}" if host else ""
-        run["url"] = server + path  # the path alone where the host is not there
+        run["url"] = server + path  # the path alone if the host is missing
 
 
 def _counts(report: Report, numbers: dict, rows: Rows) -> None:
@@ -81,12 +81,12 @@ def _counts(report: Report, numbers: dict, rows: Rows) -> None:
                 f"line {window[1]}: ab kept fewer times than requests, so its times are of means over several requests"
             )
     if "Complete requests" in report.labels and "Number of workers" not in report.labels:
-        run["threads"] = 1  # only ab of httpd's trunk has more
+        run["threads"] = 1  # only the ab of httpd's trunk has more lines
     run["sent_bytes"] = next(
         (numbers[s] for s in ("Total body sent", "Total POSTed", "Total PUT") if s in numbers), None
     )
     broken = next((numbers[s] for s in ("Write errors", "Broken pipe errors") if s in numbers), None)
-    after = "Total transferred" in report.labels  # ab prints those lines before it, and leaves them out when they are 0
+    after = "Total transferred" in report.labels  # ab prints those lines before it, and omits them when they are 0
     run["errors_write"] = 0 if broken is None and after and not report.is_html else broken
     if after and "Non-2xx responses" not in report.labels:
         run["errors_status"] = 0
@@ -101,7 +101,7 @@ def _counts(report: Report, numbers: dict, rows: Rows) -> None:
 
 
 def _duration(report: Report, numbers: dict, rows: Rows) -> tuple[float, float]:
-    """Set `duration_s`; return the least and the greatest value that print so, NaN where none is known.
+    """Set `duration_s`; return the least and the greatest value that ab prints this way, NaN if none is known.
 
     ab 2.0 prints ``%ld.%03ld`` of seconds and microseconds, so that 2.034689 s is ``2.34689``.  Its HTML takes
     milliseconds for microseconds, so that 2034 ms are ``0.2034``.
@@ -155,7 +155,7 @@ def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: R
             rows.warnings.append(
                 f"line {at}: more Non-2xx responses and requests without a response than Complete requests, {requests}"
             )
-        elif not lost:  # which of the requests counted as complete got a response is not known otherwise
+        elif not lost:  # otherwise it is not known which of the complete requests got a response
             run["goodput_rps"] = rate * (1 - wrong / requests)
         _check_period(report, numbers, rate, rows)
     received, transfer = run.get("received_bytes"), numbers.get("Transfer rate")
@@ -177,7 +177,7 @@ def _rates(report: Report, numbers: dict, duration: tuple[float, float], rows: R
 
 
 def _is_quotient(rate: float, total: float, duration: tuple[float, float], cut: int = 1) -> bool:
-    """Whether a rate of two decimals is total / duration; 2.0 cuts a total of bytes to whole kB first."""
+    """Whether a rate of two decimals is total / duration; 2.0 truncates a total of bytes to whole kB first."""
     low = (total - cut) / duration[1] if duration[1] > 0 else 0.0
     high = total / duration[0] if duration[0] > 0 else math.inf
     return low * (1 - _FLOAT) - 0.006 <= rate <= high * (1 + _FLOAT) + 0.006
@@ -208,7 +208,7 @@ def _times(report: Report, numbers: dict, rows: Rows) -> None:
     rows.run |= {f"latency_{name}": total[name] for name in ("stdev_s", "min_s", "max_s") if name in total}
     if "mean_s" in total:
         rate, connections = numbers.get("Requests per second"), numbers.get("Concurrency Level")
-        # The HTML has no Time per request, and cuts its mean to whole milliseconds.
+        # The HTML has no Time per request, and truncates its mean to whole milliseconds.
         period = (
             1e3 * connections / rate if report.is_html and rate and connections else numbers.get("Time per request")
         )
@@ -239,18 +239,18 @@ def _times(report: Report, numbers: dict, rows: Rows) -> None:
 
 
 def _milliseconds(token: str) -> float | None:
-    """Seconds from milliseconds; None where ab printed no time: nan, below 0, or the largest number there is."""
+    """Return seconds from milliseconds; None if ab printed no time: nan, below 0, or the largest possible number."""
     if not re.match(r"[0-9]+(\.[0-9]+)?$", token) or float(token) > 1e12:
         return None
     return float(token) / 1e3
 
 
 def _mean(measured: float, period: float, rounding: tuple[float, float]) -> tuple[float, str]:
-    """The mean response time in s, and where it comes from, of two means in ms.
+    """Return the mean response time in s and its origin, chosen from two means in ms.
 
     The mean of ``Total:`` is measured, but rounded to 1 ms.  ``Time per request (mean)`` is
-    connections × duration / requests, which has three decimals and is the mean only while every connection always
-    waits for a response.  So it is taken where the measured mean is coarse and does not contradict it.
+    connections × duration / requests, which has three decimals and is the mean only if every connection always
+    waits for a response.  So it is used if the measured mean is coarse and does not contradict it.
     """
     within = measured + rounding[0] - 0.0005 <= period <= measured + rounding[1] + 0.0005
     if measured < _RESOLVED_MS and period > 0 and (within or measured == 0):

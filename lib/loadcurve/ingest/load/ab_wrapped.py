@@ -1,4 +1,4 @@
-"""ab: lines that mail or a web page has broken, joined again."""
+"""ab: rejoin lines that a mail program or a web page wrapped."""
 
 import re
 
@@ -8,9 +8,9 @@ _NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
 
 def rejoin_lines(text: str) -> tuple[str, list[int]]:
-    r"""Return the text with its broken lines joined, as many lines as before, and the numbers of those lines.
+    r"""Return the text with its wrapped lines joined, keeping the number of lines, and the numbers of the joined lines.
 
-    A line goes on where it ends inside a label, after a label, inside a row of five times, or before ``(mean)``.
+    A line is wrapped if it ends inside a label, after a label, inside a row of five times, or before ``(mean)``.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""Which requests failed: each generator that the laboratory starts counts its errors in its own way.
+"""Which requests failed: each generator that the laboratory starts counts errors differently.
 
 - wrk 4 counts each response in `requests`, also one with an error status and one later than its timeout
   (``response_complete`` in src/wrk.c).  Its errors of connect, write and read are not in `requests`.
 - wrk2 checks every 2 s which responses are overdue (``check_timeouts``): its timeouts are not in `requests`.
 - ab, with ``-r``, counts a request as complete also when writing it or reading its response failed
   (``close_connection`` in support/ab.c), and one whose TLS handshake failed, which it reports on standard error only.
-  Its exceptions of the poll are of requests whose reading failed too.
-- weighttp counts every request as done, and as failed what was not read whole or had an error status (src/client.c).
+  A request with an exception of the poll loop also has a failed read.
+- weighttp counts every request as done. It counts a request as failed if the response was incomplete or had an error
+  status (src/client.c).
 - h2load and hey count a response with an error status in `requests`, and requests without a response separately.
 """
 
@@ -27,7 +28,7 @@ _LATE = "errors_timeout"  # a late response is a response
 
 
 def succeeded(runs: pd.DataFrame) -> float:
-    """Responses without an error, of all generators of a run together; one later than the timeout counts.
+    """Responses without an error, of all generators of a run together; one later than the timeout counts too.
 
     Parameters
     ----------

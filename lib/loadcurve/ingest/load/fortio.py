@@ -1,14 +1,15 @@
-"""fortio: what ``fortio load`` prints into tables; its JSON is read by `fortio_json`.
+"""fortio: read what ``fortio load`` prints into tables; `fortio_json` reads its JSON.
 
-Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not at hand): fortio 0.6 to 1.75.
+Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not run): fortio 0.6 to 1.75.
 
 What fortio itself does (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/httprunner.go``):
 
-- Times are in seconds; histograms count all calls, failed ones too.  The text has five significant digits of the rate.
-- A percentile is interpolated linearly inside its class of the histogram.
-- Code -1 is a call without a response.  gRPC has words for codes.
-- fortio times a call from when it sends it; a thread that is late catches up (unless ``-nocatchup``), but no time holds
-  the wait before: not corrected for coordinated omission.
+- Times are in seconds; histograms count all calls, including failed ones.  The text has five significant digits of
+  the rate.
+- A percentile is interpolated linearly within its bin of the histogram.
+- Code -1 is a call without a response.  Codes of gRPC are words.
+- fortio times a call from when it sends it; a thread that is late catches up (unless ``-nocatchup``), but no time
+  includes the delay: fortio does not correct for coordinated omission.
 """
 
 import math
@@ -50,7 +51,7 @@ def parse_fortio(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a report is not what fortio prints, and where there is no report.
+        If a line of a report is not what fortio prints, or if there is no report.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""fortio: the JSON of a run into tables; what its numbers mean is in `fortio`.
+"""fortio: read the JSON of a run into tables; `fortio` documents what the numbers mean.
 
-Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not at hand): fortio 0.1 to 1.6x.
-``RequestedQPS`` is text, ``max`` where there is no limit; ``ActualDuration`` is in nanoseconds;
+Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not run): fortio 0.1 to 1.6x.
+``RequestedQPS`` is text, ``max`` if there is no limit; ``ActualDuration`` is in nanoseconds;
 ``ErrorsDurationHistogram`` (1.33 on) counts the calls that were not OK; ``RetCodes`` are the codes of the calls.
 """
 
@@ -26,7 +26,7 @@ def parse_fortio_json(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not such JSON, or its counts contradict each other.
+        If the text is not such JSON, or its counts contradict each other.
 
     Examples
     --------

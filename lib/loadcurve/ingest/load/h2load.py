@@ -1,19 +1,19 @@
-"""h2load: its report, and its log of requests, into tables.
+"""h2load: read its report and its log of requests into tables.
 
 Tables: `runs`, `latency`, `phases`; `requests` of ``--log-file``.  Seen: nghttp2 1.52 of Debian 12 (samples of the
 tests: ``h2load --h1 -n 20000 -c 32 URL``, ``-D 2``); 1.1 to 1.69 in public repositories.
 
 What h2load itself does (``src/h2load.cc``, ``src/util.cc``):
 
-- Times are ``us`` below 1 ms, then ``ms`` and ``s`` with two decimals, in one row too; sizes are in steps of 1024.
-- ``req/s`` of the line ``finished in`` counts every response of any status; in a timed run it is taken over the
-  main part asked for (``-D``), while ``finished in`` also holds the warm-up and the end.  The row ``req/s`` is over the
-  clients.
+- Times are ``us`` below 1 ms, then ``ms`` and ``s`` with two decimals; they differ within a row.  Sizes are 1024-based.
+- ``req/s`` of the line ``finished in`` counts responses with any status.  In a timed run it is divided by the
+  requested main part (``-D``), while ``finished in`` includes the warm-up and the end.  The row ``req/s`` describes the
+  distribution over the clients.
 - ``failed`` counts responses of status 400 or more and the requests in ``errored``: streams that ended without a
   response, which are done, and requests abandoned or never sent, which are not; ``timeout`` is part of ``errored``.  So
   the responses are succeeded + failed - errored.  With ``-D`` requests are cut off at the end, so more are started than
-  done, and ``total`` is not a number that was asked for.
-- h2load prints the numbers of a phase that never happened as ``0us``: they are missing here.
+  done, and ``total`` was not requested.
+- h2load prints ``0us`` for a phase that did not occur: these values are missing.
 - From 1.69 on there are also median, p95 and p99 (the nearest rank), at most a million samples for each thread.
 """
 
@@ -51,7 +51,7 @@ _CLIENTS = re.compile(rf"spawning thread #[0-9]{{1,6}}: {_N} (?:total client\(s\
 _WARM_UP = re.compile(rf"Timing-based test with {_N}s of warm-up time and {_N}s of main duration.*")
 _ASKED = re.compile(rf"{_N} total requests")
 _START = "starting benchmark..."
-_WHOLE = ("B/s", "timeout", "errored", "5xx", "data", "%", "received")  # endings of lines that are not cut
+_WHOLE = ("B/s", "timeout", "errored", "5xx", "data", "%", "received")  # endings of complete lines
 _CHATTER = re.compile(
     r"progress: .*|Warm-up (?:started|phase) .*|Main benchmark duration .*|Stopped all clients .*|-t: warning: .*"
     r"|Application protocol: .*|TLS Protocol: .*|Cipher: .*|Server Temp Key: .*|Resumption: .*|No protocol negotiated.*"
@@ -80,13 +80,13 @@ def parse_h2load(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `runs`: `requests` are the responses; `throughput_rps` is h2load's rate without those that ended without one;
-        `goodput_rps` without the failed ones.
+        `runs`: `requests` counts the responses; `throughput_rps` is h2load's rate without the requests that got no
+        response; `goodput_rps` also excludes the failed ones.
 
     Raises
     ------
     ParseError
-        Where a line of a report is not what h2load prints, and where there is no report.
+        If a line of a report is not what h2load prints, or if there is no report.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def parse_h2load_log(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line is not of that form; a last line without newline is left out with a warning.
+        If a line is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def parse_h2load_log(text: str) -> Parsed:
 
 
 def _ask(asked: dict, match: re.Match[str], cursor: Cursor) -> None:
-    """Add what one thread was asked to do."""
+    """Add the options of one thread."""
     asked["clients"] += int(match[1])
     asked["threads"] += 1
     if timed := _WARM_UP.fullmatch(match[2]):
@@ -183,7 +183,7 @@ def _finished(match: re.Match[str], cursor: Cursor) -> dict:
 
 
 def _take(report: dict, cursor: Cursor) -> bool:
-    """Add a line after ``finished in`` to its report; False where it is not of the report."""
+    """Add a line after ``finished in`` to its report; False if it is not part of the report."""
     run = report["run"]
     if name := next((name for name in _ONCE if cursor.line.startswith(name)), ""):
         match = cursor.expect(_ONCE[name], f"the line {name!r} of h2load")
@@ -237,7 +237,7 @@ def _take_times(report: dict, name: str, tokens: list[str], cursor: Cursor) -> N
         return
     times = [_time(token, cursor) for token in tokens]
     if not any(times):
-        times = [math.nan] * len(times)  # the phase never happened
+        times = [math.nan] * len(times)  # the phase did not occur
     least, most, *quantiles, mean, deviation = times
     row = {"mean_s": mean, "stdev_s": deviation, "min_s": least, "max_s": most}
     if name in _PHASES:
@@ -253,7 +253,7 @@ def _take_times(report: dict, name: str, tokens: list[str], cursor: Cursor) -> N
 
 
 def _row(report: dict, warnings: list[str]) -> dict:
-    """Row of `runs`: the report, what was asked for, and what follows from both."""
+    """Return the row of `runs`: the report, the options, and values derived from both."""
     run, asked, line = report["run"], report["asked"], report["line"]
     row = {"tool": "h2load", **run, "latency_corrected": False, "latency_origin": "measured"}
     if asked["threads"]:

@@ -1,25 +1,25 @@
-"""hey and the tools that print its layout (boom before it, oha, ghz): text reports and ``hey -o csv`` into tables.
+"""hey and the tools with the same layout (boom, oha, ghz): read text reports and ``hey -o csv`` into tables.
 
 Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of the CSV.  Seen: hey 0.1.4 (samples of the tests:
 ``hey -n 20000 -c 32 URL``, ``hey -n 2000 -c 32 -o csv URL``); boom, hey 0.0.1 to 0.1.4, oha 0.5 to 1.16 and ghz 0.x in
 public repositories.
 
-What the tools themselves do:
+What the tools do:
 
-- hey ``requester/report.go``: times in seconds with four decimals, marks of the histogram with three; ``Requests/sec``
-  is every result, failed ones too, over ``Total`` (hey 0.0.1 and boom: only those with a response); times are of
-  responses only, whatever their status.  At most 1,000,000 results are kept, so the distributions hold the first
+- hey ``requester/report.go``: times in seconds with four decimals, bounds of the histogram with three; ``Requests/sec``
+  is every result, including failed ones, divided by ``Total`` (hey 0.0.1 and boom: only responses); times are of
+  responses with any status.  At most 1,000,000 results are kept, so the distributions hold the first
   million; the averages are the sum over all responses divided by the number kept, so they are wrong beyond a million.
   A percentile p is the first of the sorted times whose index i has ``i * 100 / n >= p``; a percentile it does not
   reach is left out, or printed as ``0% in 0.0000 secs``.
-- hey ``requester/print.go``: beside ``DNS+dialup`` stand the fastest and slowest of whole requests, not of dialling.
+- hey ``requester/print.go``: the values next to ``DNS+dialup`` are the fastest and slowest whole request, not dialling.
 - hey ``requester/print.go``, CSV: seconds with four decimals, of responses only (failed requests are not listed),
   the first 1,000,000 of them.
-- Class i of the histogram is over mark i - 1 and up to mark i; the first holds the fastest alone.
-- oha ``src/printer.rs``: one unit (ns to h) for all times of a report; sizes in steps of 1024; the percentile p is the
-  element ``p / 100 * n`` of the sorted times; ``Success rate`` is of requests with a response, whatever its status;
+- Bin i of the histogram is above bound i - 1 and up to bound i; the first holds only the fastest response.
+- oha ``src/printer.rs``: one unit (ns to h) for all times of a report; sizes are 1024-based; the percentile p is the
+  element ``p / 100 * n`` of the sorted times; ``Success rate`` is the share of requests with a response of any status;
   requests cut off by the end of the time are in ``Requests/sec`` and in no other number.
-- ghz ``printer/printer.go``: marks of the histogram in ms; its codes are gRPC's, and the histogram counts OK only.
+- ghz ``printer/printer.go``: bounds of the histogram in ms; its codes are gRPC's, and the histogram counts only OK.
 """
 
 import math
@@ -90,13 +90,13 @@ def parse_hey(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `tool` is that of the first report.  `throughput_rps` is of responses: where the report counts failed requests
-        in ``Requests/sec``, their share is taken off.
+        `tool` is that of the first report.  `throughput_rps` counts responses: if the report counts failed requests
+        in ``Requests/sec``, their share is subtracted.
 
     Raises
     ------
     ParseError
-        Where a line of a report is not what the tool prints, and where there is no report.
+        If a line of a report is not what the tool prints, or if there is no report.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def parse_hey(text: str) -> Parsed:
         elif cursor.is_cut(_is_whole(line, block)):
             continue
         elif cursor.at_end and block == "errors" and (match := cursor.take_if(_ERROR)):
-            reports[-1][block].append(("", int(match[1])))  # its count is whole, its message may not be
+            reports[-1][block].append(("", int(match[1])))  # the count is complete, the message may be cut off
             cursor.warn("the text ends here, perhaps inside the message, which is left out")
         elif not _take(reports[-1], block, cursor):
             cursor.pass_over()
@@ -156,7 +156,7 @@ def parse_hey_csv(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a row is not of that form; a last line without newline is left out with a warning.
+        If a row is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _take(report: dict, block: str, cursor: Cursor) -> bool:
         return True
     if block == "summary":
         return _take_field(report, cursor)
-    if block not in _SHAPES:  # a breakdown by status: the blocks before hold it all
+    if block not in _SHAPES:  # a breakdown by status: the blocks before it hold the totals
         return True
     if block in ("codes", "errors"):
         if is_noise(line):
@@ -251,7 +251,7 @@ def _run(report: dict, last: bool, warnings: list[str]) -> dict:
     if "total" in fields and "rps" not in fields:
         warnings.append(f"line {report['line']}: the report has no 'Requests/sec'")
     nothing = not run.get("latency_max_s") and "latency_mean_s" not in run
-    if nothing or math.isnan(run.get("latency_mean_s", 0.0)):  # no response: what is printed as 0 was not measured
+    if nothing or math.isnan(run.get("latency_mean_s", 0.0)):  # no response: values printed as 0 were not measured
         run |= dict.fromkeys(("latency_min_s", "latency_max_s"), math.nan)
     if "bytes" in fields:
         token, unit, number = fields["bytes"]
@@ -279,7 +279,7 @@ def _run(report: dict, last: bool, warnings: list[str]) -> dict:
 
 
 def _expected(report: dict, run: dict) -> float:
-    """Least number of requests that the rate and the time of a report, with their rounding, stand for."""
+    """Return the least number of requests consistent with the rounded rate and time of a report."""
     fields = report["fields"]
     if "rps" not in fields or "total" not in fields:
         return 0.0
@@ -294,7 +294,7 @@ def _decimals(token: str) -> int:
 
 
 def _counts(report: dict, tool: str) -> dict:
-    """What the status codes and the errors say."""
+    """Return the counts from the status codes and the errors."""
     codes, errors = report.get("codes", []), report.get("errors", [])
     late = sum(count for message, count in errors if message == _DEADLINE)
     failed = [(message, count) for message, count in errors if message != _DEADLINE]
@@ -315,7 +315,7 @@ def _kinds(failed: list[tuple[str, int]]) -> dict[str, int]:
 
 
 def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
-    """Responses per second, and those without an error, of what the tool prints over all requests."""
+    """Return responses and successful responses per second from the tool's rate of all requests."""
     fields = report["fields"]
     if "rps" not in fields or "total" not in fields:
         return {}
@@ -346,7 +346,7 @@ def _rates(report: dict, run: dict, warnings: list[str]) -> dict:
 
 
 def _classes(report: dict, tool: str) -> list[dict]:
-    """Rows of `histogram`; a class goes from the mark before to its own, the first holds the fastest alone."""
+    """Return rows of `histogram`; a bin lies between two bounds, and the first holds only the fastest."""
     rows, lower = [], math.nan
     unit = {"hey": "secs", "ghz": "ms"}.get(tool) or report["fields"].get("max", ("", "secs"))[1]
     for mark, own, count, number in report.get("histogram", []):
@@ -365,7 +365,7 @@ def _phases(report: dict, run: dict) -> list[dict]:
             mean = math.nan
         if run["tool"] == "hey" and phase == "connect":
             whole_request = (run.get("latency_min_s"), run.get("latency_max_s"))
-            if (least, most) == whole_request:  # hey prints those of the whole request beside DNS+dialup
+            if (least, most) == whole_request:  # hey prints those of the whole request next to DNS+dialup
                 least = most = math.nan
         rows.append({"phase": phase, "mean_s": mean, "min_s": least, "max_s": most})
     return rows

@@ -1,19 +1,19 @@
-"""httperf: its report into tables.
+"""httperf: read its report into tables.
 
 Tables: `runs`, `phases`.  Seen: httperf 0.9.1 of Debian 12 (the sample of the tests: ``httperf --server=H --rate=1000
 --num-conns=2000 --num-calls=5``); 0.8 and 0.9.0 in public repositories.
 
 What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 
-- Times are in milliseconds with one decimal, so fast replies read 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
-  where the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
-  where every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration,
+- Times are in milliseconds with one decimal, so fast replies show as 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
+  if the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
+  if every request got a reply and one decimal is within 0.5 % (from 10 per second on), else replies / duration,
   unless the duration is so short that its three decimals are coarser.
 - ``response`` is the time from the request sent to the first byte of the reply, ``transfer`` the rest; their sum is the
   mean.  ``Connection time`` is the life of a whole connection of ``--num-calls`` requests.
 - ``Errors: total`` counts connections (sessions) that failed; ``fd-unavail``, ``ftab-full`` and ``addrunavail`` are
   limits of the client's machine.  ``Net I/O`` is both directions together, in KB of 1024 bytes.
-- It sends by schedule (``--rate``), and corrects nothing for coordinated omission.
+- httperf sends by schedule (``--rate``) and does not correct for coordinated omission.
 """
 
 import math
@@ -59,7 +59,7 @@ def parse_httperf(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a report is not what httperf prints, and where there is no report.
+        If a line of a report is not what httperf prints, or if there is no report.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""k6: the summary that it prints at the end of a test into tables; the same as JSON is read by `k6_json`.
+"""k6: read the summary that it prints at the end of a test into tables; `k6_json` reads the same as JSON.
 
-Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not at hand): k6 0.2x to 1.x.
+Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not run): k6 0.2x to 1.x.
 
 What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/summary.js``):
 
-- A line is a name, dots, ``:`` and values.  Times are cut (not rounded) to two decimals of ns, µs, ms or s; from a
-  minute on to whole seconds (``1m1s``).  Sizes are in steps of 1000 (``kB``, ``MB``) with about two digits.  The
+- A line is a name, dots, ``:`` and values.  Times are truncated to two decimals of ns, µs, ms or s; from a
+  minute on to whole seconds (``1m1s``).  Sizes are 1000-based (``kB``, ``MB``) with about two digits.  The
   ``rate`` of a counter is its count over the duration of the test.
 - A percentile interpolates linearly between the two nearest ranks, index ``p * (n - 1)``; ``med`` likewise.
 - ``http_req_duration`` is sending + waiting + receiving: without DNS, connecting and TLS.  It includes failed requests.
@@ -15,7 +15,7 @@ What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0
   ``12 out of 2100``.
 - From 1.0 on the whole test is listed under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
   passed over, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
-- Nothing is corrected for coordinated omission; the arrival-rate executors send by schedule.
+- k6 does not correct for coordinated omission; the arrival-rate executors send by schedule.
 """
 
 import math
@@ -63,7 +63,7 @@ def parse_k6(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a summary is not what k6 prints, and where there is none.
+        If a line of a summary is not what k6 prints, or if there is none.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def rows_of(
     line : int
         Line of the summary.
     warnings : list of str
-        Where contradictions are noted.
+        List to which contradictions are appended.
     """
     run: dict = {"tool": "k6", "status": "finished"}
     requests = metrics.get("http_reqs", {})

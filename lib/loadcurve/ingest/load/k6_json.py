@@ -1,8 +1,8 @@
-"""k6: its summary as JSON into tables; what its metrics mean is in `k6`.
+"""k6: read its summary as JSON into tables; `k6` documents what the metrics mean.
 
-Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not at hand): ``--summary-export`` of
-k6 0.26 to 1.x, what ``handleSummary`` gets (0.30 on), and the machine-readable summary of 1.x (``results.metrics`` as
-a list).  Trends are in milliseconds, counters of data in bytes, rates are ratios 0-1.
+Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not run): ``--summary-export`` of
+k6 0.26 to 1.x, the argument of ``handleSummary`` (0.30 on), and the machine-readable summary of 1.x
+(``results.metrics`` as a list).  Trends are in milliseconds, counters of data in bytes, rates are ratios 0-1.
 """
 
 import math
@@ -28,7 +28,7 @@ def parse_k6_json(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not such JSON, or a number of it contradicts another.
+        If the text is not such JSON, or its numbers contradict each other.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""oha: its JSON and its CSV of requests into tables; its text has hey's layout and is read by `hey`.
+"""oha: read its JSON and its CSV of requests into tables; `hey` reads its text, which has hey's layout.
 
 Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of ``--output-format csv``.  Seen in public repositories
-(the tool was not at hand): oha 0.4 to 1.16 (older ones lack ``rps.min``, ``sizePerRequest``, ``firstByte``).
+(the tool was not run): oha 0.4 to 1.16 (older ones have no ``rps.min``, ``sizePerRequest``, ``firstByte``).
 
 What oha itself does (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``):
 
 - All times are in seconds; ``successRate`` is a ratio 0-1 of the requests that got any response (those cut off by the
   end of ``-z``, ``aborted due to deadline``, are not counted); a status of 500 is a success.
-- ``requestsPerSec`` is of all requests, failed and cut off ones too; its share of responses is kept here.
+- ``requestsPerSec`` also counts failed requests and those cut off; the table keeps the share of responses.
 - Times are of responses only.  The percentile p is the element ``p / 100 * n`` of the sorted times.
-- Keys of the histogram are upper ends, sorted as text; the first class holds the fastest alone.  Equal ends (a single
-  response) become one key with a wrong count.
+- Keys of the histogram are upper ends, sorted as text; the first bin holds only the fastest response.  Equal ends (a
+  single response) become one key with a wrong count.
 - The output does not show ``--latency-correction``, so `latency_corrected` is missing.
 """
 
@@ -43,7 +43,7 @@ def parse_oha_json(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not such JSON.
+        If the text is not such JSON.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def parse_oha_csv(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a row is not of that form; a last line without newline is left out with a warning.
+        If a row is not of that form; a last line without newline is left out with a warning.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""CSV with one row for each response, as hey and oha write it, into the table `requests`."""
+"""Read CSV with one row for each response, as hey and oha write it, into the table `requests`."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Pars
     Parameters
     ----------
     text : str
-        CSV; lines before the header are passed over, a last row that may be cut is left out with a warning.
+        CSV; lines before the header are skipped, a last row that may be cut is left out with a warning.
     tool : str
         Tool that wrote the CSV.
     columns : mapping
@@ -28,9 +28,9 @@ def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Pars
     Raises
     ------
     ParseError
-        Where there is no header, or a row is not of that form.
+        If there is no header, or a row is not of that form.
     """
-    import pandas as pd  # a quarter of a second, which a reader of reports need not spend
+    import pandas as pd  # saves a quarter of a second if no CSV is read
 
     header = tuple(columns)
     whole, _, rest = text.rpartition("\n")

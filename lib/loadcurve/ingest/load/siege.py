@@ -1,4 +1,4 @@
-"""siege: its text summary and its JSON into the table `runs`.
+"""siege: read its text summary and its JSON into the table `runs`.
 
 Seen: siege 4.0.7 of Debian 12 (samples of the tests: ``siege -b -c 10 -t 2s -j URL``); 2.6 to 4.1 in public
 repositories.
@@ -8,10 +8,10 @@ What siege itself does (``src/main.c``, ``src/data.c``, ``src/browser.c``):
 - Every number has two decimals; a megabyte is 1024 * 1024 bytes.  ``Response time`` and the longest and shortest
   transaction are in seconds, in the newest versions in milliseconds, which the text shows and the JSON does not.
 - ``Transaction rate`` is transactions over time; redirects and parsed page elements count as transactions too.
-- ``Successful transactions`` are those with a status below 400; ``Failed transactions`` are failures of the socket and
+- ``Successful transactions`` are those with a status below 400; ``Failed transactions`` are socket errors and
   bad statuses.  The two need not add up to the transactions.
-- ``Concurrency`` is the sum of all response times over the time, so the mean is exactly concurrency / rate.  That
-  replaces a printed mean that is rounded to 0, and `latency_origin` records it.
+- ``Concurrency`` is the sum of all response times divided by the duration, so the mean is exactly concurrency / rate.
+  This value replaces a printed mean that is rounded to 0, and `latency_origin` records it.
 """
 
 import math
@@ -41,7 +41,7 @@ _FIELD = re.compile(
     r":\s*+([0-9.]{1,24}|-?nan|-?inf)"
     r"(?:\s*+([A-Za-z%/]{1,9}))?\s*+,?\s*+(?:(?://|#|<).{0,200})?"
 )
-_WHOLE = ("hits", "secs", "MB", "sec", "%", "ms")  # endings of a line after which nothing of it is missing
+_WHOLE = ("hits", "secs", "MB", "sec", "%", "ms")  # endings of complete lines
 _USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
 _VERSION = re.compile(r"\*\* SIEGE (\S{1,20})")
 _FAILURE = re.compile(
@@ -56,7 +56,7 @@ def parse_siege(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a summary is not what siege prints, and where there is none.
+        If a line of a summary is not what siege prints, or if there is none.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _run(report: dict, cursor: Cursor) -> dict:
 
 
 def _scale(fields: dict, values: dict, by_little: float) -> float:
-    """Seconds in the unit of the times: as the text says; the JSON does not, so as concurrency / rate says."""
+    """Return the unit of the times in s: printed in the text; inferred from concurrency / rate for JSON."""
     unit = fields["Response time"][1] if "Response time" in fields else "secs"
     if unit:
         return 1e-3 if unit == "ms" else 1.0
@@ -144,7 +144,7 @@ def _scale(fields: dict, values: dict, by_little: float) -> float:
 
 
 def _check(run: dict, fields: dict, warnings: list[str]) -> None:
-    """Warn where a line is missing, or the rate is not transactions / time within two decimals."""
+    """Warn if a line is missing, or if the rate is not transactions / time within two decimals."""
     if missing := [name for name in _UNITS if name not in fields and name != _OPTIONAL]:
         first = next(iter(fields.values()))[2]
         warnings.append(f"line {first}: lines of siege's summary are missing: {', '.join(missing)}")

@@ -1,19 +1,19 @@
-"""vegeta: its text reports and histograms into tables.
+"""vegeta: read its text reports and histograms into tables.
 
 Tables: `runs` and `latency` of ``vegeta report``; `histogram` of ``-type=hist``; `latency` of ``-type=hdrplot``.
-Seen: vegeta 5 to 12 in public repositories; the tool was not at hand.  `vegeta_json` reads its JSON, `vegeta_requests`
+Seen: vegeta 5 to 12 in public repositories; the tool was not run.  `vegeta_json` reads its JSON, `vegeta_requests`
 the list of hits.
 
 What vegeta itself does (``lib/metrics.go``, ``lib/reporters.go``):
 
 - ``rate`` is hits per second of the attack, from the first hit to the last; ``throughput`` (vegeta 12 on) is
   *successes* (status 200 to 399) over attack and wait together.  Code 0 is a hit without a response.
-- Latencies include all hits, failed ones too; a hit with code 0 counts with the time until it failed.
-- Quantiles are estimates: of a biased quantile sketch up to 11, of a t-digest (compression 1000) from 12 on.
+- Latencies include all hits, also failed ones; a hit with code 0 counts with the time until it failed.
+- Quantiles are estimates from a biased quantile sketch up to 11, from a t-digest (compression 1000) from 12 on.
 - vegeta sends by schedule (open loop), and times a hit from when it sends it: the time that a hit waits for a free
   worker is not corrected for.
 - Durations are rounded to three decimals of their unit from 12 on; ``success`` has two decimals.
-- ``-type=hist``: a class includes its lower end but not its upper end.
+- ``-type=hist``: a bin includes its lower end but not its upper end.
 """
 
 import math
@@ -35,7 +35,7 @@ _HIST = re.compile(r"Bucket\s+#\s+%\s+Histogram")
 _CLASS = re.compile(r"\[([^,\s]{1,40}),\s+([^\]\s]{1,40})\]\s+(\S+)\s+(\S+)%\s*#*")
 _HDR = re.compile(r"Value\((ms|ns|us|s)\),?\s+Percentile,?\s+TotalCount,?\s+1/\(1-Percentile\)")
 _HDR_ROW = re.compile(r"([0-9.]{1,24})\s+([01]\.[0-9]{1,12})\s+([0-9]{1,18})\s+(inf|[0-9.]{1,24})")
-# Last lines that are whole without a newline: a row's count is not at its end, and hdrplot writes six decimals.
+# Last lines that are complete without a newline: a row does not end in its count, and hdrplot writes six decimals.
 _WHOLE = re.compile(r"Error Set:.*|\[.*%(?:\s+#+)?|[0-9.]+\s+[01]\.[0-9]+\s+[0-9]+\s+[0-9]+\.[0-9]{6}")
 _FAILURE = re.compile(
     r"(?:Usage: vegeta |encode: can't detect|bad (?:target|method|URL|header)|.*vegeta: (?:command )?not|Error decoding"
@@ -58,12 +58,12 @@ def parse_vegeta(text: str) -> Parsed:
     -------
     Parsed
         `throughput_rps`: responses of any status over attack and wait; `goodput_rps`: vegeta's ``throughput``;
-        `target_rate_rps`: vegeta's ``rate``, at which it really sent.
+        `target_rate_rps`: vegeta's ``rate``, the rate at which it sent.
 
     Raises
     ------
     ParseError
-        Where a line of a report is not what vegeta prints, and where there is no report.
+        If a line of a report is not what vegeta prints, or if there is no report.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
     plot = cursor.take_if(_HDR)
     if plot or cursor.take_if(_HIST):
         block = "hdr" if plot else "hist"
-        # A histogram below a report is of the same attack.
+        # A histogram below a report belongs to the same attack.
         if report is None or block in report["blocks"] or (plot and report["rows"]):
             report = _new(reports, cursor)
         report["blocks"].append(block)

@@ -1,6 +1,6 @@
-"""vegeta: ``vegeta report -type=json`` into tables.
+"""vegeta: read ``vegeta report -type=json`` into tables.
 
-Tables: `runs`, `latency`, and `histogram` where ``-buckets`` was given.  Seen: vegeta 6 to 12 in public repositories
+Tables: `runs`, `latency`, and `histogram` if ``-buckets`` was given.  Seen: vegeta 6 to 12 in public repositories
 (before 12: no ``throughput``, ``min``, ``90th``).  All times are in nanoseconds, ``success`` is a ratio 0-1, the rates
 are as in `vegeta` (``lib/metrics.go``).
 """
@@ -29,7 +29,7 @@ def parse_vegeta_json(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not such JSON, or its counts contradict each other.
+        If the text is not such JSON, or its counts contradict each other.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _run(document: object, text: str) -> dict:
 
 
 def _classes(document: object, text: str) -> list[dict]:
-    """Rows of `histogram`: a class begins at its key (ns) and ends at the next."""
+    """Return rows of `histogram`: a bin begins at its key (ns) and ends at the next."""
     if member(document, "buckets", text, required=False) is None:
         return []
     rows = []

@@ -1,4 +1,4 @@
-"""vegeta: ``vegeta encode -to csv`` and ``-to json`` into the table `requests`.
+"""vegeta: read ``vegeta encode -to csv`` and ``-to json`` into the table `requests`.
 
 Seen: vegeta 7 to 12 in public repositories.  Columns of the CSV (``lib/results.go``, no header): start in ns since the
 epoch, status, latency in ns, bytes out, bytes in, error, body in base64; then the attack's name and the sequence number
@@ -31,7 +31,7 @@ def parse_vegeta_csv(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a record is not one of vegeta's.  A last line without newline is left out with a warning.
+        If a record is not one of vegeta's.  A last line without newline is left out with a warning.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line is not one of vegeta's.  A last line that is cut is left out with a warning.
+        If a line is not one of vegeta's.  A last line that is cut is left out with a warning.
 
     Examples
     --------

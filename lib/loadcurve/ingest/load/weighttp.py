@@ -1,17 +1,17 @@
-"""weighttp: its report, as text (0.3, 0.4) or JSON (the rewrite), into `runs`, `phases` and `latency`.
+"""weighttp: read its report, text (0.3, 0.4) or JSON (the rewrite), into `runs`, `phases` and `latency`.
 
-Seen: weighttp 0.5-git, the rewrite of 2016 as it is now (the samples of the tests,
+Seen: weighttp 0.5-git, the current state of the rewrite of 2016 (the samples of the tests,
 ``weighttp -n 20000 -c 32 -t 1 URL``); 0.3 and 0.4 in public repositories and in the source of each.
 
 What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
 
-- ``done`` or ``retired`` counts every request that ended, also one whose connection was refused; ``req/s`` is that
-  over the time, cut to a whole number, and ``kbyte/s`` are kB of 1024 bytes, cut likewise.
-- ``failed`` counts requests without a whole response of status 2xx or 3xx; ``errored`` is never summed over the
-  threads, so it is always 0.  weighttp prints errors of sockets on standard error only, one line each.
-- 0.3 and 0.4 measure no response time: the mean here is connections / throughput.  The rewrite measures in
-  microseconds: ``total_times`` includes the time to connect, where a connection was made, ``response_times`` does not.
-  A percentile is the order statistic of index n p / 100, counted from 0; the median is the lower of the middle two.
+- ``done`` or ``retired`` counts every request that ended, also with a refused connection; ``req/s`` is that count
+  divided by the time, truncated to a whole number; ``kbyte/s`` is in kB of 1024 bytes, also truncated.
+- ``failed`` counts requests without a complete response of status 2xx or 3xx; ``errored`` is never summed over the
+  threads, so it is always 0.  weighttp prints socket errors on standard error only, one line each.
+- 0.3 and 0.4 do not measure response times: the mean here is connections / throughput.  The rewrite measures in
+  microseconds: ``total_times`` includes the time to connect if a connection was opened; ``response_times`` excludes it.
+  A percentile is the order statistic with index n p / 100, counted from 0; the median is the lower middle value.
 """
 
 import re
@@ -67,7 +67,7 @@ def parse_weighttp(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line of a result is garbled, and where there is neither a result nor an error of weighttp.
+        If a line of a result is garbled, or if there is neither a result nor an error of weighttp.
 
     Examples
     --------

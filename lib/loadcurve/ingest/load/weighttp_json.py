@@ -1,7 +1,7 @@
-"""weighttp: the JSON of its rewrite, as the result of one run.
+"""weighttp: read the JSON of its rewrite as the result of one run.
 
-The rewrite counts ``retired`` requests, ``pass``, ``fail`` and ``errs`` (never summed), and gives the times to connect,
-to the first byte and to the end of the response in whole units of ``unit``, with the keys ``0%`` to ``100%``.
+The rewrite counts ``retired`` requests, ``pass``, ``fail`` and ``errs`` (never summed), and prints the times to
+connect, to the first byte and to the end of the response in whole units of ``unit``, with the keys ``0%`` to ``100%``.
 """
 
 import json

@@ -1,16 +1,16 @@
-"""wrk and wrk2: reports of ``wrk [--latency] URL`` and ``wrk2 -R RATE [-L|-U] URL`` into `runs` and `latency`.
+"""wrk and wrk2: read reports of ``wrk [--latency] URL``, ``wrk2 -R RATE [-L|-U] URL`` into `runs` and `latency`.
 
 Seen: Debian's wrk 4.1.0 and wrk2 (the samples of the tests: ``wrk -t2 -c64 -d2s --latency URL``,
 ``wrk2 -t1 -c32 -d12s -R2000 --latency URL``); wrk 1.x to 4.2, wrk2 and DeathStarBench's wrk2 in public repositories.
 
 What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``; for its numbers and units see `wrk_numbers`):
 
-- ``Requests/sec`` and ``Transfer/sec`` are the printed totals over the *measured* time of the line ``N requests in T``
-  (the heading shows the rounded option); every response of any status counts as a request; a response with a status
-  over 399 counts as ``Non-2xx or 3xx``; wrk leaves out each of the two error lines when all its counts are 0.
-- wrk has one counter per microsecond; a quantile is the nearest rank in them.  A response later than the ``--timeout``
-  is in no counter: without a response in time wrk prints 0.  A quantile of 0 is an empty counter, not a time.
-- ``stats_correct`` adds the responses that coordinated omission hid, so mean, deviation and quantiles are of the
+- ``Requests/sec`` and ``Transfer/sec`` are the printed totals divided by the *measured* time of the line
+  ``N requests in T`` (the heading shows the rounded option).  A response of any status counts as a request; one with a
+  status over 399 counts as ``Non-2xx or 3xx``.  wrk omits each of the two error lines when all its counts are 0.
+- wrk has one counter per microsecond; a quantile is the nearest rank in them.  No counter holds a response later than
+  ``--timeout``: if every response is late, wrk prints 0.  A quantile of 0 is an empty counter, not a time.
+- ``stats_correct`` adds the responses that coordinated omission hid, so mean, deviation and quantiles describe the
   corrected distribution.  wrk 4.0.0 introduced it (``CHANGES``: every response is recorded, and the correction is new);
   1 to 3 record random samples without a correction (3.1: ``src/wrk.c``, ``sample_rate``).  wrk 1 has another heading; 2
   and 3 print the heading of 4, so a report without a version is read as one of wrk 4.
@@ -33,9 +33,9 @@ from loadcurve.ingest.parsed import Parsed
 
 
 def parse_wrk(text: str) -> Parsed:
-    """Tables `runs` and `latency` of every report of wrk or wrk2 in a text; wrk is assumed where nothing shows wrk2.
+    """Tables `runs` and `latency` of every report of wrk or wrk2 in a text; wrk is assumed unless a line shows wrk2.
 
-    Lines around the reports (prompts, banners, what a Lua ``done()`` prints) are passed over.
+    Lines around the reports (prompts, banners, what a Lua ``done()`` prints) are skipped.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def parse_wrk(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        `runs`: one row for each report and for each run that failed, `generator` counting them from 0; `status` is
-        missing where the text ends inside a report.  `latency`: one row for each quantile.  Response times that wrk
+        `runs`: one row for each report and for each run that failed; `generator` counts them from 0; `status` is
+        missing if the text ends inside a report.  `latency`: one row for each quantile.  Response times that wrk
         prints as 0 because it measured none are missing (NaN).
 
     Raises
     ------
     ParseError
-        Where a report is garbled or contradicts itself grossly, and where there is none.
+        If a report is garbled or contradicts itself grossly, or if there is none.
 
     Examples
     --------

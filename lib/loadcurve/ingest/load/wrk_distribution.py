@@ -1,8 +1,8 @@
 """Quantiles of one ``Latency Distribution``: wrk's four lines, wrk2's eight, and wrk2's detailed spectrum.
 
-What the tools do: wrk 4.1.0 ``print_stats_latency`` in ``src/wrk.c``; wrk2 ``print_hdr_latency`` in ``src/wrk.c`` and
+Sources: wrk 4.1.0 ``print_stats_latency`` in ``src/wrk.c``; wrk2 ``print_hdr_latency`` in ``src/wrk.c`` and
 ``hdr_percentiles_print`` in ``src/hdr_histogram.c``: value and mean are milliseconds there (its microseconds / 1000),
-``TotalCount`` are the responses up to the value, and the last row has ``inf``.
+``TotalCount`` is the number of responses up to the value, and the last row has ``inf``.
 """
 
 import math
@@ -46,7 +46,7 @@ class Distribution:
         return cls(match[1] is not None, not (match[1] or "").startswith("Uncorrected"))
 
     def takes(self, line: str) -> bool:
-        """Whether a line is one of this block."""
+        """Whether a line belongs to this block."""
         first = line.split(None, 1)[0]
         if first[-1] == "%" and not self.detailed:
             return len(line.split(None, 2)) > 1
@@ -64,7 +64,7 @@ class Distribution:
         Raises
         ------
         ParseError
-            Where a number is garbled, or a quantile or its time is below the one before.
+            If a number is garbled, or a quantile or its time is below the one before.
         """
         if line[0] in "#[":
             self._take_footer(line, at)
@@ -91,7 +91,7 @@ class Distribution:
             raise ParseError(at, f"a percentile over {before:.3%}, up to 100%", rank)
         if 0 < latency < self.longest:
             raise ParseError(at, "a time not below that of the percentile before", value)
-        self.quantiles.append((quantile, latency or math.nan))  # no response takes 0 us: the counter was empty
+        self.quantiles.append((quantile, latency or math.nan))  # no response takes 0 us, so the counter was empty
         self.longest = max(self.longest, latency) if latency > 0 else self.longest
         self.lines["quantiles"] = at
         if rest:
@@ -123,7 +123,7 @@ class Distribution:
             self.lines[name] = at
 
     def rows(self) -> Iterator[dict]:
-        """Yield rows of `latency`: each quantile once, as its line prints it, otherwise of the spectrum."""
+        """Yield rows of `latency`: each quantile once, from its line if there is one, otherwise from the spectrum."""
         counts = {quantile: responses for quantile, _, responses in self.spectrum}
         printed = {quantile for quantile, _ in self.quantiles}
         for quantile, latency in self.quantiles:

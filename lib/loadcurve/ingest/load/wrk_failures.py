@@ -1,8 +1,8 @@
-"""What wrk, wrk2, the shell and the kernel say when there is no report, or when one ends early; the echoed command."""
+"""Errors of wrk, wrk2, the shell and the kernel that replace a report or end it early; the echoed command."""
 
 import re
 
-# src/wrk.c of wrk 4.1.0 and wrk2; getopt; the shells; LuaJIT.  None of them leaves a run behind.
+# src/wrk.c of wrk 4.1.0 and wrk2; getopt; the shells; LuaJIT.  After each of them there is no run.
 _STARTUP = re.compile(
     r"unable to (?:connect to|resolve|create thread|initialize SSL)\b.*"
     r"|invalid URL: .*"
@@ -22,7 +22,7 @@ _KILLED = re.compile(
     r"|Killed by signal [0-9]+\."
     r"|Command terminated by signal [0-9]+"
 )
-# A text that ends in one of these ends in a whole sentence (strerror and gai_strerror of glibc, musl and macOS).
+# A text that ends in one of these ends in a complete sentence (strerror and gai_strerror of glibc, musl and macOS).
 _WHOLE = (
     "onnection refused", "onnection timed out", "peration timed out", "onnection reset by peer", "o route to host",
     "etwork is unreachable", "ost is unreachable", "ost is down", "oo many open files", "annot allocate memory",
@@ -40,7 +40,7 @@ USAGE = "Usage: wrk <options> <url>"
 
 
 def startup_failure(line: str) -> str:
-    """What a line says of a run that never began, in the tool's words; empty when it is no such line.
+    """Return the tool's message if a line reports a run that did not start; otherwise an empty string.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def startup_failure(line: str) -> str:
 
 
 def killed(line: str) -> bool:
-    """Whether a line says that a process was killed.
+    """Whether a line reports that a process was killed.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def killed(line: str) -> bool:
 
 
 def is_whole(reason: str) -> bool:
-    """Whether a reason at the very end of a text, without a newline after it, is certainly not cut."""
+    """Whether a reason at the very end of a text, without a newline after it, is certainly complete."""
     return reason.endswith(_WHOLE)
 
 
@@ -82,7 +82,7 @@ def is_command(line: str) -> bool:
 
 
 def rate_of_command(line: str) -> float:
-    """Requests per second that an echoed command asks of wrk2 (``-R``, which plain wrk does not have); 0 without.
+    """Return the rate that an echoed command sets for wrk2 (``-R``, which wrk does not have); 0 without ``-R``.
 
     Examples
     --------

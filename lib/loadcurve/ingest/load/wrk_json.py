@@ -1,20 +1,20 @@
-"""wrk: what the laboratory's reporter writes beside wrk's own text, into `runs`, `latency` and `histogram`.
+"""wrk: read the JSON file of the laboratory's reporter into `runs`, `latency` and `histogram`.
 
 Seen: Debian's wrk 4.1.0 with ``wrk -t2 -c8 -d1s --latency -s reporter.lua URL -- FILE CONNECTIONS``
 (``lab/generators/reporter.lua``).
 
 What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
 
-- A response time is the difference of two instants that were cut to whole microseconds, so that a counter of v holds
-  times over v - 1 and under v + 1.  Times beyond ``--timeout`` are in no counter, but in ``errors.timeout``.
+- A response time is the difference of two instants truncated to whole microseconds, so the counter of v holds times
+  above v - 1 and below v + 1.  Times beyond ``--timeout`` are in no counter; ``errors.timeout`` counts them.
 - ``stats_correct`` adds what coordinated omission hid: with E = duration / (requests / connections), all in whole
-  numbers, a time n adds one at n - E, n - 2E, … as long as these are over E.  So the counter of a v over E holds those
-  of v, v + E, v + 2E, …, and c(v) - c(v + E) is what was measured.  The measured ones must be as many as the requests
-  that were not late; where they are not, another wrk corrects otherwise, and only its own counters are given.
-- ``started_us`` are the instants at which its threads asked for their request, ``ended_us`` that of ``done()``.
+  numbers, a time n adds one at n - E, n - 2E, … as long as these exceed E.  So the counter of a v above E holds the
+  responses of v, v + E, v + 2E, …, and c(v) - c(v + E) is the measured count.  The measured counts must add up to the
+  requests that were not late.  If they do not, this wrk corrects differently, and only its own counters are returned.
+- ``started_us`` are the instants at which wrk's threads called ``request()``; ``ended_us`` is that of ``done()``.
 
 wrk's text is rounded to two decimals of a unit (`wrk_numbers`); the JSON has whole microseconds, whole bytes and every
-counter.  `join_reporter` makes one run of both; a number that both print must agree within the rounding of the text.
+counter.  `join_reporter` combines both into one run; a number in both must agree within the rounding of the text.
 """
 
 import math
@@ -33,7 +33,7 @@ from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 2**53  # Lua's numbers are exact up to here
 _NEXT_UNIT = 0.85  # of it; from there on wrk prints in that unit (src/units.c)
-_HALF = 0.005 * (1 + 1e-6)  # of the last decimal; what lies between two of them can go either way
+_HALF = 0.005 * (1 + 1e-6)  # of the last decimal; a value halfway between two decimals can round either way
 _SCALES = (("_rps", PLAIN), ("_bytes", SIZE), ("_bytes_per_s", SIZE), ("_s", TIME))
 _FROM_TEXT = ("generator", "tool", "status", "started_at", "url")
 _ERRORS = ("connect", "read", "write", "status", "timeout")
@@ -56,7 +56,7 @@ def parse_wrk_json(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not the reporter's JSON, or its counts contradict each other.
+        If the text is not the reporter's JSON, or its counts contradict each other.
     """
     warnings: list[str] = []
     document = load_json(text, "JSON of the reporter of wrk", warnings)
@@ -128,7 +128,7 @@ def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
 
 
 def _counters(document: object, text: str) -> np.ndarray | None:
-    """Values in microseconds and their counts, shape (2, k); None where the reporter did not read them."""
+    """Values in microseconds and their counts, shape (2, k); None if the reporter did not read them."""
     found = member(document, "counters_us", text, required=False)
     if found is None:
         return None
@@ -143,7 +143,7 @@ def _counters(document: object, text: str) -> np.ndarray | None:
             or pair[0] <= before
             or not pair[1]
         ):
-            raise ParseError(at, rule, str(pair))  # the reporter writes each in a line of its own
+            raise ParseError(at, rule, str(pair))  # the reporter writes each on its own line
         before = pair[0]
     return np.array(found, dtype=np.int64).reshape(-1, 2).T
 
@@ -153,7 +153,7 @@ def _is_count(value: object) -> bool:
 
 
 def _measured(counters: np.ndarray, row: dict) -> np.ndarray | None:
-    """Return the counters without what `stats_correct` added; None where the rest is not as many as the responses."""
+    """Return the counters without what `stats_correct` added; None if the rest does not add up to the responses."""
     rounds = row["requests"] // row["connections"] if row["connections"] else 0
     value, count = counters
     if rounds:

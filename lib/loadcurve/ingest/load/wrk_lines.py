@@ -1,4 +1,4 @@
-"""Lines of wrk and wrk2 into headings, reports and runs that never began, in the order of the text."""
+"""Sort the lines of wrk and wrk2 into headings, reports and runs that did not start, in the order of the text."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from loadcurve.ingest.load.wrk_numbers import COUNT, PERCENT, PLAIN, SIZE, TIME,
 from loadcurve.ingest.load.wrk_runs import Heading, Report
 from loadcurve.ingest.noise import is_noise
 
-_LONGEST = 4096  # characters; a longer line is not of wrk
+_LONGEST = 4096  # characters; wrk prints no longer line
 
 _HEADING = re.compile(r"(?:Running (\S+) test @|Making (\S+) requests to)(?:\s+(\S+))?\s*(.*)")
 _DURATION = re.compile(r"[0-9]{1,9}[smh]")
@@ -29,26 +29,26 @@ _CHATTER = re.compile(r"reconnect_socket|script_want_response|filename \S+")
 
 
 def _plain(line: str) -> str:
-    """Take off a line what people and terminals put around it: blanks, Markdown, ``^C``."""
+    """Remove what people and terminals add around a line: spaces, Markdown, ``^C``."""
     line = line.strip(" \t\r*`")
     while line.startswith("^C"):
         line = line[2:].lstrip()
-    return line if line.strip() else ""  # control characters are no word
+    return line if line.strip() else ""  # control characters are not a word
 
 
 class Reader:
-    """Sorts the lines of a text into headings, reports and runs that never began.
+    """Sorts the lines of a text into headings, reports and runs that did not start.
 
-    Every line of a report names itself, so lines of a Lua script, prompts and rulers may come between them.
+    The words of each line identify it, so lines of a Lua script, prompts and rulers may occur between them.
 
     Attributes
     ----------
     events : list of Heading or Report
         In the order of the text.
     version : str
-        As ``wrk -v`` prints it; empty where the text does not show it.
+        As ``wrk -v`` prints it; empty if the text does not show it.
     otherwise : str
-        Why a text holds no run at all: a process was killed, or only the version was asked for.
+        Why a text holds no run at all: a process was killed, or wrk printed only its version.
     """
 
     def __init__(self, text: str) -> None:
@@ -61,13 +61,13 @@ class Reader:
         self._report: Report | None = None
         self._failure: Heading | None = None
         self._block: Distribution | None = None
-        self._foreign: tuple[int, int] | None = None  # first and last line inside a report that are not of it
+        self._foreign: tuple[int, int] | None = None  # first and last line inside a report that do not belong to it
         self._rates: set[float] = set()  # of the commands since the last heading
         self._wrk2 = False  # the command since the last heading is of wrk2
         self._asked_version = False
 
     def read(self) -> None:
-        """Read every line; the last one, when no newline ends it, may be cut and is left out where that shows."""
+        """Read every line; a last line without a newline may be cut off, and is left out if that is visible."""
         for line in self.cursor:
             if len(line) > _LONGEST:
                 self._take_other(line[:_LONGEST])
@@ -88,7 +88,7 @@ class Reader:
                     self.cursor.warn(f"the text ends in this line, so it is left out: {error.got!r}")
 
     def _take(self, line: str) -> bool:
-        """Take a line of wrk; False where it is another line."""
+        """Take a line of wrk; False if it is another line."""
         if self._block is not None and self._block.takes(line):
             if self.cursor.at_end and _UNITLESS_TAIL.fullmatch(line):
                 self.cursor.fail("a time that is not cut")
@@ -148,7 +148,7 @@ class Reader:
     def _number(self, scale: dict[str, float], token: str) -> float:
         return number(scale, token, self.cursor.number, self.warnings)
 
-    # Each of these takes the lines that begin with certain words; False where a line is of another program.
+    # Each of these takes the lines that begin with certain words, and returns False for a line of another program.
 
     def _take_heading(self, line: str) -> bool:
         match = self.cursor.take_if(_HEADING)
@@ -316,7 +316,7 @@ class Reader:
         value = self._number(PLAIN if requests else SIZE, token)
         name = "throughput_rps" if requests else "received_bytes_per_s"
         if not self._inside() and self._report is not None and self._report.facts.get(name) == value:
-            return True  # the report's own line again, as grep shows it
+            return True  # the report repeats its own line, as grep shows it
         report = self._opened()
         if name in report.facts:
             self.cursor.fail("one such line in a report")

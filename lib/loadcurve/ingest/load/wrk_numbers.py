@@ -1,7 +1,7 @@
-"""Numbers as wrk and wrk2 print them: two decimals and a unit, glued (wrk 4.1.0, ``src/units.c``).
+"""Read numbers as wrk and wrk2 print them: two decimals and a unit without a space (wrk 4.1.0, ``src/units.c``).
 
-Counts go in steps of 1000 (``k M G``), bytes in steps of 1024 though written ``KB MB GB``, times ``us ms s m h``.  A
-unit is changed at 0.85 of the next one, so ``0.95m`` is 57 s and a right number.
+Counts are 1000-based (``k M G``), bytes 1024-based although written ``KB MB GB``; times are ``us ms s m h``.  wrk
+switches to the next unit at 0.85 of it, so ``0.95m`` is a valid number, 57 s.
 """
 
 import math
@@ -28,14 +28,14 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 def number(scale: dict[str, float], token: str, line: int, warnings: list[str]) -> float:
-    """Value of one printed number in SI units; ``-nan`` is missing.
+    """Return one printed number in SI units; ``-nan`` is missing.
 
     Numbers that somebody rounded by hand (``70.2s``) are taken as written, with a warning.
 
     Raises
     ------
     ParseError
-        When the token is no number with one of the units of `scale`.
+        If the token is no number with one of the units of `scale`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def number(scale: dict[str, float], token: str, line: int, warnings: list[str]) 
 
 
 def rounding(scale: dict[str, float], token: str) -> float:
-    """Half a unit of the last digit of a number that `number` has read: the most that rounding may hide.
+    """Return half a unit of the last digit of a number that `number` has read: the largest rounding error.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def whole(token: str, line: int, warnings: list[str]) -> float | int:
     Raises
     ------
     ParseError
-        When the token is no whole number of at most 18 digits.
+        If the token is no whole number of at most 18 digits.
 
     Examples
     --------

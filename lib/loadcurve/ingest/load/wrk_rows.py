@@ -1,4 +1,4 @@
-"""One run of wrk or wrk2 as rows of `runs` and `latency`, checked against itself."""
+"""Convert one run of wrk or wrk2 to rows of `runs` and `latency`, and check that they are consistent."""
 
 import math
 import re
@@ -15,7 +15,7 @@ _ESTIMATOR = {
 _ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status")
 _SHORTER = 0.9  # wrk2 starts its clock after its threads have begun to send (src/wrk.c)
 _CORRECTS = 4  # first version of wrk with stats_correct
-_OVER_RATE = 1.1  # a generator that holds a rate does not exceed it by a tenth: the command is of another run
+_OVER_RATE = 1.1  # a generator with a fixed rate does not exceed it by a tenth: the command belongs to another run
 _MAJOR = re.compile(r"(?:\D*/)?([0-9]{1,2})\.[0-9]")  # also of Debian's debian/4.1.0; a hash of git has none
 
 
@@ -29,23 +29,23 @@ def rows_of(
     heading : Heading
         Of the run.
     report : Report or None
-        Its numbers; None where the text has none.
+        Its numbers; None if the text has none.
     default : str
         ``wrk`` or ``wrk2``: the tool of a report without a trace of either.
     version : str
-        Version of wrk; empty where the text does not show it.
+        Version of wrk; empty if the text does not show it.
     warnings : list of str
-        Where contradictions are noted.
+        List to which contradictions are appended.
 
     Returns
     -------
     tuple of dict and list of dict
-        The first is empty where nothing is known of the run.
+        The first is empty if nothing is known about the run.
 
     Raises
     ------
     ParseError
-        Where the report contradicts itself grossly.
+        If the report contradicts itself grossly.
     """
     if report is None:
         row = dict(heading.facts)
@@ -64,7 +64,7 @@ def rows_of(
         row |= {"status": "failed", "reason": report.reason}
     else:
         warnings.append(f"line {report.last or report.line}: the report ends here, without its totals")
-    sure = finished or report.reason or default == "wrk2"  # what shows wrk2 may be cut off
+    sure = finished or report.reason or default == "wrk2"  # the lines that show wrk2 may be cut off
     traces = (report.tool, heading.tool)
     tool = "wrk2" if "wrk2" in traces else "wrk" if "wrk" in traces else default if sure else ""
     if tool:
@@ -118,7 +118,7 @@ def _latencies(report: Report, row: dict, warnings: list[str]) -> list[dict]:
 
 
 def _check_footer(block: Distribution, report: Report, row: dict, warnings: list[str]) -> None:
-    """Warn where the footer of a spectrum, in milliseconds, contradicts the rest of the report."""
+    """Warn if the footer of a spectrum, in milliseconds, contradicts the rest of the report."""
     footer = block.footer
     for name, column in (("Mean", "latency_mean_s"), ("StdDeviation", "latency_stdev_s"), ("Max", "latency_max_s")):
         value = footer.get(name, math.nan) / 1000
@@ -135,7 +135,7 @@ def _check_footer(block: Distribution, report: Report, row: dict, warnings: list
 
 
 def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
-    """Goodput, and a warning where the rates are not what the totals say."""
+    """Return the goodput; warn if the rates contradict the totals."""
     facts = report.facts
     if "requests" in facts:
         duration, size = report.total
@@ -161,10 +161,10 @@ def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
 
 
 def _contradiction(report: Report, name: str, per_second: tuple[str, int], duration: str, total: str) -> str:
-    """Say what a rate should be, where it is not total / duration within the rounding; empty where it is.
+    """Describe the expected rate if a rate is not total / duration within the rounding; return "" otherwise.
 
-    A rate that is off by more than a factor of two is refused: a digit or a unit is lost, or the lines are of several
-    runs.
+    A rate that is wrong by more than a factor of two is rejected: a digit or a unit is lost, or the lines belong to
+    several runs.
     """
     token, at = per_second
     facts = report.facts

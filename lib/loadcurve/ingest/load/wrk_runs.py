@@ -1,4 +1,4 @@
-"""Headings and reports of wrk's text, and which belong together: runs in the background print them out of order."""
+"""Match headings and reports of wrk's text: runs in the background print them out of order."""
 
 import math
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ class Heading:
     line: int
     facts: dict = field(default_factory=dict)
     tool: str = ""
-    option_s: float = 0.0  # the duration asked for, rounded to whole units
-    least_s: float = 0.0  # the least duration that is printed so
-    closed: bool = False  # something else was printed since
+    option_s: float = 0.0  # the requested duration, rounded to whole units
+    least_s: float = 0.0  # the least duration that wrk prints this way
+    closed: bool = False  # other text was printed since
     last: int = 0  # line of its last line
     never_began: bool = False  # wrk printed an error instead of a heading
 
@@ -48,7 +48,7 @@ Run = tuple[Heading, Report | None]
 
 
 def paired(events: list[Heading | Report], warnings: list[str]) -> Iterator[Run]:
-    """Yield each report with its heading, headings without a report, and runs that never began.
+    """Yield each report with its heading, headings without a report, and runs that did not start.
 
     A report without a heading gets one that knows only its line, with a warning.
 
@@ -75,7 +75,7 @@ def paired(events: list[Heading | Report], warnings: list[str]) -> Iterator[Run]
 
 def _group(headings: list[Heading], reports: list[Report], warnings: list[str]) -> Iterator[Run]:
     """Pair headings that follow each other with the reports after them."""
-    if len(headings) == 1 and len(reports) == 1 and not reports[0].url:  # as nearly always
+    if len(headings) == 1 and len(reports) == 1 and not reports[0].url:  # the usual case
         yield headings[0], reports[0]
         return
     shared = _shared(headings)
