@@ -187,7 +187,7 @@ def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
     Returns
     -------
     text, report : Parsed
-        The first has one row of `runs`; the second has `latency` and `histogram` where times were measured.  Where the
+        The first has one row of `runs`; the second has `latency` and `histogram` if times were measured.  If the
         two contradict each other, the first is unchanged, and the second has only a warning with both numbers.
     """
     said, counted = text.tables["runs"], report.tables["runs"]

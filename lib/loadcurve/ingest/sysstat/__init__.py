@@ -1,1 +1,1 @@
-"""What sysstat and vmstat say of a machine."""
+"""Parsers of sysstat and vmstat."""

@@ -22,7 +22,7 @@ def zone_named(timezone: str) -> ZoneInfo:
 
 
 def instant(local: datetime, zone: ZoneInfo, number: int, warnings: list[str]) -> datetime:
-    """UTC of a local time; of the two that a clock set back has, the first."""
+    """Return the UTC instant of a local time; if a clock set back makes it occur twice, the first."""
     first, second = local.replace(tzinfo=zone), local.replace(tzinfo=zone, fold=1)
     if first.utcoffset() != second.utcoffset():
         warnings.append(f"line {number}: {local} occurs twice, or never, in {zone}; read as {first.astimezone(UTC)}")
@@ -37,7 +37,7 @@ class Instants:
     zone : zoneinfo.ZoneInfo
         Zone of times with an ambiguous abbreviation, or none.
     warnings : list of str
-        Gets each warning once.
+        List to which each warning is appended once.
 
     Examples
     --------
@@ -57,14 +57,14 @@ class Instants:
         Raises
         ------
         ParseError
-            Where the text is no such time.
+            If the text is not such a time.
         """
         if text not in self._known:
             self._known[text] = self._read(text, number)
         return self._known[text]
 
     def doubt(self, sentence: str, number: int) -> None:
-        """Warn of something that many lines share, at the first of them."""
+        """Warn about a doubt that many lines share, naming the first of them."""
         if sentence not in self._doubts:
             self._doubts.add(sentence)
             self._warnings.append(f"line {number}: {sentence}")
@@ -82,7 +82,7 @@ class Instants:
             raise ParseError(number, "a date and a time that exist", text) from None
 
     def utc(self, local: datetime, name: str, number: int) -> datetime:
-        """UTC of a local time; the abbreviation of its zone counts where it can mean one thing only."""
+        """UTC of a local time; the abbreviation of its zone is used if it has only one meaning."""
         if name in ("UTC", "GMT"):
             return local.replace(tzinfo=UTC)
         if name[:1] in ("+", "-") and name:

@@ -1,6 +1,6 @@
-"""Columns of sysstat: table, name and unit of each, and sections, which are the columns that one option prints.
+"""Columns of sysstat with their table, name and unit, and sections: the columns that one option prints.
 
-Units, from ``man sar`` and ``pr_stats.c``: a percentage is a ratio; kB and MB are in steps of 1024; sectors and the
+Units, from ``man sar`` and ``pr_stats.c``: a percentage is a ratio; kB and MB are 1024-based; sectors and the
 blocks of ``-b`` have 512 bytes; ``pgpgin/s`` and ``pgpgout/s`` are kB; times are milliseconds; ``cap/min`` is percent
 of the capacity per minute.
 """
@@ -33,7 +33,7 @@ _UNIT = {
 
 
 class Column(NamedTuple):
-    """Where a printed column goes: SI value = printed value · `times` / `per`.
+    """Table, name and unit of a printed column: SI value = printed value · `times` / `per`.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class Section:
     option : str
         The option, which is the `group` in `counters` and `averages`: ``-n DEV``; empty for an unknown section.
     table : str
-        Our table; columns of the section that the table lacks go into `counters`.
+        Our table; columns that the table does not have go into `counters`.
     items : tuple of str
-        Printed columns that name what a row is about; a header has at most one, but for `texts`.
+        Printed columns that name the item of a row (a processor, a disk); a header has at most one besides `texts`.
     item : str
         Column of our table for it.
     columns : dict
@@ -95,7 +95,7 @@ class Section:
     texts: tuple[str, ...] = ()
 
     def column(self, printed: str) -> Column:
-        """Where a column of this section goes; an unknown one goes to `counters`, in an unknown unit.
+        """Return the `Column` of a printed column; an unknown one goes to `counters`, in an unknown unit.
 
         Examples
         --------

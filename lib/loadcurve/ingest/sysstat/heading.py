@@ -32,12 +32,12 @@ class Heading:
 
 
 def read_heading(text: str, line: int) -> Heading:
-    r"""Take a heading apart.
+    r"""Parse a heading.
 
     Raises
     ------
     ParseError
-        Where the line is not one.
+        If the line is not a heading.
 
     Examples
     --------
@@ -58,21 +58,21 @@ def read_heading(text: str, line: int) -> Heading:
 
 
 def read_date(heading: Heading, american: bool, foreign: bool) -> tuple[float, str]:
-    """Return the start of a heading's day in seconds since 1970, and a warning; NaN where the date is not understood.
+    """Return the start of a heading's day in seconds since 1970, and a warning; NaN if the date is not understood.
 
     Parameters
     ----------
     heading : Heading
         Its date is read.
     american : bool
-        Whether the times below carry AM and PM: then the month comes first.
+        Whether the times below have AM and PM: then the month comes first.
     foreign : bool
         Whether the text below is in a language that writes the day first.
 
     Raises
     ------
     ParseError
-        Where there is no such day.
+        If the date does not exist.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""iostat: its text into the tables `disks`, `cpu`, `counters` and `hosts`.
+"""iostat: read its text into the tables `disks`, `cpu`, `counters` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``iostat``, ``-x``, ``-d``, ``-c``, ``-t``, ``-y``, ``-m``, ``-h``, ``-s``) in the
 tests' samples; 5 to 12.7 in public repositories (``Blk_read/s``, ``rsec/s``, ``svctm``, ``Device:``, decimal commas,
@@ -6,11 +6,11 @@ a device alone on its line, ``-n``).
 
 What sysstat itself does (12.6, ``iostat.c``):
 
-- The first report holds averages since the machine was started unless ``-y`` was given, which the text does not say.
+- The first report holds averages since the machine was started unless ``-y`` was given, which the text does not show.
 - ``-t`` prints the date and the time in front of each report; without it the reports have no time.
-- ``await`` and its like are milliseconds of requests that ended in the interval, queue included; 0.00 also where
-  there was none.  ``%util`` is over 100 for several requests at once on some devices.
-- ``kB_read`` and its like are amounts of the interval, not rates; they go into `counters`.
+- ``await`` and similar columns are milliseconds of the requests that ended in the interval, including the queue; 0.00
+  also if no request ended.  ``%util`` exceeds 100 for several requests at once on some devices.
+- ``kB_read`` and similar columns are amounts per interval, not rates; they go into `counters`.
 """
 
 import math
@@ -33,7 +33,7 @@ _FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended dev
 
 
 def unwrap_rows(text: str) -> tuple[str, int]:
-    r"""Join header rows and rows of disks that mail has wrapped, in the last line of each; the others become empty.
+    r"""Join header rows and rows of disks that mail wrapped, in the last line of each; the others become empty.
 
     The rest of a header row has only column names, that of a row only numbers, until it is as long as its header.  Rows
     below a header that was not wrapped stay as they are: ``-h`` of old versions prints each in two lines.
@@ -86,12 +86,12 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     Returns
     -------
     Parsed
-        `disks` and `cpu` in the order of the reports; columns that `disks` lacks are in `counters`.
+        `disks` and `cpu` in the order of the reports; columns that `disks` does not have are in `counters`.
 
     Raises
     ------
     ParseError
-        Where a row does not fit its header, and where there is none.
+        If a row does not fit its header, or if there is none.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def warn_first(number: int, warnings: list[str]) -> None:
-    """Say that the first report may be of another kind than those after it."""
+    """Warn that the first report may hold averages since boot, unlike the later ones."""
     warnings.append(
         f"line {number}: the first report holds averages since the start of the machine, unless -y was given"
     )

@@ -1,7 +1,7 @@
-"""iostat's columns: which of `disks` each enters, or `counters`, and in which unit.
+"""iostat's columns: the column of `disks`, or `counters`, and the unit of each.
 
-Names from ``iostat.c`` (sysstat 5 to 12.7): sectors and blocks have 512 bytes, kB and MB steps of 1024 bytes, times
-are milliseconds; ``avgrq-sz`` is in sectors, ``areq-sz`` and its like in kB also under ``-m``.
+Names from ``iostat.c`` (sysstat 5 to 12.7): sectors and blocks have 512 bytes, kB and MB are 1024-based, times are
+milliseconds; ``avgrq-sz`` is in sectors, ``areq-sz`` and similar columns are in kB also with ``-m``.
 """
 
 import math
@@ -34,7 +34,7 @@ _COUNTERS = {
     **{f"{unit}_{what}": ("bytes", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
        for what in ("read", "wrtn", "dscd", "w+d")},
     **{f"{unit}_w+d/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))},
-    # -n, up to version 10: NFS, with and without the page cache, and what the server was asked for.
+    # -n, up to version 10: NFS, with and without the page cache, and requests to the server.
     **{f"{way}{unit}_{what}/s": ("bytes_per_s", size, 1) for unit, size in (("Blk", _SECTOR), ("kB", _KB), ("MB", _MB))
        for way in "rw" for what in ("nor", "dir", "svr")},
     **dict.fromkeys(("ops/s", "rops/s", "wops/s", "fo/s", "fc/s", "fd/s"), ("per_s", 1, 1)),
@@ -48,7 +48,7 @@ def is_known(printed: str) -> bool:
 
 
 def scale_of(printed: str) -> tuple[float, float]:
-    """Factor and divisor of a column; 1 and 1 where it is unknown.
+    """Factor and divisor of a column; 1 and 1 if it is unknown.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""iostat -o JSON: the same tables as its text gives.
+"""iostat -o JSON: read it into the same tables as its text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``iostat -x -o JSON 1 2``, with -t) in the tests' samples; 11 to 12.7 in public
-repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm`` is a rate where there is no
-``rrqm/s``, and the percentage of merged requests where there is.
+repositories (``r`` for ``r/s``, ``kB_read_per_sec`` for ``kB_read/s``).  ``rrqm`` is a rate if there is no
+``rrqm/s``, and the percentage of merged requests otherwise.
 """
 
 import math
@@ -35,7 +35,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not JSON of iostat; the line is that where its document begins.
+        If the text is not JSON of iostat; the line is that where its document begins.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _values(disk: dict, number: int) -> dict[str, float]:
-    """SI values of a disk by the names that iostat's text has."""
+    """Return the SI values of a disk by the column names of iostat's text."""
     values = {}
     for name, raw in disk.items():
         if name in _NAMES:

@@ -1,4 +1,4 @@
-"""JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), whole or cut."""
+"""Read JSON of sysstat (``sadf -j``, ``mpstat -o JSON``, ``iostat -o JSON``), complete or cut off."""
 
 import math
 import re
@@ -25,7 +25,7 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
     Raises
     ------
     ParseError
-        Where a document is not what sysstat prints.
+        If a document is not what sysstat prints.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def intervals_of(
     Raises
     ------
     ParseError
-        Where a document is not what sysstat prints.
+        If a document is not what sysstat prints.
     """
     for number, document in hosts_of(text, tool, warnings):
         reader.document(document, number)
@@ -62,7 +62,7 @@ def intervals_of(
 
 
 def warn_unknown_keys(tool: str, names: Iterable[str], number: int, warnings: list[str]) -> None:
-    """Warn of keys that are not known, once for each set of them."""
+    """Warn about unknown keys, once for each set of them."""
     sentence = f"keys of {tool} not known, left out: {' '.join(names)[:200]}"
     if not sentence.endswith(": ") and not any(warning.endswith(sentence) for warning in warnings):
         warnings.append(f"line {number}: {sentence}")
@@ -90,7 +90,7 @@ def _document(text: str, number: int, tool: str, warnings: list[str]) -> list:
 
 
 def _whole_intervals(text: str) -> str:
-    """Text up to the last whole interval of its first host, closed; empty where there is none."""
+    """Return the text up to the last complete interval of its first host, closed; empty if there is none."""
     begin = _STATISTICS.search(text)
     if begin is None:
         return ""
@@ -110,7 +110,7 @@ def objects_in(value: object, where: str, number: int) -> list[dict]:
     Raises
     ------
     ParseError
-        Where it is none.
+        If it is not a list of objects.
     """
     if value is None:
         return []
@@ -125,7 +125,7 @@ def rate_in(value: object, name: str, number: int) -> float:
     Raises
     ------
     ParseError
-        Where it is no finite number of at least 0.
+        If it is no finite number of at least 0.
     """
     if value is None:
         return math.nan
@@ -140,6 +140,6 @@ def ratio_in(value: object, name: str, number: int) -> float:
     Raises
     ------
     ParseError
-        Where it is no finite number of at least 0.
+        If it is no finite number of at least 0.
     """
     return round(rate_in(value, name, number) / 100, 9)  # the nearest number to what was printed

@@ -1,6 +1,6 @@
-"""Words in front of the rows of sysstat that are no samples: ``Average:``, ``Last:``, ``Summary:``, in every language.
+"""Words before the rows of sysstat that are not samples: ``Average:``, ``Last:``, ``Summary:``, in every language.
 
-From the catalogues of sysstat (``nls/*.po``, 12.6 and 12.7, in the order of the languages' codes) and outputs in
+From the catalogues of sysstat (``nls/*.po``, 12.6 and 12.7, in the order of the languages' codes) and output in
 public repositories.  ``sar -x`` and ``-X`` of old versions also print ``Last:``, ``sar -x`` from 12.7 on ``Minimum:``
 and ``Maximum:``.  Several languages share the spelling of these three, so they do not show the language of a text.
 """
@@ -28,14 +28,14 @@ _MAXIMUM = re.compile(r"m[aá][xks]+[iíy]m\w*|max|максимум|максим
 
 
 class Word(NamedTuple):
-    """Meaning of a word in front of a row.
+    """Meaning of a word before a row.
 
     Attributes
     ----------
     statistic : str
         ``average``, ``last``, ``minimum``, ``maximum`` or ``summary``; empty for an unknown word.
     foreign : bool or None
-        Whether the word is not English; None where several languages share it.
+        Whether the word is not English; None if several languages share it.
     """
 
     statistic: str

@@ -1,11 +1,11 @@
-"""mpstat: its text into the tables `cpu`, `interrupts`, `counters`, `averages` and `hosts`.
+"""mpstat: read its text into the tables `cpu`, `interrupts`, `counters`, `averages` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``mpstat -P ALL 1 3``, ``mpstat -I ALL -P ALL 1 2``, in en_US) in the tests'
 samples; 5 to 12.7 in public repositories (``%user %system … intr/s`` in one row, ``NODE`` rows, ``-T``).
 
-What sysstat itself does (12.6, ``mpstat.c``): ``%usr`` is without guests and ``%sys`` without interrupts; every
-percentage is of that processor's own interval.  A processor that is off has a row of zeros in older versions, and no
-row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of them, ``-I SCPU`` softirqs.
+What sysstat itself does (12.6, ``mpstat.c``): ``%usr`` excludes guests and ``%sys`` excludes interrupts; every
+percentage refers to that processor's own interval.  A processor that is off has a row of zeros in older versions, and
+no row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of them, ``-I SCPU`` softirqs.
 """
 
 import re
@@ -37,12 +37,12 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
     Returns
     -------
     Parsed
-        Averages, those since the machine was started too, are in `averages`; NUMA nodes in `counters`.
+        Averages, including those since the machine was started, are in `averages`; NUMA nodes in `counters`.
 
     Raises
     ------
     ParseError
-        Where a row does not fit its header, and where there is none.
+        If a row does not fit its header, or if there is none.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""mpstat -o JSON: the same tables as its text gives.
+"""mpstat -o JSON: read it into the same tables as its text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``mpstat -A -o JSON 1 2``) in the tests' samples; 11 to 12.7 in public repositories.
-There are no averages in it, and a time of day without a date: the date of the whole is in ``date``.
+The JSON has no averages, and each time of day has no date; ``date`` holds the date of the whole document.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not JSON of mpstat; the line is that where its document begins.
+        If the text is not JSON of mpstat; the line is that where its document begins.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""pidstat: its text into the tables `processes`, `counters`, `averages` and `hosts`.
+"""pidstat: read its text into the tables `processes`, `counters`, `averages` and `hosts`.
 
 Seen: sysstat 12.6.1 on Debian 12 (``pidstat -C nginx 1 3``, ``pidstat -h -u -r -d -w 1 2``, and with -s -t -v -R -l
 and --human) in the tests' samples; 8 to 12.7 in public repositories.
 
 What sysstat itself does (12.6, ``pidstat.c``):
 
-- Without ``-h`` each activity is a section of its own; the sections of an instant are one row here.
-- ``%usr`` and the others are of one processor, so a process with threads can have more than 100; with ``-I`` ``%CPU``
-  is of all processors, which the text does not say.  ``VSZ``, ``RSS`` and the stack are kB of 1024 bytes, ``%MEM`` of
-  the machine's memory, ``iodelay`` clock ticks.
+- Without ``-h`` each activity has its own section; the sections of an instant become one row.
+- ``%usr`` and the others are relative to one processor, so a process with threads can exceed 100; with ``-I`` ``%CPU``
+  is relative to all processors, which the text does not show.  ``VSZ``, ``RSS`` and the stack are kB of 1024 bytes,
+  ``%MEM`` is relative to the machine's memory, ``iodelay`` counts clock ticks.
 - ``-t``: a thread's row has ``-`` (old ``-h``: 0) for TGID; it follows the row of its process.
-- Rates of input and output are -1.00 where the kernel does not let pidstat read them.
-- ``-T CHILD`` counts milliseconds and faults of a task and its children; they have no columns of ours.
+- I/O rates are -1.00 if pidstat has no permission to read them.
+- ``-T CHILD`` counts milliseconds and faults of a task and its children; the tables have no columns for them.
 """
 
 import math
@@ -63,13 +63,13 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
     Returns
     -------
     Parsed
-        One row of `processes` for each task and instant; averages, those since the machine was started too, are in
+        One row of `processes` for each task and instant; averages, including those since boot, are in
         `averages`, with the process and its command as `item`.
 
     Raises
     ------
     ParseError
-        Where a row does not fit its header, and where there is neither.
+        If a row does not fit its header, or if there is neither row nor header.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
 
 
 class Tasks:
-    """Rows of `processes`, put together from the sections of an instant, and what else pidstat counts."""
+    """Rows of `processes`, joined from the sections of an instant, and the other counters of pidstat."""
 
     def __init__(self, warnings: list[str]) -> None:
         self._warnings = warnings
@@ -111,7 +111,7 @@ class Tasks:
         Raises
         ------
         ParseError
-            Where the row does not fit its header.
+            If the row does not fit its header.
         """
         words, numbers, self._group = _cells(row, self._group)
         if _DECIMALS.fullmatch(words.get("command", "").partition(" ")[0]):
@@ -189,12 +189,12 @@ def _cells(row: Row, group: int) -> tuple[dict, dict[str, float], int]:
 
 
 def _check_decimals(row: Row, cells: list[str]) -> None:
-    """Refuse a row whose cells do not match its columns: all rates of a row have the same number of decimals.
+    """Reject a row whose cells do not match its columns: all rates of a row have the same number of decimals.
 
     Raises
     ------
     ParseError
-        Where they are not, and where a size or a count has decimals.
+        If the cells do not match, or if a size or a count has decimals.
     """
     decimals = set()
     for printed, cell in zip(row.columns, cells, strict=False):

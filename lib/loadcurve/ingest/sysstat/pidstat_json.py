@@ -1,8 +1,8 @@
-"""pidstat -o JSON: the same tables as its text gives.
+"""pidstat -o JSON: read it into the same tables as its text.
 
-Seen: what programs that read sysstat 12.7 expect of it, in public repositories.  ``statistics`` holds intervals; in
-each, lists of tasks by activity (``io``; in older builds ``task``), with the columns of the text as keys, some of them
-without ``%`` or ``/s`` or in small letters; the command is ``cmd`` or ``command``.
+Seen: the fields that programs in public repositories read from sysstat 12.7; no recorded sample.  ``statistics`` holds
+intervals; in each, lists of tasks by activity (``io``; in older builds ``task``), with the columns of the text as keys,
+some of them without ``%`` or ``/s`` or in lower case; the command is ``cmd`` or ``command``.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not JSON of pidstat; the line is that where its document begins.
+        If the text is not JSON of pidstat; the line is that where its document begins.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _cells(entry: dict, number: int) -> tuple[tuple[str, ...], list[str], set[str]]:
-    """Return the columns that the text would have, its cells, and the keys that are not known; the command is last."""
+    """Return the columns and cells that the text would have, and the unknown keys; the command is last."""
     pairs, command, unknown = [], "", set()
     for key, value in entry.items():
         if key.casefold() in _COMMANDS:
@@ -84,7 +84,7 @@ def _cells(entry: dict, number: int) -> tuple[tuple[str, ...], list[str], set[st
 
 
 def _printed(key: str, value: object) -> Iterator[str]:
-    """Yield the printed column of a key; ``cpu`` is a percentage where it has decimals, else a processor."""
+    """Yield the printed column of a key; ``cpu`` is a percentage if it has decimals, otherwise a processor."""
     if key in COLUMNS or key in WORDS or key in _IDS:
         yield key
     elif key == "cpu" and not isinstance(value, float):

@@ -1,4 +1,4 @@
-r"""sadf: what ``sadf -d``, ``sadf -dh`` and ``sadf -p`` print into the same tables as the text of sar.
+r"""sadf: read what ``sadf -d`` and ``sadf -dh`` print into the same tables as the text of sar; see `sadf_p` for ``-p``.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -d FILE -- -A``, with -h, -T, -U) in the tests' samples; 9 to 12.7 in public
 repositories.
@@ -7,12 +7,12 @@ What sysstat itself does (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
 
 - ``-d``: a line ``# hostname;interval;timestamp;…`` with the columns before each section, and again after a restart;
   processor ``-1`` and interrupt ``-1`` are ``all`` and ``sum``.
-- ``-dh``: one line for each instant; ``[...]`` in the header stands after a section that is repeated for each item.
+- ``-dh``: one line for each instant; ``[...]`` in the header follows a section that is repeated for each item.
 - ``-p``: host, interval, time, item or ``-``, printed column, value.
-- Times are UTC and say so; with ``-T`` (or ``-t``) local without a zone; with ``-U`` seconds since 1970.
+- Times are marked as UTC; with ``-T`` (or ``-t``) local without a zone; with ``-U`` seconds since 1970.
 - The interval of a restart or a comment is ``-1``: ``LINUX-RESTART\t(9 CPU)``, ``COM …``.
-- From 12.5.6 on interrupts have a value for each chosen processor (``INTR;CPU*``), which are not named.
-- ``setlocale`` is called, so in some languages a comma stands for the decimal point.
+- From 12.5.6 on interrupts have a value for each chosen processor (``INTR;CPU*``); the processors are not named.
+- sadf calls ``setlocale``, so some languages have a decimal comma.
 """
 
 import re
@@ -44,7 +44,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
     text : str
         Output of one or several runs.
     timezone : str
-        IANA name of the zone of times that do not say UTC (``-T``, ``-t``).
+        IANA name of the zone of times without ``UTC`` (``-T``, ``-t``).
 
     Returns
     -------
@@ -54,7 +54,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where a row does not fit its header, and where there is neither header nor row.
+        If a row does not fit its header, or if there is neither header nor row.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _is_whole(line: str, above: str) -> bool:
-    """Whether a last line without a newline has all its values: as many as the line above, and both last decimals."""
+    """Whether a last line without a newline is complete: as many values as the line above, and both last decimals."""
     return line.count(";") == above.count(";") and _TWO_DECIMALS.fullmatch(line.rpartition(";")[2]) is not None
 
 
@@ -119,12 +119,12 @@ def _row(
 def split_item(
     printed: Sequence[str], cells: Sequence[str], texts: Sequence[str], number: int
 ) -> tuple[str, dict[str, float]]:
-    """Return what a row is about, and its numbers by printed column; columns of words are left out.
+    """Return the item of a row, and its numbers by printed column; columns of words are left out.
 
     Raises
     ------
     ParseError
-        Where a value is no number.
+        If a value is no number.
     """
     item, numbers = "", {}
     for name, cell in zip(printed, cells, strict=True):
@@ -140,7 +140,7 @@ def split_item(
 
 
 def _interrupts(rows: Rows, host: str, time: datetime, cells: list[str], cpus: list[str], number: int) -> None:
-    """Values of one interrupt for each chosen processor, which only the section -u of the same choice names."""
+    """Return values of one interrupt for each chosen processor; only the section -u of the same choice names these."""
     interrupt, *rates = cells
     values = [value for rate in rates if (value := number_of(rate)) is not None]
     if len(values) < len(rates):
@@ -159,7 +159,7 @@ def _interrupts(rows: Rows, host: str, time: datetime, cells: list[str], cpus: l
 
 
 def _event(rows: Rows, host: str, time: datetime, text: str) -> bool:
-    """Add a restart or a comment; say whether the text is one."""
+    """Add a restart or a comment; return whether the text is one."""
     for name, fields in event_of(text):
         rows.add("events", {"host": host, "time": time, "tool": "sadf", "event": name, **fields})
         return True

@@ -1,8 +1,8 @@
-"""Elements of ``sadf -j`` and ``sadf -x``: which section of sar each holds, and which column each of its values is.
+"""Elements of ``sadf -j`` and ``sadf -x``: the section of sar for each, and the column for each value.
 
 JSON and XML have the same elements, as objects and as markup.  From the headers of ``json_stats.c`` and
-``xml_stats.c`` (sysstat 10 to 12.7): a rate loses its ``/s``, a percentage its ``%`` for ``-percent``, a size its
-``kb``.
+``xml_stats.c`` (sysstat 10 to 12.7): a rate has no ``/s``, a percentage ends in ``-percent`` instead of ``%``, a
+size has no ``kb``.
 """
 
 import re
@@ -65,7 +65,7 @@ def section_named(element: str, column: str = "") -> Section | None:
 
 @cache
 def printed_name(element: str, attribute: str) -> str:
-    """Column of sar for an attribute of an element; the attribute itself where there is none.
+    """Column of sar for an attribute of an element; the attribute itself if there is none.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def printed_name(element: str, attribute: str) -> str:
 def time_of(stamp: Group, instants: Instants, number: int) -> datetime:
     """Instant of a ``timestamp``, ``boot`` or ``comment``.
 
-    `utc` is 1 where the time is UTC (10 to 12.6), `tz` names the zone (12.7); with ``-U`` there is no date.
+    `utc` is 1 if the time is UTC (10 to 12.6), `tz` names the zone (12.7); with ``-U`` there is no date.
 
     Raises
     ------
     ParseError
-        Where it is no time.
+        If it is not a time.
     """
     day, clock = str(stamp.get("date") or ""), str(stamp.get("time") or "")
     zone = str(stamp.get("tz") or ("UTC" if str(stamp.get("utc", "")) == "1" else ""))
@@ -101,12 +101,12 @@ def time_of(stamp: Group, instants: Instants, number: int) -> datetime:
 
 
 def put_group(rows: Rows, element: str, group: Group, host: str, time: datetime, number: int) -> None:
-    """Add one element's values; where it is unknown, all go to `counters` under their own names.
+    """Add one element's values; if the element is unknown, all go to `counters` under their own names.
 
     Raises
     ------
     ParseError
-        Where a value is no number.
+        If a value is no number.
     """
     key = next((key for key in ITEM_KEYS if key in group), "")
     values: dict[str, float] = {}
@@ -135,7 +135,7 @@ def put_interrupt(rows: Rows, group: Group, host: str, time: datetime, number: i
     Raises
     ------
     ParseError
-        Where it is no interrupt.
+        If it is not an interrupt.
     """
     rates = {"all" if name in ("all", "value") else name.removeprefix("CPU"): value
              for name, value in group.items() if name not in ("intr", "cpu")}  # fmt: skip

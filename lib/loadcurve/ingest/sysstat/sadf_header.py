@@ -1,4 +1,4 @@
-"""sadf -H: the header of a recording into the table `hosts`; and what holds no values that can be read.
+"""sadf -H: read the header of a recording into the table `hosts`; reject output of sadf without readable values.
 
 Only sysstat's own sadf can read a binary recording (`sa` file); `is_sa` recognises one by its first bytes.
 
@@ -27,7 +27,7 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where the lines with the host or the date are not there.
+        If the lines with the host or the date are missing.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def refuse_sadf(text: str) -> Parsed:
-    """Refuse what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture.
+    """Reject what ``sadf -r`` and ``sadf -g`` print: raw counters without rates, and a picture.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""sadf -j: the JSON of a recording into the tables that sar's text of it gives.
+"""sadf -j: read the JSON of a recording into the same tables as sar's text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -j FILE -- -A``, with -T) in the tests' samples; 10 to 12.7 in public
-repositories: `sadf_elements` has their names and shapes.  Numbers and units are those of ``sadf -d``.
+repositories: `sadf_elements` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
     Returns
     -------
     Parsed
-        The tables that sar's text of the same recording gives, `events` and `hosts`.
+        The same tables as for sar's text of the recording, `events` and `hosts`.
 
     Raises
     ------
     ParseError
-        Where the text is not JSON of sadf; the line is that where its document begins.
+        If the text is not JSON of sadf; the line is that where its document begins.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
             if not isinstance(stamp, dict):
                 if interval:
                     raise ParseError(number, "a timestamp in each interval of sadf's JSON", str(interval))
-                continue  # sadf prints {} where nothing was recorded
+                continue  # sadf prints {} if nothing was recorded
             time = time_of(stamp, instants, number)
             for element, value in interval.items():
                 if element != "timestamp":

@@ -1,10 +1,10 @@
-r"""sadf -p: one value for each line (host, interval, time, item, column, value) into the tables that sar's text gives.
+r"""sadf -p: read lines of one value (host, interval, time, item, column, value) into the same tables as sar's text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -p FILE -- -A``, ``-T``, ``-U``) in the tests' samples; 9 to 12.7 in public
 repositories.
 
-What sysstat itself does (12.6, ``rndr_stats.c``): no line names its section, so lines of one instant and one item
-that follow each other are a section as long as one section of sar has all their columns.  Items: ``-`` for none,
+What sysstat itself does (12.6, ``rndr_stats.c``): no line names its section.  Consecutive lines of one instant and
+one item form a section as long as one section of sar has all their columns.  Items: ``-`` for none,
 ``all``, ``cpu0``, ``sum``, ``i019`` (old) or ``19`` for an interrupt, ``ttyS0``.
 """
 
@@ -24,12 +24,12 @@ from loadcurve.ingest.sysstat.sections import INTERRUPTS, SECTIONS, section_of
 from loadcurve.ingest.sysstat.text_report import is_chatter
 
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+[0-9]{2}:[0-9]{2}:[0-9]{2}(?: (?:[A-Z]{2,5}|[+-][0-9]{2,4}))?|[0-9]{9,11}"
-# What ends a value that is whole, also without a newline after it.
+# Endings of a value that is complete, also without a newline after it.
 _TWO_DECIMALS = re.compile(r"\s-?[0-9]+[.,][0-9]{2}$")
 _ROW = re.compile(rf"(\S+)[ \t]+(-?[0-9]{{1,10}})[ \t]+({_TIME})[ \t]+(\S.*)")
 _PROCESSOR = re.compile(r"all|cpu[0-9]+")
 _TEXTS = frozenset(name for section in SECTIONS for name in section.texts)
-_NEVER = (INTERRUPTS.option, "-x", "-X", "-x SUM")  # interrupts have lines of their own; sadf prints no processes
+_NEVER = (INTERRUPTS.option, "-x", "-X", "-x SUM")  # interrupts have their own lines; sadf prints no processes
 _OLD_INTERRUPT = re.compile(r"i([0-9]{3,})")
 
 
@@ -49,9 +49,9 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     Parameters
     ----------
     text : str
-        Output of one or several runs; tabs may have become blanks where no item has blanks in it.
+        Output of one or several runs; spaces may replace tabs if no item contains spaces.
     timezone : str
-        IANA name of the zone of times that do not say UTC (``-T``, ``-t``).
+        IANA name of the zone of times without ``UTC`` (``-T``, ``-t``).
 
     Returns
     -------
@@ -61,7 +61,7 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where a line is not what sadf prints, and where there is none.
+        If a line is not what sadf prints, or if there is none.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _fitting(sections: tuple[Section, ...], column: str, item: str) -> tuple[Sec
 
 
 def _end(rows: Rows, run: _Run) -> None:
-    """Hand a finished section over."""
+    """Pass a finished section on."""
     if run.key is None or not run.values:
         return
     host, time, item = run.key

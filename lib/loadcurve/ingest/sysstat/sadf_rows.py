@@ -1,4 +1,4 @@
-"""sadf's sections put together into the rows of our tables, whatever form sadf printed them in."""
+"""Join sadf's sections into rows of the tables, for every output form of sadf."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(?:[.,][0-9]{1,6})?")
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that sadf printed, NaN for its nan; None where the text is no number.
+    """Return the number that sadf printed, NaN for its nan; None if the text is not a number.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Rows:
     ) -> None:
         """Add the values of a section for an item at an instant, by printed column; `where` names an unknown section.
 
-        A clock that was set back shows an instant twice, so a section that comes again begins a row of its own.
+        A clock that was set back shows an instant twice, so a repeated section begins a new row.
         """
         if section.table == "cpu" and item != "all" and values and not any(values.values()):
             self.warnings.append(f"line {number}: processor {item} was off at {time}: its zeros are left out")
@@ -79,7 +79,7 @@ class Rows:
         self.add("interrupts", {**row, "interrupts_per_s": rate})
 
     def add(self, table: str, row: dict) -> None:
-        """Add a row that no other section completes."""
+        """Add a row that needs no other section."""
         self._lists.setdefault(table, []).append(row)
 
     def tables(self) -> Tables:

@@ -1,4 +1,4 @@
-"""The wide rows of ``sadf -dh``: all sections of an instant in one line, some repeated for each item."""
+"""Read the wide rows of ``sadf -dh``: all sections of an instant in one line, some repeated for each item."""
 
 import re
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ def groups_of(sections: list[list[str]], cells: list[str], number: int) -> list[
     Raises
     ------
     ParseError
-        Where the values do not fit the columns.
+        If the values do not fit the columns.
     """
     if len(sections) == 1 and not sections[0][-1].endswith(MANY):
         columns = sections[0]
@@ -102,14 +102,14 @@ def groups_of(sections: list[list[str]], cells: list[str], number: int) -> list[
 
 
 def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], cells: list[str], number: int) -> list:
-    """Of all ways in which the cells fit, the one in which each section names the items that it should.
+    """Return the most plausible of all ways in which the cells fit: each section has items of the expected names.
 
     A disk and an interface have rows of the same width: vda, lo and eth0 could be three disks.
 
     Raises
     ------
     ParseError
-        Where the cells fit in no way, or in several that are as likely.
+        If the cells fit in no way, or in several equally plausible ways.
     """
     scored = sorted(((_score(counts, sections, cells), i) for i, counts in enumerate(found)), reverse=True)
     if not scored or len(found) == _MOST or (len(scored) > 1 and scored[0][0] == scored[1][0]):
@@ -119,7 +119,7 @@ def _likeliest(found: list[list[tuple[int, int]]], sections: list[list[str]], ce
 
 
 def _score(counts: list[tuple[int, int]], sections: list[list[str]], cells: list[str]) -> int:
-    """Sections that are not empty, items of a known shape, and sections that agree on their items."""
+    """Return the numbers of non-empty sections, of items with a known name, and of sections with the same items."""
     score, at = 0, 0
     items: dict[str, list[str]] = {}
     for section, (repeats, width) in zip(sections, counts, strict=True):
@@ -139,7 +139,7 @@ def _counts(sections: list[list[str]], cells: list[str]) -> Iterator[list[tuple[
     starts = [0]
     fruitful = [False]
     open_choices = [_choices(sections[0], cells, 0)]
-    dead: set[tuple[int, int]] = set()  # beginnings from which no way leads to the end
+    dead: set[tuple[int, int]] = set()  # starts from which no assignment reaches the end
     while open_choices:
         if not open_choices[-1]:
             open_choices.pop()

@@ -1,7 +1,7 @@
-"""sadf -x: the XML of a recording into the tables that sar's text of it gives.
+"""sadf -x: read the XML of a recording into the same tables as sar's text.
 
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples; 12.0 to 12.7 in public repositories:
-`sadf_elements` has their names and shapes.  Numbers and units are those of ``sadf -d``.
+`sadf_elements` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
 import re
@@ -43,7 +43,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where the text is not XML of sadf; a wrong value is found at the line where its interval ends.
+        If the text is not XML of sadf; a wrong value is found at the line where its interval ends.
 
     Examples
     --------

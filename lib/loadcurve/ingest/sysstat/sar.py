@@ -1,13 +1,13 @@
-"""sar: what ``sar`` prints, all of it, in any language, into tables.
+"""sar: read every output of ``sar``, in any language, into tables.
 
 Seen: sysstat 12.6.1 on Debian 12 in the tests' samples (``LC_ALL=C sar -A``, ``-u ALL -P ALL``, ``-n …``, ``-f FILE``,
 ``--human``, ``--pretty``, in English, German and Chinese, with 12 and 24 hours, S_TIME_FORMAT=ISO); versions 5 to
 12.7 in public repositories.
 
-The steps, in order: `sar_breaks` joins lines that an interrupt or a mail broke; `sar_lines` splits the text and reads
+The steps, in order: `sar_breaks` joins lines that SIGINT or a mail program broke; `sar_lines` splits the text and reads
 the time of each line; `sar_scan` finds headings, header rows, averages, restarts; `sar_rows` converts the rows below
-each header to numbers; `sar_instants` gives each line its instant; `sar_tables` makes tables.  `sections` lists which
-column goes into which table, and in which unit.
+each header to numbers; `sar_instants` computes the instant of each line; `sar_tables` builds the tables.  `sections`
+lists the table and the unit of each column.
 
 sar ends every line with a newline: a last line without one may have been cut, and is left out unless its last number
 has two decimals like all others.
@@ -41,7 +41,7 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     """Tables of what ``sar`` printed.
 
     `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `sockets` and `interrupts`, and `counters` for every section
-    without a table of its own; `averages` for what sar averaged itself, `events` for restarts and comments, `hosts`
+    without a table of its own; `averages` for the averages that sar prints, `events` for restarts and comments, `hosts`
     for headings.
 
     Parameters
@@ -49,21 +49,21 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
     text : str
         Output of one or several runs of sar.
     timezone : str
-        IANA name of the zone whose local time sar printed; sar itself does not say.
+        IANA name of the zone whose local time sar printed; sar does not print it.
 
     Returns
     -------
     Parsed
-        The tables that have rows.  `time` is UTC, missing where no heading tells the day; percentages are ratios; kB
+        The tables that have rows.  `time` is UTC, missing if no heading has the date; percentages are ratios; kB
         are multiplied by 1024.
 
     Raises
     ------
     ParseError
-        Where a heading, a header row, a time or a number is not what sysstat prints, where sar printed an error and
-        nothing else, and where the text is that of another system's sar.
+        If a heading, a header row, a time or a number is not what sysstat prints, if sar printed an error and
+        nothing else, or if the text is that of another system's sar.
     ValueRuleError
-        When there is no such time zone.
+        If there is no such time zone.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def parse_sar(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _parse(text: str, broken: dict[int, int], why: str, zone: ZoneInfo) -> Parsed:
-    """Tables of a text whose broken lines were joined, for the reason given."""
+    """Return the tables of a text whose broken lines were joined for the given reason."""
     warnings = WarningCollector()
     if broken:
         warnings.add("broken", min(broken) + 1, why, len(broken))
@@ -144,7 +144,7 @@ def _without_cut(text: str, warnings: WarningCollector) -> str:
     if not last or not _OURS.match(last) or last.endswith(" CPU)"):
         return text
     cells, above = last.split(), text[max(0, start - 100_000) : start].rstrip().rpartition("\n")[2].split()
-    # Beside AM or PM the row above has a cell more than an average.
+    # With AM or PM the row above has one cell more than an average.
     if len(cells) in (len(above), len(above) - (not last[0].isdigit())) and _TWO_DECIMALS.fullmatch(cells[-1]):
         return text
     warnings.add("cut", text.count("\n") + 1, f"the text ends inside a line, which is left out: {last[:100]!r}")

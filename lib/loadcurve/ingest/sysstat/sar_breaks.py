@@ -1,8 +1,8 @@
-"""Lines of sar that an interrupt or a mail broke, joined again.
+"""Rejoin lines of sar that SIGINT or a mail program broke.
 
-What sysstat itself does (12.6, ``sar.c``): the handler of SIGINT prints a newline, wherever sar is printing.  Ctrl-C
-reaches sar twice, from the terminal and from its sadc, and the second often finds it printing averages.  A line of sar
-begins with a time, a label or a heading, never with a blank; but each of its columns does.
+What sysstat itself does (12.6, ``sar.c``): the handler of SIGINT prints a newline, also in the middle of a line.
+Ctrl-C reaches sar twice, from the terminal and from its sadc; the second signal often arrives during the averages.
+A line of sar begins with a time, a label or a heading, never with a space; each of its columns begins with a space.
 """
 
 import re
@@ -18,7 +18,7 @@ _LINE = re.compile(rf"\s*\S[^\n]*{_REST}*")
 def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
     r"""Join the parts of each broken line, and leave the lines of its parts empty, so that line numbers stay.
 
-    A line is joined only if it then has as many words as the line before or after it: other damage stays as it is.
+    A line is joined only if it then has as many words as the line before or after it: other damage is not changed.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def rejoin_lines(text: str) -> tuple[str, dict[int, int]]:
 
 
 def _line_start(text: str, end: int) -> int:
-    """Start of the last line before `end` that is not blank; 0 where there is none."""
+    """Return the start of the last non-blank line before `end`; 0 if there is none."""
     while end > 0 and text[end - 1] in "\n ":
         end -= 1
     return text.rfind("\n", 0, end) + 1
@@ -76,9 +76,9 @@ _MOST = 60  # lines that one line can be broken into
 
 
 def unwrap_rows(text: str, is_column: Callable[[str], bool]) -> tuple[str, dict[int, int]]:
-    r"""Join header rows and rows that mail has wrapped, where the rest begins in column 1.
+    r"""Join header rows and rows that mail wrapped, if the rest begins in column 1.
 
-    The rest of a header row has only column names, that of a row only numbers, as many as its header lacks.
+    The rest of a header row has only column names, that of a row only numbers, as many as it needs to match its header.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-"""The instant of each line of sar: the day from the heading, the midnights passed since, and the zone.
+"""Compute the instant of each line of sar from the day in the heading, the midnights since, and the zone.
 
 What sysstat itself does (12.6, ``sar.c`` and ``common.c``):
 
-- Only the heading prints the date, so a clock that falls by half a day is the next day.
-- Every section starts again at the heading's day, even where another section has passed midnight.
-- The heading names no zone; ``-t`` prints the times of the recorded machine, else they are those of the reader.
+- Only the heading has the date, so a clock that falls by half a day marks the next day.
+- Every section starts again at the heading's day, even if another section has passed midnight.
+- The heading names no zone; ``-t`` prints local times of the recorded machine, otherwise they are those of the reader.
 """
 
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ class LineTimes:
         self.times, self.keys, self.hosts, self.place = times, keys, hosts, place
 
     def columns(self, lines: np.ndarray) -> dict[str, object]:
-        """Columns `time` and, where the text is of several hosts, `host`."""
+        """Columns `time` and, if the text has several hosts, `host`."""
         named = {"host": as_words(self.place[lines], self.hosts)} if self.hosts else {}
         return named | {"time": pd.Series(pd.DatetimeIndex(self.times[lines]).tz_localize("UTC"))}
 
@@ -85,7 +85,7 @@ def line_times(
 
 
 def _zone(scan: Scan, local: np.ndarray, zone: ZoneInfo, warnings: WarningCollector) -> ZoneInfo:
-    """Zone of the times, of which some languages print the abbreviation."""
+    """Return the zone of the times; some languages print its abbreviation."""
     zoned = [header for header in scan.headers.values() if header.zone]
     if not zoned:
         return zone
@@ -144,7 +144,7 @@ def _days(scan: Scan, parts: list[Rows], seconds: np.ndarray, above: np.ndarray)
 def _heading_of(header: Header) -> tuple[str, ...]:
     """Columns that identify a sequence of rows: old versions print several header rows for one option.
 
-    The columns of processors, and of the interrupts of one processor, are left out: they come and go.
+    The columns of processors, and of the interrupts of one processor, are left out, because they change.
     """
     return tuple(name for name in header.columns if not PER_PROCESSOR.fullmatch(name))
 

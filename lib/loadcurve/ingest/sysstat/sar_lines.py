@@ -1,4 +1,4 @@
-"""sar's text as lines: what languages do to the time before each row is undone, and every line's time is read.
+"""Split sar's text into lines, normalise the time that each language prints before a row, and read it.
 
 What sysstat itself does (12.6, ``sar.c``): the time is ``strftime("%X")``, so ``10:33:25 PM`` in en_US,
 ``22时33分25秒`` in zh_CN; ``-t`` adds nothing, but some languages have the zone in it: ``10:50:01 AM IST``.
@@ -28,7 +28,7 @@ _CHUNK = 1 << 24
 
 
 def plain(text: str) -> str:
-    """Take indentation off, and write each time as ``HH:MM:SS``, perhaps with AM or PM; the lines stay the same.
+    """Remove indentation and write each time as ``HH:MM:SS``, perhaps with AM or PM; the number of lines is unchanged.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def dedented(text: str) -> str:
-    r"""Take the blanks before each line off, and the ``^C`` of a terminal.
+    r"""Remove the spaces before each line, and the ``^C`` of a terminal.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def _half(word: str) -> str:
 
 
 class Lines:
-    """The lines of a text, by number from 0, and the times in front of them.
+    """The lines of a text, by number from 0, and their times.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Lines:
     timed : array of bool
         Whether a line begins with ``HH:MM:SS``.
     seconds : array of int
-        Second of the day of that time; -1 where it is none.
+        Second of the day of that time; -1 if there is none.
     halves : array of int
         0 without AM or PM, 1 with AM, 2 with PM.
     """
@@ -117,7 +117,7 @@ class Lines:
         return len(self.starts)
 
     def text(self, number: int) -> str:
-        """Line `number` without the blanks around it; tabs are blanks."""
+        """Return line `number` without surrounding spaces; tabs count as spaces."""
         raw = self.data[self.starts[number] : self.ends[number]]
         return raw.decode("utf-8", "surrogatepass").replace("\t", " ").strip(" ")
 

@@ -1,10 +1,10 @@
-"""sar's rows as numbers: those below one header, a line at a time, or millions of bytes at once.
+"""Convert sar's rows below one header to numbers: one line at a time, or millions of bytes at once.
 
-The first way is the rule: it says what is wrong, and where.  The second gives the same numbers for long texts, and
-where it finds anything odd it leaves the lines to the first.
+Reading line by line is the reference: it reports each error with its line.  Reading in bulk returns the same numbers
+for long texts; if it finds an unusual cell, the lines are read one by one.
 
 What sysstat itself does (12.6, ``common.c``): ``cprintf_f`` prints ``%9.2f`` (``--dec=0`` none), ``cprintf_u64``
-whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a letter, in steps of 1024 from bytes on, and
+whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a 1024-based prefix, from bytes on, and
 ``cprintf_pc`` a percent sign.
 """
 
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
 _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
 _HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
 _CPU = re.compile(r"all|[0-9]{1,7}")
-_LEAST, _MOST = 1 << 16, 1 << 24  # bytes worth reading at once, and those read at once
+_LEAST, _MOST = 1 << 16, 1 << 24  # bytes from which bulk reading pays off, and bytes read at once
 _MARK = 0x1F  # no text has it: `sar` prints none, and where one is the lines are read one by one
 
 
@@ -38,11 +38,11 @@ class Rows(NamedTuple):
     lines : array of int
         Their lines, from 0.
     items : array of int
-        What each is about: place in `names`; -1 for nothing.
+        Item of each row: index into `names`; -1 for none.
     names : list of str
         Every such name once.
     numbers : list of array of float
-        One array for each of `Header.places`, as printed; NaN where a row has no such number.
+        One array for each of `Header.places`, as printed; NaN if a row has no such number.
     """
 
     header: Header
@@ -58,7 +58,7 @@ def read_rows(header: Header, lines: Lines) -> list[Rows]:
     Raises
     ------
     ParseError
-        Where a row does not have the header's columns, or a cell is not what they hold.
+        If a row does not have the header's columns, or a cell is not what they hold.
     """
     blocks = header.blocks
     if _size(blocks, lines) < _LEAST or header.section.texts:
@@ -74,7 +74,7 @@ def read_cells(header: Header, text: str, line: int, average: bool = False) -> t
     Raises
     ------
     ParseError
-        Where the cells are not those of the header.
+        If the cells are not those of the header.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _batches(blocks: np.ndarray, lines: Lines) -> Iterator[np.ndarray]:
 
 
 def _at_once(header: Header, lines: Lines, blocks: np.ndarray) -> list[Rows]:
-    """Rows of blocks, read at once; where that does not go, each half on its own."""
+    """Read rows of blocks at once; if that fails, read each half separately."""
     if (rows := _fast(header, lines, blocks)) is not None:
         return [rows]
     a, b = blocks[0].tolist()
@@ -174,7 +174,7 @@ def _at_once(header: Header, lines: Lines, blocks: np.ndarray) -> list[Rows]:
 
 
 def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
-    """Rows of blocks whose every cell is as plain as can be; None where one is not."""
+    """Return rows of blocks if every cell is a plain number; otherwise None."""
     import pyarrow as pa  # only long texts need it
     from pyarrow import csv
 
@@ -239,7 +239,7 @@ def _fast(header: Header, lines: Lines, blocks: np.ndarray) -> Rows | None:
 
 
 def _is_plain(values: np.ndarray, header: Header, place: int) -> bool:
-    """Whether all are finite and have at most two decimals, and none where there should be none."""
+    """Whether all are finite and have at most two decimals, and whole numbers have none."""
     with np.errstate(invalid="ignore", over="ignore"):
         hundredths = np.rint(values * 100)
         plain = bool((np.abs(values) < 1e13).all()) and bool((hundredths / 100 == values).all())

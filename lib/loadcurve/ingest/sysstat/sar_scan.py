@@ -1,4 +1,4 @@
-"""sar's text split into headings, header rows and the rows below each, averages, restarts, comments.
+"""Split sar's text into headings, header rows and the rows below each, averages, restarts and comments.
 
 What sysstat itself does (12.6, ``pr_stats.c``, ``sar.c``): ``print_hdr_line`` prints an empty line, then a header row
 whose time is the start of the first interval.  Header rows repeat with the height of the terminal, and with every
@@ -57,7 +57,7 @@ class Header:
     line : int
         Line of the first such header row, from 1.
     item : int
-        Which column names what a row is about; -1 where none does.
+        Index of the column with the item of a row; -1 if there is none.
     at : list of int
         Lines of the header rows, from 0.
     starts, ends : list of int
@@ -100,7 +100,7 @@ def looks_like_header(words: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Average:
-    """A row that is not a sample: whose header, what statistic, and its cells as printed."""
+    """A row that is not a sample: its header, its statistic, and its cells as printed."""
 
     line: int
     header: Header
@@ -119,21 +119,21 @@ class Event:
 
 
 class Scan:
-    """What the lines of a text are.
+    """Classify the lines of a text.
 
     Parameters
     ----------
     lines : Lines
         The text.
     warnings : WarningCollector
-        Gets the warnings.
+        Collects the warnings.
     more : sequence of int
         Lines that are header rows without an empty line before them.
 
     Raises
     ------
     ParseError
-        Where a line in sar's output is nothing that sysstat prints.
+        If sar's output holds a line that sysstat does not print.
     """
 
     def __init__(self, lines: Lines, warnings: "WarningCollector", more: Sequence[int] = ()) -> None:

@@ -1,4 +1,4 @@
-"""sar's rows as tables: sections of one instant joined, units settled, every row in the order of the text."""
+"""Build tables from sar's rows: join the sections of one instant, convert units, keep the order of the text."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from loadcurve.ingest.sysstat.sar_scan import Average, Header
 from loadcurve.ingest.sysstat.sections import SECTIONS
 from loadcurve.ingest.warning_collector import WarningCollector
 
-_MOST = 1e18  # no machine counts so far: a counter of the kernel ran backwards
+_MOST = 1e18  # no machine counts this far: a kernel counter ran backwards
 
 
 def make_tables(parts: list[Rows], instants: LineTimes, warnings: WarningCollector) -> dict[str, pd.DataFrame]:
-    """Return the tables that these rows fill; the rows are taken out of `parts`, to hold each number once."""
+    """Return the tables of these rows; the rows are removed from `parts`, so that each number is held only once."""
     tables: dict[str, pd.DataFrame] = {}
     interrupts, counters = _interrupts(parts), _counters(parts)
     sections = dict.fromkeys(section.table for section in SECTIONS)
@@ -67,7 +67,7 @@ def _si(printed: np.ndarray, column: Column) -> np.ndarray:
 
 
 def _checked(values: np.ndarray, lines: np.ndarray, column: Column, warnings: WarningCollector) -> np.ndarray:
-    """Values as the table may hold them: one that cannot be is missing, with a doubt."""
+    """Return values that are possible in the table; an impossible one becomes missing, with a doubt."""
     wrong = np.abs(values) >= _MOST
     if column.table != "counters":
         wrong |= values < 0
@@ -156,7 +156,7 @@ def _check_sum(rows: Rows, warnings: WarningCollector) -> None:
 
 
 def _joined(sections: list[dict[str, np.ndarray]], instants: LineTimes) -> dict[str, np.ndarray]:
-    """Join sections of one table by instant and item; one that a clock set back shows twice stays apart."""
+    """Join sections of one table by instant and item; an instant that a clock set back shows twice keeps two rows."""
     first, keys = sections[0], [instants.keys[section["line"]] for section in sections]
     alike = all(
         np.array_equal(key, keys[0]) and np.array_equal(section["item"], first["item"])

@@ -1,7 +1,7 @@
-"""The sections of sysstat: which columns each option prints, and where they go; for sar and for sadf.
+"""The sections of sysstat, for sar and sadf: the columns that each option prints, and their table columns.
 
 Seen in samples: sysstat 12.6.1; the names of older and newer versions are those of the headers in ``activity.c``
-(``hdr_line``, 10 to 12.7) and ``sar.c`` (5 to 9), and of outputs in public repositories.
+(``hdr_line``, 10 to 12.7) and ``sar.c`` (5 to 9), and of output in public repositories.
 """
 
 from collections.abc import Sequence
@@ -159,7 +159,7 @@ ITEMS = frozenset(name for section in SECTIONS for name in section.items)
 
 
 def section_of(header: Sequence[str]) -> Section:
-    """Return the section that has most of a header's columns; one without a name where none has any.
+    """Return the section that has most of a header's columns; a section without a name if none has any.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-r"""Lines of mpstat, pidstat and iostat: headings, header rows and rows, with their instants.
+r"""Read lines of mpstat, pidstat and iostat: headings, header rows and rows, with their instants.
 
 What sysstat itself does (12.6, ``common.c``, ``mpstat.c``, ``pidstat.c``):
 
 - ``print_gal_header``: the heading of sar, ``Linux <kernel> (<host>) \t<date> \t_<architecture>_\t(<n> CPU)``.
-- A row's time is the end of its interval, that of a header row the end of the interval before.  Without an interval
+- A row's time is the end of its interval; a header row's time is the end of the previous one.  Without an interval
   on the command line both are equal, and the values are averages since the machine was started.
-- Only the heading has the date, so a clock that falls by half a day is the next day.
+- Only the heading has the date, so a clock that falls by half a day marks the next day.
 - ``Average:`` is translated, the names of columns are not; in some languages numbers have a decimal comma.
-- ``--human``: ``1.5G``, ``0.0k``, ``20.8%``; steps of 1024 (``cprintf_unit``).
+- ``--human``: ``1.5G``, ``0.0k``, ``20.8%``; 1024-based (``cprintf_unit``).
 """
 
 import math
@@ -74,7 +74,7 @@ class Row:
 
     @property
     def sample(self) -> dict:
-        """The columns that say where and when, as far as they are known."""
+        """Columns `host` and `time`, if known."""
         return {**({"host": self.host} if self.host else {}), **({"time": self.time} if self.time else {})}
 
 
@@ -90,7 +90,7 @@ class Reader:
     timezone : str
         IANA name of the zone of its times.
     warnings : list of str
-        Gets the warnings.
+        List to which warnings are appended.
     """
 
     def __init__(self, text: str, tool: str, timezone: str, warnings: list[str]) -> None:
@@ -132,7 +132,7 @@ class Reader:
         return self.instants.utc(local + timedelta(self._days, second), "", number)
 
     def document(self, facts: Mapping[str, object], number: int) -> None:
-        """Take what heads a JSON document: the facts of a heading."""
+        """Take the header of a JSON document, which has the facts of a heading."""
         release, host, date = (str(facts.get(name, "")) for name in ("release", "nodename", "date"))
         cpus = facts.get("number-of-cpus")
         whole = cpus if isinstance(cpus, int) and 0 <= cpus < 10**7 else None
@@ -145,7 +145,7 @@ class Reader:
         Raises
         ------
         ParseError
-            Where the text is no time.
+            If the text is no time.
         """
         if text is None:
             return self.sample(None)
@@ -180,7 +180,7 @@ class Reader:
         Raises
         ------
         ParseError
-            Where a row has no header, or a time is no time of day.
+            If a row has no header, or a time is no time of day.
         """
         columns: tuple[str, ...] = ()
         header_second = -1
@@ -254,7 +254,7 @@ def _is_row(cells: list[str], columns: tuple[str, ...]) -> bool:
 
 
 def is_chatter(line: str) -> bool:
-    """Whether a line is what a shell or a terminal writes around a report; a long line is not looked at.
+    """Whether a shell or a terminal wrote a line around a report; long lines are not checked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cells of mpstat, pidstat and iostat as numbers in SI units."""
+"""Convert cells of mpstat, pidstat and iostat to numbers in SI units."""
 
 import math
 import re
@@ -21,7 +21,7 @@ def value_of(cell: str, printed: str, number: int, scale: float = 1.0) -> float:
     Raises
     ------
     ParseError
-        Where the cell is no number.
+        If the cell is no number.
 
     Examples
     --------
@@ -43,18 +43,18 @@ def ratio_of(cell: str, printed: str, number: int) -> float:
     Raises
     ------
     ParseError
-        Where the cell is no number.
+        If the cell is no number.
     """
     return round(value_of(cell, printed, number) / 100, 9)  # the nearest number to what was printed
 
 
 def ends_in_decimals(text: str) -> bool:
-    """Whether a row ends in a number with two decimals, so that nothing of it was cut off."""
+    """Whether a row ends in a number with two decimals, so that it was not cut off."""
     return re.search(r"[0-9][.,][0-9]{2}$", text) is not None
 
 
 def check_ratios(ratios: dict[str, float], number: int, warnings: list[str]) -> None:
-    """Warn where percentages do not add up to 100; one outside 0 to 100 becomes missing."""
+    """Warn if percentages do not add up to 100; one outside 0 to 100 becomes missing."""
     total = 100 * sum(ratios.values())
     rounding = 0.01 if any(100 * value % 1 for value in ratios.values()) else 0.5  # --dec=0 prints whole ones
     if ratios and abs(total - 100) > rounding * len(ratios) + 0.5:

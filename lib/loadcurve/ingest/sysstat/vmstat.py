@@ -1,4 +1,4 @@
-"""vmstat: what ``vmstat`` and ``vmstat -s`` print into the tables `cpu`, `load`, `memory`, `counters` and `averages`.
+"""vmstat: read ``vmstat`` and ``vmstat -s`` into the tables `cpu`, `load`, `memory`, `counters` and `averages`.
 
 Seen: procps-ng 4.0.2 on Debian 12 (``vmstat [-a] [-t] [-w] [-y] [-S M] 1 5``, ``vmstat -s``) in the tests' samples;
 procps 2 and 3 (columns ``w``, without ``st`` or ``wa``; rows with a time before them) in public repositories.
@@ -6,7 +6,7 @@ procps 2 and 3 (columns ``w``, without ``st`` or ``wa``; rows with a time before
 What vmstat itself does (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
 
 - The first report holds averages since the machine was started, but its tasks and memory are those of the instant;
-  ``-y`` leaves it out, and nothing in the text says so.
+  ``-y`` omits it, and the text does not show that.
 - ``unitConvert``: memory, ``si`` and ``so`` are in the unit of ``-S``, which is KiB unless the command says otherwise
   and is not printed; ``bi`` and ``bo`` are always in KiB per second.
 - Percentages are rounded to whole numbers, so they add up to 97 to 103.
@@ -32,7 +32,7 @@ _CPU = {
     "us": "cpu_user_ratio", "sy": "cpu_system_ratio", "id": "cpu_idle_ratio", "wa": "cpu_iowait_ratio",
     "st": "cpu_steal_ratio", "gu": "cpu_guest_ratio",
 }  # fmt: skip
-# Unit of the columns without one of our own; the printed unit of si and so is that of memory.
+# Unit of the columns that go to `counters`; the printed unit of si and so is that of memory.
 _COUNTERS = {
     "w": "", "si": "bytes_per_s", "so": "bytes_per_s", "bi": "bytes_per_s", "bo": "bytes_per_s",
     "in": "per_s", "cs": "per_s",
@@ -59,7 +59,7 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     Parameters
     ----------
     text : str
-        Output of one or several runs of ``vmstat``, perhaps after the command that made it: ``-S`` and ``-y`` are
+        Output of one or several runs of ``vmstat``, perhaps after the command that printed it: ``-S`` and ``-y`` are
         taken from that command, because the output does not show them.
     timezone : str
         IANA name of the zone of ``-t``'s local times, unless the header says UTC.
@@ -73,7 +73,7 @@ def parse_vmstat(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        Where a header or a row is not what vmstat prints, and where there is none.
+        If a header or a row is not what vmstat prints, or if there is none.
 
     Examples
     --------
@@ -187,13 +187,13 @@ def _columns(tokens: list[str], number: int, line: str) -> tuple[list[str], str]
 
 
 def _is_row(tokens: list[str], columns: list[str]) -> bool:
-    """Whether a line is a row, whole, garbled or cut, and not something between the rows."""
+    """Whether a line is a row (complete, garbled or cut off), not other text between the rows."""
     numbers = sum(token.isdigit() for token in tokens)
     return numbers >= 4 and 2 * numbers > len(tokens) and len(tokens) <= len(columns) + 5
 
 
 def _is_whole(tokens: list[str], columns: list[str]) -> bool:
-    """Whether a last line without a newline shows by itself that nothing was cut off."""
+    """Whether a last line without a newline is certainly complete."""
     if len(tokens) >= len(columns) + 2 and CLOCK.fullmatch(tokens[-1]):
         return True
     if len(tokens) != len(columns) or not all(_WHOLE.fullmatch(token) for token in tokens):
@@ -204,7 +204,7 @@ def _is_whole(tokens: list[str], columns: list[str]) -> bool:
 def _row(
     tokens: list[str], columns: list[str], zone_name: str, instants: Instants, number: int
 ) -> tuple[dict[str, int], datetime | None]:
-    """Values of a row, and its instant, None where it has none."""
+    """Return the values of a row, and its instant, None if it has none."""
     start = next((i for i, token in enumerate(tokens) if _WHOLE.fullmatch(token)), 0)
     before, numbers, after = tokens[:start], tokens[start : start + len(columns)], tokens[start + len(columns) :]
     for name, token in zip(columns, numbers, strict=False):
@@ -229,7 +229,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
     Raises
     ------
     ParseError
-        Where a line is not what vmstat prints, and where there is none.
+        If a line is not what vmstat prints, or if there is none.
 
     Examples
     --------
