@@ -45,7 +45,7 @@ def plot_capacity(
     objective : Objective
         In seconds: the dashed line.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
     knees : pandas.DataFrame
         As `summarise_knees` gives them; those that are NaN are left out.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
     demands : pandas.DataFrame
         As `summarise_demands` gives them.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     scale_out : pandas.DataFrame
         ``curve`` (its name) and ``units efficiency_ratio``, such as `summarise_scale_out` gives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
     projection : pandas.DataFrame
         ``units throughput_rps lo hi``, as `summarise_projection` gives it; the throughput may be NaN.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

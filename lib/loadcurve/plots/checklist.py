@@ -28,7 +28,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     answers : pandas.DataFrame
         ``report item answer``, one row for each report and item, answers as in `audit.ANSWERS`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

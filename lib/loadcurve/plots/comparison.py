@@ -20,7 +20,7 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     runs : pandas.DataFrame
         Rows of the table ``runs`` of one variant, with ``repeat``, ``connections`` and ``throughput_rps``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ratios : pandas.DataFrame
         ``method ratio lo hi``, one row for each method, such as `summarise_ratios` gives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``shape runs method level_ratio coverage_ratio``, such as `summarise_coverage` gives; the dashed line is the
         level that the intervals claim.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

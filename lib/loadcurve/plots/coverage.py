@@ -24,7 +24,7 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
         ``method size coverage lo hi``, one row for each method and size; ``size`` is the label of the dot, such as
         ``6 levels``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

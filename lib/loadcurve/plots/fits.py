@@ -25,7 +25,7 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
     peak : Estimate
         Connections at which the law is highest, such as `find_peak` gives; drawn where it is finite.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     residuals : pandas.DataFrame
         As `Fit.residuals` gives them.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     intervals : pandas.DataFrame
         ``quantity method value lo hi``, one row for each quantity and method; values > 0 and finite.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

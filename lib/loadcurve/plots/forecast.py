@@ -26,7 +26,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
     bands : pandas.DataFrame
         As `Tournament.predict` gives them.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
     forecasts : pandas.DataFrame
         ``method`` and ``error_ratio``, as `forecast_curves` gives them; NaN is a point without a forecast.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

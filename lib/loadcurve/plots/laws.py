@@ -24,7 +24,7 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
         ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  Where the load is NaN
         the rate is a line over all of them.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -19,7 +19,7 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
     bounds : pandas.DataFrame
         ``connections throughput_lo_rps throughput_hi_rps``, such as `asymptotic_bounds` gives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
     bounds : pandas.DataFrame
         ``connections latency_lo_s latency_hi_s``, such as `asymptotic_bounds` gives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     gaps : pandas.DataFrame
         ``bounds`` (their name), ``connections``, and ``lo_ratio``, ``hi_ratio``: bound / exact − 1.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     latency : pandas.DataFrame
         ``solver`` (its name), ``connections`` and ``latency_s``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

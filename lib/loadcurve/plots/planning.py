@@ -20,7 +20,7 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
     marked : pandas.DataFrame
         ``name variation_ratio repeats`` of scatters to point out; may be empty.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -22,7 +22,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
     deviation : pandas.DataFrame
         ``connections``, ``law`` (its name) and ``deviation_ratio``, one row for each run and law.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
     findings : pandas.DataFrame
         Findings of the rule effective-concurrency with the column ``variant`` of their runs.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     busy : pandas.DataFrame
         ``variant``, ``connections``, ``role``, ``busy_ratio``, one row for each run and processor.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     established : pandas.DataFrame
         ``variant``, ``connections`` (asked for), ``established``: one row for each run.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Raises
     ------

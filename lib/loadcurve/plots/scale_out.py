@@ -19,7 +19,7 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     rates : pandas.DataFrame
         ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True where the report says “at least”.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
     marks : pandas.DataFrame
         ``name throughput_rps``: levels to compare with, each named at its right end.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     budgets : pandas.DataFrame
         ``part`` (its name), ``units`` and ``budget_s``, such as `service_demand_s` gives at full use.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -17,7 +17,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
         right of its row and may be empty.  ``busy_rps`` is throughput over the busy share of the processor.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         ``resource payload_bytes used_ratio``: its name, the response with its header, and the share, of which more
         than 1 cannot have been.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -16,7 +16,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     counts : pandas.DataFrame
         ``server part count``, one row for each server and part, in the order in which they are drawn.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     used : pandas.DataFrame
         ``limit load used_ratio``, one row for each limit and load, in the order in which they are drawn.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``run`` (heading of a block), ``what`` (who counts what), ``count`` (> 0); the first of a run is what was asked
         for, and a line hangs from it.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     places : pandas.DataFrame
         ``machine`` (its name), ``place`` (here in a state, or elsewhere) and ``count``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

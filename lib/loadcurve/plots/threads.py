@@ -22,7 +22,7 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ``case`` (its name), ``threads``, ``utilisation_ratio`` (exact), ``bound_ratio`` (by the formula) and
         ``threads_to_fill`` (one number for each case).
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
     runs : pandas.DataFrame
         The table ``runs``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     runs : pandas.DataFrame
         The table ``runs`` with the column ``record``, the record's name as the reader knows it.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
     links : pandas.DataFrame
         ``source target label``: names of hosts, and what the link carries (may be empty).
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

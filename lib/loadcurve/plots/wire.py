@@ -20,7 +20,7 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
     responses : pandas.DataFrame
         ``response_bytes frame_bytes medium_bytes``, by rising size, such as `summarise_responses` gives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     packets : pandas.DataFrame
         ``counted`` (what is), ``response_bytes`` (by rising size) and ``frames``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     observed : pandas.DataFrame
         ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
     wanted : pandas.DataFrame
         ``name`` and ``connections_per_s`` of rates that are wanted, drawn as dashed lines; may be empty.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure without it.
+        Axes to draw on; by default, those of a new figure.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The declarations of every table: each column's type, unit, rule and meaning."""
+"""Declarations of all tables: type, unit, rule and meaning of each column."""
 
 import pandera.pandas as pa
 
@@ -31,7 +31,7 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
     "findings": results.FINDINGS,
     "fits": results.FITS,
 }
-"""Declaration of each table, by its name: columns with type, unit, rule and meaning."""
+"""Declarations by table name: columns with type, unit, rule and meaning."""
 
 RAW = tuple(name for name in SCHEMAS if name not in ("findings", "fits"))
 """Tables that ingestion fills; the others come from the audit and the models."""

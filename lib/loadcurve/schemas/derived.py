@@ -1,21 +1,22 @@
-"""Columns of a declared table that follow from its other columns, whoever made the table."""
+"""Compute columns of a declared table from its other columns, for tables from any source."""
 
 import numpy as np
 import pandas as pd
 
 LITTLE_RATIO = (0.9, 1.1)
-"""X · R / N of a sound run.
+"""Range of X · R / N for a valid run.
 
-The law is exact over a whole run.  What is left in a sound one is the start, while connections open, the requests cut
-off at the end, and the printed digits: some per cent even in a run of a few seconds.  A tenth leaves room for that.
+Little's law is exact over a whole run.  In a valid run, the start (while connections open), the requests cut off at the
+end, and rounding in the output cause deviations of a few per cent, even in a run of a few seconds.  The range allows
+10 %.
 """
 
 
 def little_ratio(runs: pd.DataFrame) -> np.ndarray:
-    """Return requests in flight by Little's law over the connections asked for, X · R / N, of each row of ``runs``.
+    """Return requests in flight by Little's law over the connections requested, X · R / N, for each row of ``runs``.
 
-    NaN where one of the three is missing, or was not measured: wrk prints a mean of 0 s when it recorded no response
-    time.  Reference: J. D. C. Little, Operations Research 9(3), 1961.
+    The ratio is NaN if one of the three is missing or was not measured: wrk prints a mean of 0 s when it recorded no
+    response time.  Reference: J. D. C. Little, Operations Research 9(3), 1961.
 
     Examples
     --------
@@ -32,12 +33,12 @@ def little_ratio(runs: pd.DataFrame) -> np.ndarray:
 
 
 def latency_usable(runs: pd.DataFrame) -> pd.Series:
-    """Whether the response times of each row of ``runs`` can be those of its connections, by Little's law.
+    """Return for each row of ``runs`` whether its response times are consistent with its connections by Little's law.
 
-    More than N requests cannot be in flight, so above the upper end the mean is not what was measured (a tool that
-    corrects for coordinated omission adds to it).  Below the lower end connections were idle, failed, or waited where
-    the tool's clock does not run; of an open loop, whose connections may be idle, that is no fault.  Missing where it
-    cannot be checked, and where the mean is itself made from N and X.
+    At most N requests can be in flight, so a ratio above the range means that the mean is not the measured one (a tool
+    that corrects for coordinated omission increases it).  A ratio below the range means that connections were idle,
+    failed, or waited while the tool did not measure; in an open loop, connections may be idle, so a low ratio is
+    accepted there.  The value is missing if it cannot be checked, or if the mean was itself computed from N and X.
     """
     ratio, (least, most) = little_ratio(runs), LITTLE_RATIO
     idle_allowed = runs["target_rate_rps"].to_numpy(float, na_value=np.nan) > 0
@@ -47,4 +48,4 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
 
 
 DERIVED = {"runs": {"latency_usable": latency_usable}}
-"""Table → column → the function that fills the column where a row has no value of its own."""
+"""Table → column → function that computes the column in rows without a value."""

@@ -1,4 +1,4 @@
-"""What a machine's own counters say: `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `interrupts`, `processes`…"""
+"""Tables of a machine's counters: `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `interrupts`, `processes`…"""
 
 import pandera.pandas as pa
 
@@ -8,19 +8,19 @@ CPU = pa.DataFrameSchema(
     {
         **SAMPLE,
         "tool": name("sar, sadf, mpstat, vmstat or iostat."),
-        "cpu": name("Processor number, or `all` for the mean over them."),
-        "cpu_user_ratio": ratio("Time in user mode (without guests where the tool splits them off)."),
+        "cpu": name("Processor number, or `all` for the mean over all processors."),
+        "cpu_user_ratio": ratio("Time in user mode (without guests if the tool reports them separately)."),
         "cpu_nice_ratio": ratio("Time in user mode at lowered priority."),
-        "cpu_system_ratio": ratio("Time in the kernel (without interrupts where the tool splits them off)."),
+        "cpu_system_ratio": ratio("Time in the kernel (without interrupts if the tool reports them separately)."),
         "cpu_iowait_ratio": ratio("Idle time with disk input or output outstanding."),
-        "cpu_steal_ratio": ratio("Time the hypervisor gave to others."),
+        "cpu_steal_ratio": ratio("Time in which the hypervisor ran other virtual machines."),
         "cpu_irq_ratio": ratio("Time in hardware interrupts."),
         "cpu_softirq_ratio": ratio("Time in software interrupts."),
         "cpu_guest_ratio": ratio("Time running a virtual processor."),
         "cpu_guest_nice_ratio": ratio("Time running a virtual processor at lowered priority."),
         "cpu_idle_ratio": ratio("Idle time without disk input or output outstanding."),
     },
-    description="Where each processor spent each interval (sar -u ALL -P ALL, mpstat, vmstat).",
+    description="Processor time of each interval by mode (sar -u ALL -P ALL, mpstat, vmstat).",
 )
 
 LOAD = pa.DataFrameSchema(
@@ -41,14 +41,18 @@ MEMORY = pa.DataFrameSchema(
     {
         **SAMPLE,
         "tool": name("sar, sadf or vmstat."),
-        "free_bytes": at_least_0("bytes", "Memory that nobody uses."),
-        "available_bytes": at_least_0("bytes", "Memory that could be had without swapping, by the kernel's estimate."),
-        "used_bytes": at_least_0("bytes", "Memory in use; which of buffers and caches count differs by version."),
+        "free_bytes": at_least_0("bytes", "Unused memory."),
+        "available_bytes": at_least_0("bytes", "Memory available without swapping, as estimated by the kernel."),
+        "used_bytes": at_least_0(
+            "bytes", "Memory in use; whether buffers and caches are included depends on the version."
+        ),
         "used_ratio": at_least_0("ratio", "Share of the memory in use."),
         "buffers_bytes": at_least_0("bytes", "Kernel buffers."),
         "cached_bytes": at_least_0("bytes", "Page cache."),
         "committed_bytes": at_least_0("bytes", "Memory promised to programs."),
-        "committed_ratio": at_least_0("ratio", "The same as a share of memory and swap; may be over 1."),
+        "committed_ratio": at_least_0(
+            "ratio", "Memory promised to programs as a share of memory and swap; may be over 1."
+        ),
         "active_bytes": at_least_0("bytes", "Memory used recently."),
         "inactive_bytes": at_least_0("bytes", "Memory not used recently."),
         "dirty_bytes": at_least_0("bytes", "Memory that waits to be written to disk."),
@@ -61,8 +65,10 @@ MEMORY = pa.DataFrameSchema(
         "swap_free_bytes": at_least_0("bytes", "Swap space free."),
         "swap_used_bytes": at_least_0("bytes", "Swap space in use."),
         "swap_used_ratio": at_least_0("ratio", "Share of the swap space in use."),
-        "swap_cached_bytes": at_least_0("bytes", "Memory that was swapped out, is back, and still has its place."),
-        "swap_cached_ratio": at_least_0("ratio", "The same as a share of the swap space in use."),
+        "swap_cached_bytes": at_least_0(
+            "bytes", "Memory that was swapped out and in again, and still occupies swap space."
+        ),
+        "swap_cached_ratio": at_least_0("ratio", "Swap-cached memory as a share of the swap space in use."),
     },
     description="Memory and swap space (sar -r ALL, sar -S, vmstat).",
 )
@@ -83,7 +89,7 @@ DISKS = pa.DataFrameSchema(
         "wait_mean_s": at_least_0("s", "Mean time of a request, queue included."),
         "read_wait_mean_s": at_least_0("s", "Mean time of a read request, queue included."),
         "write_wait_mean_s": at_least_0("s", "Mean time of a write request, queue included."),
-        "service_mean_s": at_least_0("s", "Mean service time, as old versions estimate it; not to be trusted."),
+        "service_mean_s": at_least_0("s", "Mean service time, as estimated by old versions; unreliable."),
         "utilisation_ratio": at_least_0("ratio", "Share of the time in which the device had work."),
     },
     description="Block devices (sar -d, iostat -dx).",
@@ -102,9 +108,9 @@ NETWORK = pa.DataFrameSchema(
         "transmitted_compressed_pps": at_least_0("pps", "Compressed packets sent per second."),
         "received_multicast_pps": at_least_0("pps", "Multicast packets received per second."),
         "utilisation_ratio": at_least_0(
-            "ratio", "Share of the interface's nominal speed; over 1 where that speed is wrong."
+            "ratio", "Share of the interface's nominal speed; over 1 if that speed is wrong."
         ),
-        "received_errors_pps": at_least_0("pps", "Packets received in error per second."),
+        "received_errors_pps": at_least_0("pps", "Packets received with errors per second."),
         "transmitted_errors_pps": at_least_0("pps", "Errors while sending per second."),
         "collisions_per_s": at_least_0("per_s", "Collisions while sending."),
         "received_dropped_pps": at_least_0("pps", "Received packets dropped per second, for lack of buffers."),
@@ -127,8 +133,8 @@ TCP = pa.DataFrameSchema(
         "segments_sent_pps": at_least_0("pps", "TCP segments sent, without pure retransmissions."),
         "attempt_fails_per_s": at_least_0("per_s", "Connections that failed while being opened."),
         "established_resets_per_s": at_least_0("per_s", "Connections reset after they were established."),
-        "retransmits_pps": at_least_0("pps", "TCP segments sent again."),
-        "receive_errors_pps": at_least_0("pps", "TCP segments received in error."),
+        "retransmits_pps": at_least_0("pps", "TCP segments retransmitted."),
+        "receive_errors_pps": at_least_0("pps", "TCP segments received with errors."),
         "resets_sent_pps": at_least_0("pps", "TCP segments sent with the RST flag."),
     },
     description="The kernel's TCP counters as rates (sar -n TCP and ETCP).",
@@ -143,7 +149,7 @@ INTERRUPTS = pa.DataFrameSchema(
         "cpu": name("Processor number, or `all`."),
         "interrupts_per_s": at_least_0("per_s", "Rate over the interval."),
         "interrupts": count("Count since the machine was started (/proc)."),
-        "description": name("What /proc/interrupts says of it: controller, trigger, device."),
+        "description": name("Description in /proc/interrupts: controller, trigger, device."),
     },
     description="Interrupts by processor (sar -I, mpstat -I, /proc/interrupts, /proc/softirqs).",
 )
@@ -151,8 +157,8 @@ INTERRUPTS = pa.DataFrameSchema(
 PROCESSES = pa.DataFrameSchema(
     {
         **SAMPLE,
-        "pid": count("Process, or for a thread its group."),
-        "tid": count("Thread; missing for a process."),
+        "pid": count("Process ID; for a thread, the ID of its process."),
+        "tid": count("Thread ID; missing for a process."),
         "uid": name("User, by number or name."),
         "command": name("Command, as pidstat prints it."),
         "cpu": name("Processor the task last ran on."),
@@ -160,7 +166,7 @@ PROCESSES = pa.DataFrameSchema(
         "cpu_system_ratio": at_least_0("ratio", "Time in the kernel, of one processor."),
         "cpu_guest_ratio": at_least_0("ratio", "Time running a virtual processor."),
         "cpu_wait_ratio": at_least_0("ratio", "Time waiting for a processor."),
-        "cpu_used_ratio": at_least_0("ratio", "Time used in all, of one processor."),
+        "cpu_used_ratio": at_least_0("ratio", "Total time used, of one processor."),
         "minor_faults_per_s": at_least_0("per_s", "Page faults without disk."),
         "major_faults_per_s": at_least_0("per_s", "Page faults with disk."),
         "virtual_bytes": at_least_0("bytes", "Virtual size."),
@@ -168,10 +174,12 @@ PROCESSES = pa.DataFrameSchema(
         "memory_ratio": at_least_0("ratio", "Share of the machine's memory."),
         "read_bytes_per_s": at_least_0("bytes_per_s", "Bytes read from disk."),
         "written_bytes_per_s": at_least_0("bytes_per_s", "Bytes to be written to disk."),
-        "cancelled_bytes_per_s": at_least_0("bytes_per_s", "Bytes whose writing became needless."),
+        "cancelled_bytes_per_s": at_least_0(
+            "bytes_per_s", "Bytes of writes that were cancelled, such as for a truncated file."
+        ),
         "io_delay_ticks": at_least_0("", "Block input and output delay, in clock ticks."),
-        "voluntary_switches_per_s": at_least_0("per_s", "Times the task gave its processor up."),
-        "involuntary_switches_per_s": at_least_0("per_s", "Times the task lost its processor."),
+        "voluntary_switches_per_s": at_least_0("per_s", "Voluntary context switches of the task."),
+        "involuntary_switches_per_s": at_least_0("per_s", "Involuntary context switches of the task."),
         "stack_bytes": at_least_0("bytes", "Stack reserved."),
         "stack_used_bytes": at_least_0("bytes", "Stack in use."),
         "threads": count("Threads of the process."),
@@ -183,45 +191,49 @@ PROCESSES = pa.DataFrameSchema(
 )
 
 _COUNTER = {
-    "tool": name("Whose counter it is: sar, nstat, netstat, ethtool, proc, ip, ipvsadm, nft, iptables, conntrack."),
-    "group": name("Where it stands: the section, the protocol or the file, such as IpExt or sar -B."),
-    "item": name("What it belongs to: a device, a processor, a filesystem; missing where there is one only."),
+    "tool": name(
+        "Tool that printed the counter: sar, nstat, netstat, ethtool, proc, ip, ipvsadm, nft, iptables, conntrack."
+    ),
+    "group": name("Section, protocol or file that lists the counter, such as IpExt or sar -B."),
+    "item": name("Device, processor or filesystem of the counter; missing if there is only one."),
     "counter": name("Name exactly as printed."),
-    "value": number("", "Value in the unit beside it."),
+    "value": number("", "Value, in the unit of the column `unit`."),
     "unit": name("bytes, bytes_per_s, per_s, pps, s, ratio, V, W; empty for a count or an unknown unit."),
 }
 
 COUNTERS = pa.DataFrameSchema(
     {**SAMPLE, **_COUNTER},
-    description="Every number without a column of its own, by its printed name: one row for each value.",
+    description="All numbers without a column of their own, by printed name: one row for each value.",
 )
 
 AVERAGES = pa.DataFrameSchema(
     {**RUN, "host": SAMPLE["host"], "statistic": name("average, last, minimum, maximum or summary."), **_COUNTER},
-    description="What a tool averaged itself, by printed name and apart from the samples: one row for each value.",
+    description="Averages computed by the tool itself, by printed name, not in the samples: one row for each value.",
 )
 
 EVENTS = pa.DataFrameSchema(
     {
         **SAMPLE,
-        "tool": name("sar, sadf, nginx or apache; loadcurve for what it did itself."),
-        "event": name("restart or comment; of an error log, the level: warn, error, alert; fault, made on purpose."),
+        "tool": name("sar, sadf, nginx or apache; loadcurve for events that it caused."),
+        "event": name(
+            "restart or comment; for an error log, the level: warn, error, alert; fault for an injected fault."
+        ),
         "cpus": count("Processors after a restart."),
         "text": name("Text of a comment, or the message of an error log."),
     },
-    description="What happened to the machine or was noted beside the samples (LINUX RESTART, COM).",
+    description="Events of the machine and comments between the samples (LINUX RESTART, COM).",
 )
 
 HOSTS = pa.DataFrameSchema(
     {
         **RUN,
         "host": name("Name of the host, as the tool prints it."),
-        "tool": name("Whose heading it is."),
-        "date": time("Start of the day in the heading, in the zone that was named for reading."),
+        "tool": name("Tool that printed the heading."),
+        "date": time("Start of the day in the heading, in the time zone given to the reader."),
         "kernel": name("Release of the kernel."),
         "system": name("Operating system: Linux, SunOS, AIX."),
         "architecture": name("Hardware, such as x86_64."),
         "cpus": count("Processors."),
     },
-    description="The machines that the headings of sar, mpstat, pidstat and iostat name.",
+    description="Machines named in the headings of sar, mpstat, pidstat and iostat.",
 )

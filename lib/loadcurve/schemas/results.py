@@ -1,4 +1,4 @@
-"""What the audit and the models say: `findings`, `fits`."""
+"""Tables of the audit and the models: `findings`, `fits`."""
 
 import pandera.pandas as pa
 
@@ -7,16 +7,16 @@ from loadcurve.schemas.declare import count, name, number, ratio
 FINDINGS = pa.DataFrameSchema(
     {
         "study": name("Study the finding is about; missing outside a study."),
-        "run_id": name("Run it is about; missing where it is about the study."),
-        "source": name("Raw file it is about: what names a run without a record."),
+        "run_id": name("Run the finding is about; missing if the finding is about the study."),
+        "source": name("Raw file the finding is about; it identifies a run without a record."),
         "rule": name("Audit rule; each has a page in the handbook.", required=True),
         "severity": name("ok, warning or error.", required=True),
         "observed": number("", "What the rule measured, in the rule's own unit."),
-        "expected": number("", "What it should be."),
+        "expected": number("", "Expected value of the measurement."),
         "evidence": name("The numbers in a sentence."),
-        "advice": name("What to do next; empty where nothing is wrong."),
+        "advice": name("What to do next; empty if nothing is wrong."),
     },
-    description="What the audit says of each run: a verdict only from a check that ran.",
+    description="Findings of the audit for each run; only checks that could run give a verdict.",
 )
 
 FITS = pa.DataFrameSchema(
@@ -29,10 +29,10 @@ FITS = pa.DataFrameSchema(
         "lo": number("", "Lower end of the interval."),
         "hi": number("", "Upper end of the interval."),
         "level_ratio": ratio("Confidence level of the interval."),
-        "method": name("How the interval was made."),
+        "method": name("Method by which the interval was computed."),
         "points": count("Points the fit used."),
-        "r_squared": number("", "Share of the variance the fit explains; negative where it is worse than the mean."),
-        "warnings": name("What weakens the fit, separated by semicolons."),
+        "r_squared": number("", "Share of the variance the fit explains; negative if the fit is worse than the mean."),
+        "warnings": name("Reasons to trust the fit less, separated by semicolons."),
     },
     description="Parameters of fitted laws with their intervals.",
 )
