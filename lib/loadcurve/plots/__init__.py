@@ -1,7 +1,7 @@
-"""What each figure shows: ``plot_x(data, *, ax=None) -> Axes``, tables and fits in, one style, nothing saved.
+"""Plot functions ``plot_x(data, *, ax=None) -> Axes``: they take tables and fits, share one style, and save nothing.
 
-Repeats first, then their mean, then a law with its band.  Throughput starts at 0, connections have a log₂ axis,
-and the same entity has the same colour everywhere.
+A plot draws the repeats, then their mean, then a law with its band.  Throughput starts at 0, connections have a log₂
+axis, and an entity has the same colour in every figure.
 """
 
 from loadcurve.plots.capacity import (

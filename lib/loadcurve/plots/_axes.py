@@ -1,4 +1,4 @@
-"""Axes, palettes and labels that every figure shares."""
+"""Axes, palettes and labels shared by all figures."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -10,22 +10,22 @@ from loadcurve.plots.style import colours
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points, curves
 
-# Where neither an early plateau nor a late rise runs.
+# Legend position that is clear of an early plateau and of a late rise.
 IN_THE_MIDDLE = {"loc": "center", "bbox_to_anchor": (0.5, 0.42), "fontsize": "small"}
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The axes that were given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     return plt.subplots()[1] if ax is None else ax
 
 
 def palette_of(frame: pd.DataFrame) -> dict[str, str]:
-    """A colour for each curve, the same in every figure."""
+    """Return the colour of each curve, which is the same in every figure."""
     return colours([name for name, _ in curves(frame)])
 
 
 def connections_axis(ax: Axes) -> None:
-    """Connections on a log₂ axis, as plain numbers."""
+    """Set a log₂ axis of connections, labelled with plain numbers."""
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_locator(NullLocator())
@@ -33,22 +33,22 @@ def connections_axis(ax: Axes) -> None:
 
 
 def seconds() -> EngFormatter:
-    """Seconds with their prefix."""
+    """Return a formatter for seconds with SI prefixes."""
     return EngFormatter(unit="s")
 
 
 def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
-    """Write what a line is at its end, in its own colour."""
+    """Label a line at its end, in the colour of the line."""
     ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
 
 
 def known_points(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The rows that can be drawn over connections.
+    """Return the rows that can be plotted against connections.
 
     Raises
     ------
     ValueRuleError
-        When there is none: the figure would be empty.
+        When there are no such rows, because the figure would be empty.
     """
     known = rows.dropna(subset=["connections", column])
     if known.empty:
@@ -57,7 +57,7 @@ def known_points(rows: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def points_and_mean(ax: Axes, rows: pd.DataFrame, column: str, color: str, style: str, label: str) -> None:
-    """Every run as a point, and the mean of the repeats as a line."""
+    """Plot every run as a point, and the mean of the repeats as a line."""
     known = known_points(rows, column)
     check_points(known, ["connections"])
     ax.scatter(known["connections"], known[column], color=color, alpha=0.35, s=16)

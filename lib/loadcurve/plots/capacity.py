@@ -1,4 +1,4 @@
-"""From curves to decisions: runs against an objective, knees, utilisation up to saturation, and scale-out."""
+"""Plots for capacity decisions: runs against an objective, knees, utilisation up to saturation, and scale-out."""
 
 import numpy as np
 import pandas as pd
@@ -21,29 +21,29 @@ from loadcurve.stats import Estimate
 from loadcurve.tables import axis_label
 from loadcurve.tables.curves import check_points
 
-# Shape and colour both tell them apart.
+# Decisions differ in both shape and colour.
 _DECISIONS = {"kept": ("o", PALETTE[2]), "undecided": ("s", PALETTE[4]), "broken": ("X", PALETTE[1])}
-# Where a knee comes from: the crossing of the bounds, the fitted law, or else the measured levels.
+# Source of each knee: the crossing of the bounds, the fitted law, or by default the measured levels.
 _KNEES = {"saturation N*": "limit", "maximum curvature": "law", "maximum power": "law"}
-# A line to a saturation further than this many times the measured throughput would leave no room for the points.
+# A saturation throughput above this multiple of the measured throughput is not shown: the points would be too small.
 _FURTHEST = 4.0
 
 
 def plot_capacity(
     runs: pd.DataFrame, decisions: pd.DataFrame, capacity: Estimate, objective: Objective, *, ax: Axes | None = None
 ) -> Axes:
-    """One objective's value in every run against connections, marked by what each load was decided to be.
+    """Plot an objective's value in every run against connections, marked by the decision about each load.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         ``connections`` and the objective's column.
     decisions : pandas.DataFrame
-        ``connections`` and ``decision``, as `summarise_objectives` gives them.
+        ``connections`` and ``decision``, from `summarise_objectives`.
     capacity : Estimate
-        As `find_capacity` gives it: the shaded interval.
+        Capacity from `find_capacity`: the shaded interval.
     objective : Objective
-        In seconds: the dashed line.
+        Objective in s: the dashed line.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -83,16 +83,16 @@ def plot_capacity(
 
 
 def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput of one variant with a fitted law, and below the curve each knee with its interval and its name.
+    """Plot throughput of one variant with a fitted law, and below the curve each knee with its interval and name.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Rows of the table ``runs`` of one variant.
     fit : Fit
-        The law on which the knees of a law were found.
+        Fitted law from which the knees of a law were computed.
     knees : pandas.DataFrame
-        As `summarise_knees` gives them; those that are NaN are left out.
+        Table from `summarise_knees`; knees that are NaN are left out.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -133,14 +133,14 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
 
 
 def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Utilisation of each resource against throughput, its line, and the interval of the throughput at saturation.
+    """Plot utilisation of each resource against throughput, its line, and the interval of throughput at saturation.
 
     Parameters
     ----------
     usage : pandas.DataFrame
         ``resource throughput_rps utilisation_ratio``, one row for each run and resource.
     demands : pandas.DataFrame
-        As `summarise_demands` gives them.
+        Table from `summarise_demands`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -169,7 +169,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
         if np.isfinite(line.saturation_hi) and line.saturation_hi <= most:
             target = background + line.demand_per_server_s * reached
             ax.plot([line.saturation_lo, line.saturation_hi], [target, target], color=color, lw=6, alpha=0.4)
-        # The first to saturate is named to the left of its end, the next to the right, further ones higher.
+        # Label the first resource to saturate left of its line's end, the next to the right, and the others higher.
         ax.annotate(
             line.resource, (end, top), xytext=((-4, 4)[place % 2], 8 + 13 * (place // 2)),
             textcoords="offset points", ha=("right", "left")[place % 2], color=color,
@@ -184,12 +184,12 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
 
 
 def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Efficiency of each size, a line for each curve; the dashed line is perfect copies of the least size.
+    """Plot efficiency against size, a line for each curve; the dashed line is linear scaling from the smallest size.
 
     Parameters
     ----------
     scale_out : pandas.DataFrame
-        ``curve`` (its name) and ``units efficiency_ratio``, such as `summarise_scale_out` gives.
+        ``curve`` (its name) and ``units efficiency_ratio``, such as from `summarise_scale_out`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -214,14 +214,14 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput of measured sizes, and the interval that they project for larger ones.
+    """Plot throughput of measured sizes, and the interval projected from them for larger sizes.
 
     Parameters
     ----------
     sizes : pandas.DataFrame
-        ``units throughput_rps`` and ``seen``, whether the projection had the size.
+        ``units throughput_rps`` and ``seen``, whether the projection used the size.
     projection : pandas.DataFrame
-        ``units throughput_rps lo hi``, as `summarise_projection` gives it; the throughput may be NaN.
+        ``units throughput_rps lo hi``, from `summarise_projection`; the throughput may be NaN.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

@@ -1,4 +1,4 @@
-"""Reports against a checklist: one mark for each answer."""
+"""Plot reports against a checklist, one mark for each answer."""
 
 from textwrap import fill
 from typing import Any
@@ -9,24 +9,24 @@ from matplotlib.axes import Axes
 from loadcurve.plots._axes import axes_or_new
 from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
-# Told apart by how full they are, not by colour.
+# Answers differ in how much of the mark is filled, not in colour.
 _MARKS: dict[str, dict[str, Any]] = {
     "yes": {"marker": "o", "fillstyle": "full"},
     "partly": {"marker": "o", "fillstyle": "left"},
     "no": {"marker": "o", "fillstyle": "none"},
     "not checkable": {"marker": "_", "fillstyle": "none"},
 }
-# Letters that a name may have on a line between two columns.
+# Maximum number of letters per line of a name between two columns.
 _LINE = 10
 
 
 def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """A row for each item and a column for each report; a full mark is a yes, a half one partly, an empty one a no.
+    """Plot a row for each item and a column for each report: a full mark is yes, a half mark partly, an empty mark no.
 
     Parameters
     ----------
     answers : pandas.DataFrame
-        ``report item answer``, one row for each report and item, answers as in `audit.ANSWERS`.
+        ``report item answer``, one row for each report and item; answers as in `audit.ANSWERS`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

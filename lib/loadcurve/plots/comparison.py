@@ -1,4 +1,4 @@
-"""Two servers side by side: their runs, their ratio by every method, and how far the methods can be trusted."""
+"""Plots that compare two servers: their runs, their ratio by every method, and the coverage of the methods."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from loadcurve.tables.curves import check_points
 
 
 def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput of every run by its repeat, the runs of one load joined: what a block shares moves all its runs.
+    """Plot throughput of every run by block, with runs of one load joined: conditions of a block affect all its runs.
 
     Parameters
     ----------
@@ -32,7 +32,9 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     ax = axes_or_new(ax)
     check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())
-    own = next(iter(palette_of(runs).values()))  # the first load has the variant's colour, the others the next ones
+    own = next(
+        iter(palette_of(runs).values())
+    )  # the first load has the variant's colour, further loads the next colours
     others = itertools.cycle([c for c in PALETTE if c != own])
     palette = {load: next(others) if place else own for place, load in enumerate(loads)}
     for load, rows in runs.sort_values("repeat").groupby("connections"):
@@ -47,12 +49,12 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
 
 
 def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Ratio of A to B with its interval, a line for each method; the dashed line is no difference.
+    """Plot the ratio of A to B with its interval, a line for each method; the dashed line is no difference.
 
     Parameters
     ----------
     ratios : pandas.DataFrame
-        ``method ratio lo hi``, one row for each method, such as `summarise_ratios` gives.
+        ``method ratio lo hi``, one row for each method, such as from `summarise_ratios`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -80,13 +82,13 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """How often intervals held the truth, by the number of runs: of each method, the worst shape of the scatter.
+    """Plot the coverage of intervals by number of runs: for each method, the distribution with the worst coverage.
 
     Parameters
     ----------
     coverage : pandas.DataFrame
-        ``shape runs method level_ratio coverage_ratio``, such as `summarise_coverage` gives; the dashed line is the
-        level that the intervals claim.
+        ``shape runs method level_ratio coverage_ratio``, such as from `summarise_coverage`; the dashed line is the
+        nominal level of the intervals.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

@@ -1,4 +1,4 @@
-"""How often intervals held the truth in simulation, and how sure that is."""
+"""Plot how often intervals covered the true value in simulations, with the uncertainty of that coverage."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,15 +8,15 @@ from loadcurve.plots._axes import axes_or_new
 from loadcurve.plots.style import COLOURS, colours
 
 CLAIMED = (0.93, 0.97)
-"""Coverage that a simulated 95 % interval has to reach."""
-# Of the height that a method has, for its dots.
+"""Range of coverage required of a simulated 95 % interval."""
+# Share of a method's row height that its dots occupy.
 _SPREAD = 0.7
 
 
 def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Coverage of each method, a dot for each size of the study from top to bottom, with its own interval.
+    """Plot the coverage of each method, a dot with its interval for each size of the study, from top to bottom.
 
-    The zone that a 95 % interval has to reach is shaded, the dashed line is 95 %.
+    The coverage required of a 95 % interval is shaded; the dashed line is 95 %.
 
     Parameters
     ----------

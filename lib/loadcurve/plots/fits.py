@@ -1,4 +1,4 @@
-"""A fitted law: its points and bands, what it leaves over, and its intervals by several methods."""
+"""Plots of a fitted law: its points and bands, its residuals, and its intervals by several methods."""
 
 import numpy as np
 import pandas as pd
@@ -11,19 +11,19 @@ from loadcurve.plots.style import COLOURS, PALETTE, colours
 from loadcurve.stats import Estimate
 from loadcurve.tables import axis_label
 
-# An interval that reaches further than this many times its value is drawn as open.
+# An interval that extends beyond this multiple of its value is drawn as open.
 _OPEN = 3.0
 
 
 def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
-    """Points, the fitted law, the bands of its mean (dark) and of one further point (light), and its peak.
+    """Plot points, the fitted law, the confidence band (dark) and prediction band (light), and the peak.
 
     Parameters
     ----------
     fit : Fit
         Any fit.
     peak : Estimate
-        Connections at which the law is highest, such as `find_peak` gives; drawn where it is finite.
+        Connections at which the law is highest, such as from `find_peak`; drawn if finite.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -58,12 +58,12 @@ def plot_fit(fit: Fit, peak: Estimate, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Residual of a law at each level, and the error of its prediction from the other levels.
+    """Plot the residual of a law at each level, and the error of its prediction from the other levels.
 
     Parameters
     ----------
     residuals : pandas.DataFrame
-        As `Fit.residuals` gives them.
+        Table from `Fit.residuals`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -88,7 +88,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Intervals of each quantity by several methods, relative to its fitted value; an arrow has no end.
+    """Plot intervals of each quantity by several methods, relative to its fitted value; an arrow marks an open end.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Laws beyond the loads they were fitted to: what a tournament predicts, and how far methods were off."""
+"""Plots of extrapolation: what a tournament predicts beyond the fitted loads, and the errors of several methods."""
 
 import numpy as np
 import pandas as pd
@@ -10,21 +10,21 @@ from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
 LAST_VALUE, PLAIN, TOURNAMENT = "last value held", "usl as people write it", "tournament"
-"""Methods of a forecast with a colour of their own."""
-# A forecast that is off by a factor of three and more is wrong, whatever the factor.
+"""Forecast methods with their own colour."""
+# Larger errors are not drawn: a forecast with a larger error ratio is wrong, whatever its exact error.
 _FURTHEST = 3.0
 _LEAST = 1e-3
 
 
 def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Points of a curve, and what the laws predict from its first part: median and prediction band.
+    """Plot points of a curve, and the prediction from its first part: median of the laws and prediction band.
 
     Parameters
     ----------
     points : pandas.DataFrame
-        ``connections, throughput_rps`` and ``seen``, whether the fits had the point.
+        ``connections, throughput_rps`` and ``seen``, whether the fits used the point.
     bands : pandas.DataFrame
-        As `Tournament.predict` gives them.
+        Table from `Tournament.predict`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -54,12 +54,12 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
 
 
 def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Share of the held-back points that each method predicted within an error, for every error.
+    """Plot the share of held-back points that each method predicted within an error, against that error.
 
     Parameters
     ----------
     forecasts : pandas.DataFrame
-        ``method`` and ``error_ratio``, as `forecast_curves` gives them; NaN is a point without a forecast.
+        ``method`` and ``error_ratio``, from `forecast_curves`; NaN for a point without a forecast.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -72,7 +72,7 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
     ax = axes_or_new(ax)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
     medians = grouped.median().sort_values()
-    # Those that the page compares in colour; the others are there to be seen behind them.
+    # Methods that the page compares are drawn in colour; the other methods are grey and behind them.
     strong = {TOURNAMENT: COLOURS["law"], PLAIN: PALETTE[1], LAST_VALUE: PALETTE[2]}
     for method in medians.index:
         off = np.sort(grouped.get_group(method).to_numpy())

@@ -1,4 +1,4 @@
-"""Laws beside each other, and the rates that a report states."""
+"""Plot several laws together with the rates that a report states."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,21 +8,21 @@ from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables import axis_label
 
-# Of the height of the axes: what two names at the ends of lines must be apart at least to be read, and where the names
-# of reported rates stand, above all lines.
+# As a share of the height of the axes: minimum distance of two names at the ends of lines, and height of the names of
+# reported rates, above all lines.
 _APART, _NAMES = 0.075, 0.94
 
 
 def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput by several laws, each named at its end, and what a report states, with what its rounding leaves open.
+    """Plot throughput by several laws, each labelled at its end, and reported rates with their rounding intervals.
 
     Parameters
     ----------
     laws : pandas.DataFrame
         ``law`` (its name), ``connections`` or ``workers``, ``throughput_rps``.
     reported : pandas.DataFrame
-        ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  Where the load is NaN
-        the rate is a line over all of them.
+        ``name``, the same load, ``load_lo load_hi`` (its rounding), ``throughput_rps lo hi``.  A rate without a load
+        (NaN) is drawn as a line over all loads.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -51,7 +51,7 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
 
 
 def _name_laws(ax: Axes, laws: pd.DataFrame, load: str, palette: dict[str, str], top: float) -> None:
-    """Each law at its end, apart from the others; where all end at one rate, to the left of where it is half of it."""
+    """Label each law at its end, without overlap; if all end at one rate, label it left of where it reaches half."""
     ends = laws.groupby("law", sort=False).tail(1).sort_values("throughput_rps")
     one_end = len(ends) > 1 and ends["throughput_rps"].max() - ends["throughput_rps"].min() < _APART * top
     height = -top
@@ -66,7 +66,7 @@ def _name_laws(ax: Axes, laws: pd.DataFrame, load: str, palette: dict[str, str],
 
 
 def _mark_reported(ax: Axes, reported: pd.DataFrame, load: str, left: float, top: float) -> None:
-    """A cross of what rounding leaves open, named above all lines; or a line over all loads, named at its left."""
+    """Draw a cross for the rounding intervals, labelled above all lines, or a line over all loads, labelled left."""
     color = COLOURS["limit"]
     for row, at in zip(reported.itertuples(), reported[load], strict=True):
         if pd.isna(at):

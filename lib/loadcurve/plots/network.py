@@ -1,4 +1,4 @@
-"""Closed networks: exact curves within their bounds, and solvers beside each other."""
+"""Plots of closed queueing networks: exact curves within their bounds, and a comparison of solvers."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,14 +10,14 @@ from loadcurve.tables import axis_label
 
 
 def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Exact throughput of a closed network against connections, and the range that bounds leave.
+    """Plot exact throughput of a closed network against connections, and the range between its bounds.
 
     Parameters
     ----------
     network : pandas.DataFrame
-        ``connections throughput_rps``, such as `ClosedNetwork.table` gives.
+        ``connections throughput_rps``, such as from `ClosedNetwork.table`.
     bounds : pandas.DataFrame
-        ``connections throughput_lo_rps throughput_hi_rps``, such as `asymptotic_bounds` gives.
+        ``connections throughput_lo_rps throughput_hi_rps``, such as from `asymptotic_bounds`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -37,14 +37,14 @@ def plot_network_throughput(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: 
 
 
 def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Exact mean response time of a closed network against connections, and the range that bounds leave.
+    """Plot exact mean response time of a closed network against connections, and the range between its bounds.
 
     Parameters
     ----------
     network : pandas.DataFrame
-        ``connections latency_s``, such as `ClosedNetwork.table` gives.
+        ``connections latency_s``, such as from `ClosedNetwork.table`.
     bounds : pandas.DataFrame
-        ``connections latency_lo_s latency_hi_s``, such as `asymptotic_bounds` gives.
+        ``connections latency_lo_s latency_hi_s``, such as from `asymptotic_bounds`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -57,14 +57,14 @@ def plot_network_latency(network: pd.DataFrame, bounds: pd.DataFrame, *, ax: Axe
     'Mean response time [s]'
     """
     ax = _within(network, bounds, "latency_s", ("latency_lo_s", "latency_hi_s"), ax)
-    ax.set_ylim(0, 1.3 * network["latency_s"].max())  # the upper bound runs far out of view
+    ax.set_ylim(0, 1.3 * network["latency_s"].max())  # the upper bound would need a much higher axis
     ax.set_ylabel(axis_label("runs", "latency_mean_s"))
     ax.yaxis.set_major_formatter(seconds())
     return ax
 
 
 def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """How far lower and upper bounds are from the exact throughput, against connections: a colour for each family.
+    """Plot the relative distance of bounds from the exact throughput against connections, a colour for each family.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Mean response time that solvers give for one network, against connections: below 0 it is nonsense.
+    """Plot the mean response time of one network by several solvers against connections; values below 0 are invalid.
 
     Connections have a linear axis, because the solvers differ within a few of them; response time is linear around 0
     and logarithmic beyond 10 s, so that the correct curve stays visible.

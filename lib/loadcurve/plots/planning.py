@@ -1,4 +1,4 @@
-"""How many runs a verdict takes, before they are made."""
+"""Plot the number of runs that a verdict requires, for planning a study."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from loadcurve.plots.style import PALETTE
 
 
 def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Runs of each server that a verdict takes, by how far a run scatters; some scatters are marked by name.
+    """Plot the runs of each server that a verdict requires against the scatter of runs; some scatters are labelled.
 
     Parameters
     ----------
     plan : pandas.DataFrame
-        ``variation_ratio repeats``, by rising scatter.
+        ``variation_ratio repeats``, sorted by scatter.
     marked : pandas.DataFrame
-        ``name variation_ratio repeats`` of scatters to point out; may be empty.
+        ``name variation_ratio repeats`` of the scatters to label; may be empty.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -34,7 +34,7 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
     middle = (plan["variation_ratio"].min() * plan["variation_ratio"].max()) ** 0.5
     for row in marked.itertuples():
         ax.plot(row.variation_ratio, row.repeats, "o", color=PALETTE[1], markersize=7)
-        # On the free side of a rising line, towards the middle of the axes.
+        # Place the label on the free side of the rising line, towards the middle of the axes.
         side: dict[str, Any] = {"xytext": (7, -3), "ha": "left", "va": "top"}
         if row.variation_ratio > middle:
             side = {"xytext": (-8, 3), "ha": "right", "va": "bottom"}

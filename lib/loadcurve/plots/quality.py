@@ -1,4 +1,4 @@
-"""Whether a measurement can be believed: what was in flight, established and busy."""
+"""Plots of measurement quality: requests in flight, established connections and busy processors."""
 
 import pandas as pd
 import seaborn as sns
@@ -10,12 +10,12 @@ from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, 
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables.curves import UNNAMED, check_points, curves
 
-# The server's line is whole: it is the one that the study is about.
+# The server, the subject of the study, has a solid line.
 _ROLE_STYLE = {"server": "-", "generator": "--"}
 
 
 def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Relative deviation of measured throughput from a law, by connections, with the band of ±3 %.
+    """Plot the relative deviation of measured throughput from a law against connections, with a band of ±3 %.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
 
 
 def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Requests in flight by Little's law, as a share of the connections asked for; the band is the rule's ok range.
+    """Plot requests in flight by Little's law as a share of the connections requested; the band is the rule's ok range.
 
     Parameters
     ----------
     findings : pandas.DataFrame
-        Findings of the rule effective-concurrency with the column ``variant`` of their runs.
+        Findings of the rule effective-concurrency, with the column ``variant`` of their runs.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -77,7 +77,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
 
 
 def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Busy share of the server's and the generator's processor against connections, a colour for each variant.
+    """Plot the busy share of the server's and the generator's processor against connections, a colour per variant.
 
     Parameters
     ----------
@@ -107,19 +107,19 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 
 
 def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Connections that ss saw established on the server's side, against those asked for; the line is equality.
+    """Plot connections established on the server, as counted by ss, against those requested; the line is equality.
 
     Parameters
     ----------
     established : pandas.DataFrame
-        ``variant``, ``connections`` (asked for), ``established``: one row for each run.
+        ``variant``, ``connections`` (requested), ``established``: one row for each run.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
     Raises
     ------
     ValueRuleError
-        When there is no row: no run of the study was watched by ``ss`` with its list of sockets.
+        When the table is empty: no run of the study was monitored by ``ss`` with its list of sockets.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
         s=45, ax=ax,
     )  # fmt: skip
     connections_axis(ax)
-    ax.set_yscale("symlog", base=2, linthresh=1)  # as log₂ from 1 on, with room for 0
+    ax.set_yscale("symlog", base=2, linthresh=1)  # log₂ from 1 on, linear below, so that 0 can be shown
     ax.set_ylim(-0.4, 1.6 * max(ends[1], established["established"].max()))
     ax.set_yticks([0, *(4**k for k in range(8) if 4**k <= ends[1])])
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))

@@ -1,4 +1,4 @@
-"""Scale-out as reports print it: rates with a plus, rates that were added, and what a request may cost each part."""
+"""Plots of reported scale-out: rates given as lower bounds, summed rates, and the time budget of each part."""
 
 import numpy as np
 import pandas as pd
@@ -12,12 +12,12 @@ from loadcurve.units import format_quantity
 
 
 def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Rates of a report as bars from top to bottom; one that is a lower bound is open to the right.
+    """Plot rates of a report as bars from top to bottom; a bar for a lower bound is open to the right.
 
     Parameters
     ----------
     rates : pandas.DataFrame
-        ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True where the report says “at least”.
+        ``case`` (its name), ``throughput_rps`` and ``lower_bound``, 1 or True if the report says “at least”.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -53,14 +53,14 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Bounds of what generators made together, against the delay between their starts; dashed lines to compare with.
+    """Plot bounds of the generators' total rate against the delay between their starts, with lines for comparison.
 
     Parameters
     ----------
     overlap : pandas.DataFrame
-        ``delay_s lo_rps hi_rps``, as `summarise_overlap` gives them.
+        ``delay_s lo_rps hi_rps``, from `summarise_overlap`.
     marks : pandas.DataFrame
-        ``name throughput_rps``: levels to compare with, each named at its right end.
+        ``name throughput_rps``: rates for comparison, drawn as dashed lines and labelled at the right end.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -96,12 +96,12 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
 
 
 def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Most time that one request may take of each part, against units: flat where each unit has its own part.
+    """Plot the time that one request may use of each part against units; it is constant if each unit has its own part.
 
     Parameters
     ----------
     budgets : pandas.DataFrame
-        ``part`` (its name), ``units`` and ``budget_s``, such as `service_demand_s` gives at full use.
+        ``part`` (its name), ``units`` and ``budget_s``, such as from `service_demand_s` at full utilisation.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

@@ -1,4 +1,4 @@
-"""Settings side by side: the rate of each with what the processor left over, and what each size used of a resource."""
+"""Plots that compare settings: throughput measured and at full CPU use, and resource use by response size."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,13 +9,13 @@ from loadcurve.plots.style import COLOURS, PALETTE, colours
 
 
 def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput of each setting (full point), and what the same machine would make fully busy (open point).
+    """Plot throughput of each setting (full point), and its throughput if the processor were fully busy (open point).
 
     Parameters
     ----------
     rates : pandas.DataFrame
         ``setting throughput_rps busy_rps note``, a row for each setting from top to bottom; the note is printed at the
-        right of its row and may be empty.  ``busy_rps`` is throughput over the busy share of the processor.
+        right of its row and may be empty.  ``busy_rps`` is throughput divided by the busy share of the processor.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -36,7 +36,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(row.throughput_rps, place, "o", color=made, zorder=3)
         if row.note:
             label_end(ax, max(row.throughput_rps, row.busy_rps), place, row.note, COLOURS["limit"])
-    # Both points are named in the row where they are furthest apart; near 0 there is no room at the left.
+    # Label both points in the row where they are furthest apart; near 0 there is no room on the left.
     gap = (rates["busy_rps"] - rates["throughput_rps"]).to_numpy()
     at, place = rates.iloc[gap.argmax()], len(rates) - gap.argmax()
     no_room = at["throughput_rps"] < 0.2 * rates["busy_rps"].max()
@@ -58,13 +58,13 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Share of each resource that was in use, against the size of the response; a cross where it is impossible.
+    """Plot the used share of each resource against the size of the response; a cross marks an impossible share.
 
     Parameters
     ----------
     shares : pandas.DataFrame
-        ``resource payload_bytes used_ratio``: its name, the response with its header, and the share, of which more
-        than 1 cannot have been.
+        ``resource payload_bytes used_ratio``: name, size of the response with its header, and used share; a share above
+        1 is impossible.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -85,7 +85,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         end = rows["payload_bytes"].iloc[-1], rows["used_ratio"].iloc[-1]
         if end[0] == shares["payload_bytes"].max():
             label_end(ax, *end, str(resource), color)
-        else:  # another line may pass at the right
+        else:  # another line may run on the right
             ax.annotate(
                 str(resource), end, xytext=(0, -8), textcoords="offset points", ha="center", va="top", color=color
             )
@@ -101,5 +101,5 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
 
 
 def _narrow(sizes: pd.Series) -> bool:
-    """Whether few powers of ten are there to mark."""
+    """Return whether the sizes span too few powers of ten for major ticks only."""
     return sizes.max() / sizes.min() < 100

@@ -1,4 +1,4 @@
-"""Shares: what each server was dealt, and what part of each limit was used."""
+"""Plots of shares: the connections that each server received, and the used share of each limit."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -9,7 +9,7 @@ from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 
 
 def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """A bar for each server, made of its parts, with every count and the total.
+    """Plot a stacked bar for each server, with the count of every part and the total.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Part of each limit that a load used, as a bar from 0 to its percentage; the dashed line is the limit.
+    """Plot the share of each limit that a load used, as a bar from 0; the dashed line is the limit.
 
     Parameters
     ----------

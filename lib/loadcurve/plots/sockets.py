@@ -1,4 +1,4 @@
-"""Connections and sockets as several witnesses count them."""
+"""Plots of connections and sockets as counted by several tools."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,18 +7,18 @@ from matplotlib.ticker import NullLocator, PercentFormatter
 from loadcurve.plots._axes import axes_or_new
 from loadcurve.plots.style import COLOURS, colours, figure_of
 
-# Narrower parts of a bar have no room for their number.
+# Minimum width of a part of a bar that has room for its number.
 _ROOM = 0.08
 
 
 def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """What several witnesses count of a run, as points on a logarithmic axis with their numbers, a block for each run.
+    """Plot the counts of several tools as labelled points on a logarithmic axis, a block for each run.
 
     Parameters
     ----------
     counts : pandas.DataFrame
-        ``run`` (heading of a block), ``what`` (who counts what), ``count`` (> 0); the first of a run is what was asked
-        for, and a line hangs from it.
+        ``run`` (heading of a block), ``what`` (tool and counted item), ``count`` (> 0); the first row of a run is the
+        number requested, and a vertical line starts from it.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -41,7 +41,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             places.append(y)
             names.append(row.what)
             ax.plot(row.count, y, "o", color=color, markersize=7)
-            inside = row.count >= asked  # what reaches the line has its number on the near side
+            inside = row.count >= asked  # a count at or beyond the line has its number on the inner side
             ax.annotate(
                 f"{row.count:,.0f}", (row.count, y), xytext=(-8 if inside else 8, 0), textcoords="offset points",
                 ha="right" if inside else "left", va="center", color=color,
@@ -61,7 +61,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Where the TCP sockets of each machine are, as shares of all that it has allocated, with their numbers.
+    """Plot the TCP sockets of each machine by place, as shares of all allocated sockets, with their numbers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One style for every figure: sizes, ink and colours."""
+"""The common style of all figures: sizes, ink and colours."""
 
 import itertools
 from collections.abc import Iterable
@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
-# The text colour of a figure; published drawings replace it by the page's own, so it occurs nowhere else.
+# Text colour of a figure; publishing replaces it by the page's text colour, so nothing else may use this colour.
 INK = "#1c1e21"
 
-# Okabe and Ito's hues (Color Universal Design, 2008), tuned so that each keeps a contrast of 3:1 and more on white
-# and on the dark scheme's background: safe for colour-blind readers, readable in both.
+# Okabe and Ito's hues (Color Universal Design, 2008), adjusted to a contrast of at least 3:1 on white and on the
+# background of the dark scheme: safe for colour-blind readers, readable in both schemes.
 PALETTE = ("#2f7fc1", "#d2690e", "#2a9270", "#b0609f", "#8a7a1f", "#6f7a86")
 
-# The same entity has the same colour everywhere.
+# An entity has the same colour in every figure.
 COLOURS = {"cpu": PALETTE[0], "delay": PALETTE[1], "law": PALETTE[3], "limit": PALETTE[5]}
 
 STYLE: dict[Any, Any] = {
@@ -26,7 +26,7 @@ STYLE: dict[Any, Any] = {
     "font.size": 10,
     "font.sans-serif": ["DejaVu Sans"],
     "svg.fonttype": "none",
-    "text.parse_math": False,  # a name with dollars in it is a name
+    "text.parse_math": False,  # a dollar sign in a name is not a formula
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": INK,
@@ -48,12 +48,12 @@ STYLE: dict[Any, Any] = {
 
 
 def use() -> None:
-    """Make this the style of every figure drawn from now on."""
+    """Set this style for all figures created later."""
     mpl.rcParams.update(STYLE)
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the whole figure that holds an Axes, also where a part of the figure holds it.
+    """Return the figure that contains an Axes, also if the Axes is in a subfigure.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def colours(entities: Iterable[str]) -> dict[str, str]:
-    """Colour of each entity: its own where it has one, else the next of the palette that none of them has.
+    """Return the colour of each entity: its fixed colour, or else the next unused colour of the palette.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How busy a number of threads keeps its processor: by the formula, and with the queue at it."""
+"""Plot processor utilisation by number of threads: by the sizing formula, and exactly with queueing."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,14 +7,14 @@ from matplotlib.ticker import PercentFormatter
 from loadcurve.plots._axes import axes_or_new, connections_axis
 from loadcurve.plots.style import colours
 
-# A number of threads that rounding has put below a whole one is that whole one.
+# Tolerance, so that a number of threads just below an integer by rounding counts as that integer.
 _ROUNDING = 1 + 1e-9
 
 
 def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Utilisation of a processor against threads: exact (line) and by the formula (dashed), a colour for each case.
+    """Plot utilisation of a processor against threads: exact (line) and by the formula (dashed), a colour per case.
 
-    The diamond, and the name of the case, are of as many whole threads as the formula calls full.
+    The diamond and the label of a case are at the whole number of threads that fills the processor by the formula.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(rows["threads"], rows["utilisation_ratio"], color=color)
         full = rows[rows["threads"] <= rows["threads_to_fill"] * _ROUNDING].iloc[-1]
         ax.plot(full["threads"], full["utilisation_ratio"], "D", color=color, linestyle="none")
-        # Named where no curve of a pool that fills its processor runs.
+        # Label where no curve of a pool that fills its processor runs.
         ax.text(
             0.99, 0.05 + 0.08 * place, f"{case}: {full['threads']:g} threads, {full['utilisation_ratio']:.0%} busy",
             transform=ax.transAxes, ha="right", color=color, fontsize=9,

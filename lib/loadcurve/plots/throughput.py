@@ -1,4 +1,4 @@
-"""Throughput and response time over connections, and the laws drawn through them."""
+"""Plots of throughput and response time against connections, with fitted laws."""
 
 import itertools
 
@@ -25,7 +25,7 @@ from loadcurve.tables.curves import curves
 
 
 def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput of every run against connections, and the mean of the repeats, one colour for each variant.
+    """Plot throughput of every run against connections, and the mean of the repeats, one colour for each variant.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def plot_throughput_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None
 
 
 def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Mean response time of every run against connections, and the mean of the repeats, on a logarithmic axis.
+    """Plot mean response time of every run against connections, and the mean of the repeats, on a logarithmic axis.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def plot_latency_by_connections(runs: pd.DataFrame, *, ax: Axes | None = None) -
 
 
 def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None) -> Axes:
-    """Throughput of every run of one variant, and a fitted law with the band of its mean.
+    """Plot throughput of every run of one variant, and a fitted law with the confidence band of its mean.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
     ax.fill_between(
         band["connections"], band["lo"].clip(lower=0), band["hi"], color=COLOURS["law"], alpha=0.18, linewidth=0
     )
-    # Named below its first third, where the runs' own labels are not.
+    # Label the law below its first third, away from the labels of the runs.
     named = band.iloc[len(band) // 4]
     ax.annotate(
         fit.law.upper(),
@@ -98,7 +98,7 @@ def plot_throughput_law(runs: pd.DataFrame, fit: Fit, *, ax: Axes | None = None)
 def plot_asymptotic_bounds(
     runs: pd.DataFrame, demand: Estimate, latency_min: Estimate, saturation: Estimate, *, ax: Axes | None = None
 ) -> Axes:
-    """Throughput of one variant and its asymptotes N/R_min and 1/D, with the interval of 1/D and their crossing N*.
+    """Plot throughput of one variant with asymptotes N/R_min and 1/D, the interval of 1/D, and their crossing N*.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def plot_asymptotic_bounds(
 
 
 def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Throughput by connections of several records of one study: a colour for each variant, a line for each record.
+    """Plot throughput of several records of one study against connections: a colour per variant, a line per record.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        The table ``runs`` with the column ``record``, the record's name as the reader knows it.
+        The table ``runs`` with the column ``record``, the name of the record in the legend.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

@@ -1,4 +1,4 @@
-"""Who talked to whom: clients (C), balancers or proxies (LB) and servers (S), from left to right."""
+"""Plot a topology: clients (C), balancers or proxies (LB) and servers (S), from left to right, and their links."""
 
 from math import atan2, degrees
 
@@ -10,12 +10,12 @@ from loadcurve.plots._axes import axes_or_new
 from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
 _ROLES = {"C": PALETTE[1], "LB": PALETTE[3], "S": PALETTE[0]}
-# Half a box, where columns and rows are 1 apart.
+# Half the width and height of a box; columns and rows are 1 apart.
 _WIDTH, _HEIGHT = 0.36, 0.34
 
 
 def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Hosts as boxes in a column for each role, and the links between them.
+    """Plot hosts as boxes in a column for each role, and the links between them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
             arrowprops={"arrowstyle": "-|>", "color": COLOURS["limit"], "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
         )
         if link.label:
-            # Along its arrow, so that it keeps clear of the boxes at both ends.
+            # Rotate the label along its arrow, so that it does not overlap the boxes at both ends.
             ax.text(
                 (x + to_x) / 2, (y + to_y) / 2 + 0.05, link.label, fontsize=8.5, ha="center", va="bottom",
                 rotation=degrees(atan2(to_y - y, to_x - x - 2 * _WIDTH)), rotation_mode="anchor",

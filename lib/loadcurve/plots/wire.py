@@ -1,4 +1,4 @@
-"""What responses cost on the wire, and what links, packet rates and ports allow."""
+"""Plots of the overhead of responses on the wire, and of the limits set by links, packet rates and ports."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,17 +8,17 @@ from loadcurve.plots._axes import axes_or_new, label_end
 from loadcurve.plots.style import COLOURS, colours
 
 _BODY, _WHOLE = "Body of the response [bytes]", "Response with its header [bytes]"
-# A verdict of `summarise_consistency`: what is no sustained rate must not look like one.
+# Markers by verdict of `summarise_consistency`: a rate that cannot be sustained gets a different marker.
 _MARKER = {"consistent": "o", "inconsistent": "s", "above line rate": "X"}
 
 
 def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Bytes beyond the body against the body's size: in frames, and on the medium.
+    """Plot overhead bytes against the size of the response's body: in frames, and on the medium.
 
     Parameters
     ----------
     responses : pandas.DataFrame
-        ``response_bytes frame_bytes medium_bytes``, by rising size, such as `summarise_responses` gives.
+        ``response_bytes frame_bytes medium_bytes``, sorted by size, such as from `summarise_responses`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -42,12 +42,12 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
 
 
 def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Packets of one request against the size of the response's body, a line for each way of counting.
+    """Plot packets of one request against the size of the response's body, a line for each way of counting.
 
     Parameters
     ----------
     packets : pandas.DataFrame
-        ``counted`` (what is), ``response_bytes`` (by rising size) and ``frames``.
+        ``counted`` (name of what is counted), ``response_bytes`` (ascending) and ``frames``.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -70,13 +70,13 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
 
 
 def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Requests per second that links (whole lines) and packet rates (dashed) allow, and rates that were reported.
+    """Plot limits in requests/s set by links (solid lines) and packet rates (dashed lines), and reported rates.
 
     Parameters
     ----------
     limits : pandas.DataFrame
-        ``kind`` (link or packets), ``limit`` (its name), ``payload_bytes`` (by rising size) and ``throughput_rps``,
-        such as `summarise_limits` gives.
+        ``kind`` (link or packets), ``limit`` (its name), ``payload_bytes`` (ascending) and ``throughput_rps``, such as
+        from `summarise_limits`.
     observed : pandas.DataFrame
         ``setup``, ``payload_bytes``, ``throughput_rps`` and ``verdict`` of `summarise_consistency`; may be empty.
     ax : matplotlib.axes.Axes, optional
@@ -95,7 +95,7 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     for (kind, limit), rows in limits.groupby(["kind", "limit"], sort=False):
         style, color = ("-", COLOURS["limit"]) if kind == "link" else ("--", COLOURS["law"])
         ax.plot(rows["payload_bytes"], rows["throughput_rps"], style, color=color, linewidth=1.2)
-        # Links are named at their right end; a packet rate, which meets one there, over its left end.
+        # Label links at their right end, and packet rates above their left end, because they meet a link at the right.
         at, offset = (-1, (6, -3)) if kind == "link" else (0, (0, 4))
         ax.annotate(
             limit, (rows["payload_bytes"].iloc[at], rows["throughput_rps"].iloc[at]),
@@ -118,14 +118,14 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
 
 
 def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Connections per second against the pairs of addresses and server ports, a line for each TIME_WAIT and port range.
+    """Plot connections/s against pairs of addresses and server ports, a line for each TIME_WAIT and port range.
 
     Parameters
     ----------
     limits : pandas.DataFrame
-        ``limit`` (its name), ``destinations`` (rising) and ``connections_per_s``.
+        ``limit`` (its name), ``destinations`` (ascending) and ``connections_per_s``.
     wanted : pandas.DataFrame
-        ``name`` and ``connections_per_s`` of rates that are wanted, drawn as dashed lines; may be empty.
+        ``name`` and ``connections_per_s`` of required rates, drawn as dashed lines; may be empty.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -158,7 +158,7 @@ def _log_log(ax: Axes) -> None:
     ax.set_xscale("log")
     ax.set_yscale("log")
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        narrow = high / low < 100  # few powers of ten to mark
+        narrow = high / low < 100  # too few powers of ten for major ticks only
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
         axis.set_major_formatter(EngFormatter(sep=""))
         axis.set_minor_locator(NullLocator())
