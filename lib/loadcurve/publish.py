@@ -196,7 +196,7 @@ def values(
     >>> publish.values(prefix="usl.", peak=96.5, peak_rps=41_418.0, error=(0.0213, "ratio 2"))  # doctest: +SKIP
                   value
     usl.peak       96.5
-    usl.peak_rps  41.4 k/s
+    usl.peak_rps  41,400 requests/s
     usl.error     2.1 %
     """
     if isinstance(quantities, pd.DataFrame):

@@ -6,12 +6,15 @@ __all__ = ["UNITS", "format_quantity", "rounded_ends", "unit_of_column"]
 
 _SHOWN = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")],
-    "rps": [(1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
+    "rps": [(1e6, "million requests/s"), (1.0, "requests/s")],
+    "pps": [(1e6, "million packets/s"), (1.0, "packets/s")],
+    "per_s": [(1e6, "million/s"), (1.0, "/s")],
     "bytes": [(2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")],
 }
 _SHOWN["bps"] = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")]
-_SHOWN["pps"] = _SHOWN["per_s"] = _SHOWN["rps"]
 _SHOWN["bytes_per_s"] = [(scale, f"{unit}/s") for scale, unit in _SHOWN["bytes"]]
+
+_RATES = frozenset({"rps", "pps", "per_s"})
 
 # Longest first: `_bytes_per_s` ends in `_per_s` and `_s` too.
 _SUFFIXES = ("bytes_per_s", "per_s", "rps", "pps", "bps", "bytes", "ratio", "s")
@@ -44,7 +47,7 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
     Examples
     --------
     >>> format_quantity(0.01026, "s"), format_quantity(41418.44, "rps"), format_quantity(0.0213, "ratio")
-    ('10.3 ms', '41.4 k/s', '2.13 %')
+    ('10.3 ms', '41,400 requests/s', '2.13 %')
     >>> format_quantity(1250), format_quantity(8.0), format_quantity(0.01, "s")
     ('1,250', '8', '10.0 ms')
     """
@@ -57,6 +60,8 @@ def format_quantity(value: float, unit: str = "", digits: int = 3) -> str:
         prefix, suffix = next((p for p in _SHOWN[unit] if abs(value) >= p[0]), _SHOWN[unit][-1])
     elif unit:
         suffix = unit
+    if unit in _RATES and value:  # no prefix hides the digits that are not significant
+        value = round(value, digits - 1 - math.floor(math.log10(abs(value))))
     whole = not unit and value == round(value)  # a count shows no decimals
     text = (f"{value:,.0f}" if whole else _significant(value / prefix, digits)).replace("-", "−")
     return text if not suffix else f"{text}{'' if suffix.startswith('/') else ' '}{suffix}"

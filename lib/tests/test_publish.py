@@ -156,7 +156,7 @@ def test_captions_are_in_markdown_cells(written):
     publish.figure("curve", draw(), DATA, gain=0.0213, rate_rps=41418)
     publish.table("curve", DATA)
     facts = json.loads((written / "curve.json").read_text())
-    assert (facts["caption"], facts["alt"]) == ("2.1 % more above 41.4 k/s.", "A line.")
+    assert (facts["caption"], facts["alt"]) == ("2.1 % more above 41,400 requests/s.", "A line.")
     assert json.loads((written / "curve.table.json").read_text())["caption"] == "Rows."
 
 

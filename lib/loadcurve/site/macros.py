@@ -157,7 +157,9 @@ def _without_idle_ids(drawing: str) -> str:
 def _cell(value: Any, column: str) -> str:
     if isinstance(value, str):
         return value
-    return "" if pd.isna(value) else format_quantity(float(value), unit_of_column(column))
+    unit = unit_of_column(column)
+    # The heading names the quantity, so a cell leaves the noun out: 41,400/s.
+    return "" if pd.isna(value) else format_quantity(float(value), "per_s" if unit in ("rps", "pps") else unit)
 
 
 def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
