@@ -58,10 +58,12 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
 
     folder.mkdir(parents=True, exist_ok=True)
     waiting: dict[str, list] = {}
+    held: dict[str, int] = {}
     writers: dict = {}
     rows: dict[str, int] = {}
 
     def flush(name: str) -> None:
+        held.pop(name)
         for frame in _frames(join(waiting.pop(name))):
             checked = tables.check(name, frame)
             table = _arrow(without_formulas(checked) if form == "csv" else checked)
@@ -74,8 +76,10 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     with contextlib.ExitStack() as drafts:
         for reading in readings:
             for name in reading.parsed.tables:
-                waiting.setdefault(name, []).append(reading.rows(name))
-                if sum(map(len, waiting[name])) >= _SLICE:
+                part = reading.rows(name)
+                waiting.setdefault(name, []).append(part)
+                held[name] = held.get(name, 0) + len(part)
+                if held[name] >= _SLICE:
                     flush(name)
         for name in list(waiting):
             flush(name)

@@ -78,16 +78,18 @@ def load_json(text: str, expected: str, warnings: list[str]) -> object:
         Where the text is not JSON, or ends inside it.
     """
     decoder = Decoder()
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    if start < 0:
+    # At the start of a line, because a shell's prompt may contain a bracket too: [root@lb1 ~]# cat local.wrk.json
+    begin = re.search(r"^[ \t]*(?=[{\[](?!\w+@))", text, re.MULTILINE) or re.search(r"(?=[{\[])", text)
+    if begin is None:
         raise ParseError(1, expected, text.strip()[:80])
+    start = begin.end()
     try:
         document = decoder.raw_decode(text, start)[0]
     except json.JSONDecodeError as error:
         got = text[error.pos : error.pos + 40].split("\n")[0] or "the end of the text"
         raise ParseError(error.lineno, f"{expected}: {error.msg}", got) from None
     except (RecursionError, ValueError) as error:  # nested too deeply; an integer of thousands of digits
-        raise ParseError(1, expected, f"{type(error).__name__}: {error}") from None
+        raise ParseError(text.count("\n", 0, start) + 1, expected, f"{type(error).__name__}: {error}") from None
     warnings += decoder.warnings(text.count("\n", 0, start) + 1)
     return document
 

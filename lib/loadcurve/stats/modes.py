@@ -50,7 +50,7 @@ def dip(values: ArrayLike) -> float:
 
 
 def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd.DataFrame:
-    """Heaps in a set of values: the dip test against the uniform distribution.
+    """Test whether values have more than one mode: the dip test against the uniform distribution.
 
     Parameters
     ----------

@@ -26,6 +26,13 @@ def test_connections_come_back_on_their_branch(unit, alpha, beta, share):
         assert found == pytest.approx(number, rel=1e-4)  # near the peak the curve is flat, and N loses digits
 
 
+@given(units, st.floats(1.01, 3), st.one_of(st.just(0.0), coherencies), st.floats(1.5, 1e3))
+def test_throughput_that_falls_from_the_start_has_only_a_falling_branch(unit, alpha, beta, number):
+    throughput = usl(number, unit, alpha, beta)
+    assert usl_connections_at(throughput, unit, alpha, beta, "falling") == pytest.approx(number, rel=1e-4)
+    assert np.isnan(usl_connections_at(throughput, unit, alpha, beta, "rising"))
+
+
 @given(units, contentions, st.floats(1e-4, 0.05), st.floats(2, 1e4))
 def test_throughput_and_latency_are_of_one_point(unit, alpha, beta, number):
     throughput = usl(number, unit, alpha, beta)

@@ -32,7 +32,7 @@ def read_memory(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
         if at > start and line[1] == "MemTotal":
             break  # the next snapshot of a series without times
         if lines.is_open(at) and not line[3]:
-            lines.closed(at, [line[2]])
+            lines.warn(at + 1, f"the text ends inside this line, which is left out: {lines.all[at]!r}")
         else:
             value = counter(line[2], at + 1) * (1024 if line[3] else 1)
             if line[1] in _MEMORY:
@@ -54,7 +54,7 @@ def read_stat(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
     while at < len(lines) and (line := _STAT_LINE.fullmatch(lines.all[at])):
         name = line[1]
         if at > start and name == "cpu":
-            break  # the next snapshot of a series without times
+            return at  # the next snapshot of a series without times
         tokens = lines.closed(at, line[2].split())
         if name.startswith("cpu"):
             named = [(tick, counter(token, at + 1)) for tick, token in zip(_TICKS, tokens, strict=False)]

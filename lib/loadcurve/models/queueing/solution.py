@@ -111,7 +111,7 @@ connections 1: 1 against 2
     """
     throughput, queue = network.throughput_rps[:, None], network.queue_length
     present = network.connections > 0
-    for name in ("throughput_rps", "residence_s", "queue_length", "utilisation_ratio"):
+    for name in ("throughput_rps", "latency_s", "residence_s", "queue_length", "utilisation_ratio"):
         values = getattr(network, name)[present]
         if not (np.isfinite(values).all() and (values >= 0).all()):
             raise InvariantError(f"{network.method}: {name} has values that are negative or not finite")

@@ -43,7 +43,7 @@ def fit_law(
     Fit
         Intervals of the parameters are t intervals with n − p degrees of freedom from the Jacobian; of the Universal
         Scalability Law and Amdahl's with a parameter at its bound they are profile intervals.  A parameter at its bound
-        counts among the p, as the data had the chance to move it.
+        is counted in p, because the fit could have moved it.
 
     Examples
     --------

@@ -65,9 +65,10 @@ def usl_connections_at(
         root = np.sqrt(np.where((under < 0) & (under >= -rounding), 0.0, under))
         # The smaller root by the quotient, where the difference of two near numbers would lose its digits.
         rising = 2 * rest / (linear + root)
-        falling = np.where(square > 0, (linear + root) / (2 * square), np.nan)
-    found = rising if branch == "rising" else falling
-    return np.where((found > 0) & (linear > 0), found, np.nan)
+        # With α > 1 throughput falls from the start: `linear` may be negative, and without β the root is rest / linear.
+        falling = np.where(linear > 0, (linear + root) / (2 * square), 2 * rest / (linear - root))
+    found, reached = (rising, linear > 0) if branch == "rising" else (falling, (linear > 0) & (square > 0) | (rest < 0))
+    return np.where((found > 0) & np.isfinite(found) & reached, found, np.nan)
 
 
 def usl_latency_at(

@@ -114,6 +114,15 @@ def test_a_series_of_several_files():
 def test_a_series_without_times():
     assert len(parse(SOCKSTAT * 3).tables["sockets"]) == 3
     assert len(parse(SOFTIRQS * 3).tables["interrupts"]) == 12
+    stat = "cpu  10 0 20 300 5 0 1 0 0 0\ncpu0 10 0 20 300 5 0 1 0 0 0\nctxt 77\nprocesses 9\n"
+    once, twice = parse(stat).tables["counters"], parse(stat * 2).tables["counters"]
+    assert twice["value"].tolist() == once["value"].tolist() * 2
+
+
+def test_a_last_line_that_ends_in_a_blank_is_left_out_with_a_warning():
+    parsed = parse("MemTotal:  8000 kB\nMemFree:  4000 kB\nHugePages_Total:  1 ")
+    assert "line 3" in parsed.warnings[0]
+    assert "HugePages_Total" not in parsed.tables["counters"].to_string()
 
 
 def test_a_session():

@@ -122,3 +122,8 @@ def test_a_run_without_a_duration_is_refused():
 def test_what_no_reporter_writes_is_refused(change):
     with pytest.raises(ParseError):
         parse_wrk_json(report([5, 5], **change))
+
+
+def test_a_prompt_with_a_bracket_in_front_of_the_document_is_passed_over():
+    plain, prompted = parse_wrk_json(STALL), parse_wrk_json(f"[root@lb1 ~]# cat local.wrk.json\n{STALL}")
+    assert prompted.tables["runs"].equals(plain.tables["runs"])
