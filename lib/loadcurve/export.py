@@ -37,7 +37,7 @@ def json_lines(reading: Reading) -> Iterator[str]:
 
 
 def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[str, int]:
-    """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, one file of raw text after the other.
+    """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, reading one raw file at a time.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def member(document: object, path: str, text: str, required: bool = True) -> Any
     Raises
     ------
     ParseError
-        Where it is required and not there; the line is that of the last key on the way that is.
+        When a required value is absent; the error names the line of the last key that was found.
     """
     found = document
     for key in path.split("."):

@@ -20,7 +20,7 @@ TEST = "Hartigan's dip"
 MIN_VALUES = 8  # below, even two separate modes hardly reach p = 0.05
 MAX_SIMULATED = 100  # sqrt(n) · dip hardly changes its distribution beyond (Hartigan and Hartigan 1985, table 1)
 SAMPLES = 999  # uniform samples: p to a thousandth
-MAX_TIES = 0.5  # share of values that equal another one from which on rounding creates modes
+MAX_TIES = 0.5  # share of values that repeat an earlier value; above it, rounding may create modes
 
 
 def dip(values: ArrayLike) -> float:
@@ -64,8 +64,8 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     Returns
     -------
     pandas.DataFrame
-        One row: ``question, test, statistic`` (the dip), ``p_value, value, lo, hi`` (all NaN: the test knows no place
-        of the modes), ``verdict, warnings``.
+        One row: ``question, test, statistic`` (the dip), ``p_value, value, lo, hi`` (all NaN: the test does not
+        locate the modes), ``verdict, warnings``.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def summarise_modes(values: ArrayLike, seed: int = 0, level: float = 0.95) -> pd
     known, level = series("values", values, MIN_VALUES), between_0_and_1("level", level)
     thinned, warnings = _thin(known)
     if thinned.size < MIN_VALUES:
-        warnings.append(f"{thinned.size} values that do not resemble their neighbours, fewer than {MIN_VALUES}")
+        warnings.append(f"only {thinned.size} independent values remain after thinning, fewer than {MIN_VALUES}")
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST, tuple(warnings))
         return result_row("modes", TEST, np.nan, np.nan, nothing, "not tested")
     tied = 1 - np.unique(thinned).size / thinned.size

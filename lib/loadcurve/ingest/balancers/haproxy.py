@@ -5,8 +5,8 @@ Seen: haproxy of Debian 12 (sample of the tests; ``echo 'show stat' | socat stdi
 
 What haproxy counts (its ``doc/management.txt``, "Statistics and monitoring"):
 
-- ``stot`` is sessions: of a frontend its connections, of a server under HTTP the requests that were sent to it; it goes
-  to `connections`.  ``req_tot`` goes to `requests`.  ``rate`` and ``req_rate`` are of the last second.
+- ``stot`` counts sessions: connections for a frontend, requests sent for an HTTP server; column `connections`.
+  ``req_tot`` goes to `requests`.  ``rate`` and ``req_rate`` are of the last second.
 - ``bin`` is what came from the clients, ``bout`` what went to them, of a server too.
 - ``ttime`` is the mean total time of the last 1024 requests in whole milliseconds: 0 is under 1 ms.
 - A backend is the sum of its servers, so its rows have a `kind` of their own.
@@ -159,7 +159,7 @@ def _row(fields: dict[str, str], number: int) -> dict:
         else:
             others.append(f"{column}={value}" if " " not in value else f'{column}="{value}"')
     if not row.get("connections"):
-        row["latency_mean_s"] = math.nan  # the 0 of no request
+        row["latency_mean_s"] = math.nan  # haproxy prints 0 when there were no requests
     row["other"] = " ".join(others) or None
     return row
 

@@ -22,7 +22,7 @@ _PROTOCOL = {
 }  # fmt: skip
 _FORWARD = {"-g": "Route", "-i": "Tunnel", "-m": "Masq", "(null)": None}  # FullNat has no letter here
 _ALONE = {"-6": "IPv6", "-o": "ops", "ops": "ops"}
-_FLAG = {"-p": "persistent", "-M": "mask", "--pe": "pe", "pe": "pe", "-b": "sched-flags"}
+_FLAG = {"-M": "mask", "--pe": "pe", "pe": "pe", "-b": "sched-flags"}
 
 
 def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:

@@ -129,7 +129,7 @@ def _read(cursor: Cursor) -> list[Run]:
 
 
 def _current(runs: list[Run], cursor: Cursor, is_next: object) -> Run:
-    """Return the run that the line at hand belongs to: the last one, unless this line begins the next."""
+    """Return the run that the current line belongs to: the last one, unless this line begins the next."""
     if not runs or is_next:
         runs.append(Run(cursor.number))
     return runs[-1]

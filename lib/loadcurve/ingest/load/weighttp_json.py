@@ -49,7 +49,7 @@ class Run:
 
 
 def take_json(run: Run, cursor: Cursor) -> int:
-    """Take the JSON that begins in the line at hand; return how many lines it has."""
+    """Take the JSON that begins in the current line; return how many lines it has."""
     text = cursor.rest()
     try:
         decoder = Decoder(parse_int=_whole)

@@ -108,7 +108,7 @@ class Reader:
         return self._heading is not None or (self._report is not None and not self._report.ended)
 
     def _belongs(self) -> None:
-        """Note that the line at hand belongs to the report or to the heading; warn of foreign lines before it."""
+        """Note that the current line belongs to the report or to the heading; warn of foreign lines before it."""
         opened = self._report or self._heading
         if opened is None:
             return

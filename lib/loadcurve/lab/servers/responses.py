@@ -55,7 +55,7 @@ class Burn(Section):
     # Far below the ten million tries at which PCRE gives up (pcre2build(3), match limit).
     steps: Annotated[int, Range(1, 3000)]
     """Length of a text that a pattern of nginx fails to match only after steps²/2 tries; 1000 are about 1 ms of a
-    processor, but measure it on the machine at hand."""
+    processor, but measure it on the machine that you use."""
 
     body_bytes: BodyBytes = 616
     """Length of the body."""

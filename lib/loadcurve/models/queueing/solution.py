@@ -14,7 +14,7 @@ _TOLERANCE = 1e-7
 
 
 class InvariantError(LoadcurveError):
-    """A solution breaks a law that holds for every network: it is wrong, and not returned.
+    """The solution violates a law that every network obeys, so it is wrong and is not returned.
 
     Examples
     --------

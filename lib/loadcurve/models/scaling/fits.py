@@ -71,13 +71,13 @@ def fit_law(
         if not column.any():
             half[i] = np.nan
             warnings.append(
-                f"{law.parameters[i]} has no influence at these levels: its value is where the search began"
+                f"{law.parameters[i]} does not affect the fit at these levels; its value is the start of the search"
             )
 
     parameters, has_scatter = {}, squares > NO_SCATTER * (throughput**2 @ weight)
     for i, name in enumerate(law.parameters):
         ends, method = (values[i] - half[i], values[i] + half[i]), "t interval"
-        if name not in HELD:  # a capacity, a time or a sharpness: what lies outside of its range is nothing to report
+        if name not in HELD:  # a capacity, a time or a sharpness: clip to its valid range
             ends = np.clip(ends, 0.0, law.most(name))
         if len(free) < count and name in HELD and name in law.bounds and degrees and has_scatter:
             # A t interval would take the bound for known.
@@ -230,8 +230,8 @@ def fit_free_usl(
 ) -> Fit:
     """Fit the Universal Scalability Law with the signs of α and β free, as a super-linear start needs.
 
-    Arguments as for `fit_usl`.  Beyond the data it may rise without end or have a pole: it describes, and predicts
-    nothing.
+    Arguments as for `fit_usl`.  Beyond the data it may rise without limit or have a pole, so do not
+    extrapolate with it.
 
     Examples
     --------
