@@ -63,11 +63,13 @@ def a_busy_machine_is_not_warned_of(monkeypatch):
 
 
 @pytest.fixture
-def own_handler_of_sigint():
-    """Python's own, also where the tests run in a shell's background, whose children ignore the signal."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def default_signals():
+    """Python's own handlers, also where the tests run in a shell's background or under nohup, which ignore signals."""
+    defaults = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
-    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+    for number, handler in defaults.items():
+        assert signal.signal(number, before[number]) is handler
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from events import HANG_S
 
 from loadcurve.lab.hosts import signals
 
-pytestmark = pytest.mark.usefixtures("own_handler_of_sigint")
+pytestmark = pytest.mark.usefixtures("default_signals")
 
 
 def press() -> None:

@@ -16,7 +16,7 @@ from loadcurve.lab import find_obstacles
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.study.records import read_run, run_folders, write_study
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("own_handler_of_sigint")]
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("default_signals")]
 
 ARGV = (sys.executable, "-m", "loadcurve", "launch")
 
