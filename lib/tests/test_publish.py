@@ -115,7 +115,7 @@ def test_values_share_prefix_unit_and_digits(begun):
     publish.values(pd.DataFrame({"peak": [96.0]}, index=["usl"]))
     shown = publish.values(prefix="gain.", latency_s=0.0123, enough="yes")
     assert shown["value"].to_dict() == {
-        "gain.few": "10/s", "gain.most": "512/s", "gain.latency_s": "12.3 ms", "gain.enough": "yes",
+        "gain.few": "10 requests/s", "gain.most": "510 requests/s", "gain.latency_s": "12.3 ms", "gain.enough": "yes",
     }  # fmt: skip
     assert sorted(json.loads((begun / "values.json").read_text())) == [*sorted(shown.index), "usl.peak"]
     shown = publish.values(prefix="fit.", error=(0.0213, "ratio 2"), rate=(Estimate(8.0, 7.0, 9.0, 0.95, "t"), "4"))
