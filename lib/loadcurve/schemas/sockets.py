@@ -144,7 +144,7 @@ BALANCER = pa.DataFrameSchema(
         **SAMPLE,
         "tool": name("ipvsadm, proc, haproxy, nft or iptables."),
         "kind": name("service (also for a frontend) or server; for haproxy also backend, listener."),
-        "protocol": name("TCP, UDP, SCTP, or FWM for a firewall mark; for haproxy http or tcp."),
+        "protocol": name("TCP, UDP, SCTP, ICMP, or FWM for a firewall mark; for haproxy http or tcp."),
         "service": name("Name or firewall mark of the service, if it has one."),
         "virtual_address": name("Address of the virtual service."),
         "virtual_port": name("Port of the virtual service."),

@@ -40,7 +40,7 @@ def parse_ab(text: str) -> Parsed:
     Parsed
         `runs`: one row for each run, also for one that failed, with ab's message as `reason`.  `phases`: the lines of
         ``Connection Times``.  `latency`: the percentages.  `latency_mean_s` is the measured mean if its rounding
-        to 1 ms matters little, otherwise N/X; `latency_origin` names the choice.
+        to 1 ms matters little, otherwise connections / throughput; `latency_origin` names the choice.
 
     Raises
     ------
