@@ -147,7 +147,7 @@ def parse_h2load_log(text: str) -> Parsed:
         match = _LOG.fullmatch(line.strip())
         if match is None:
             raise ParseError(number, "time, status and microseconds of a request, TAB between", line)
-        code = int(match[2])  # -1 where the request failed
+        code = int(match[2])  # -1 if the request failed
         row = {"generator": 0, "tool": "h2load", "time": int(match[1]), "latency_s": int(match[3]) / 1e6}
         rows.append(row | ({"status": code} if code >= 0 else {"error": "failed"}))
     if not rows:

@@ -176,7 +176,7 @@ def _is_whole(line: str, block: str) -> bool:
 
 
 def _take(report: dict, block: str, cursor: Cursor) -> bool:
-    """Add a line to its block of the report; False where it is not of the report."""
+    """Add a line to its block of the report; False if it is not part of the report."""
     line, number = cursor.line, cursor.number
     if line.startswith("Note:"):
         return True

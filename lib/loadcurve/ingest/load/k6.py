@@ -156,7 +156,7 @@ def rows_of(
     metrics : dict
         Numbers of each metric by their names in JSON; trends in milliseconds.
     duration : float
-        Duration of the test in s; NaN where it is not known.
+        Duration of the test in s; NaN if it is not known.
     line : int
         Line of the summary.
     warnings : list of str

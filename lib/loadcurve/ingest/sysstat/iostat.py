@@ -181,7 +181,7 @@ def _header(cells: list[str]) -> list[str]:
 
 
 def _is_prose(cells: list[str]) -> bool:
-    """Whether a line below a header has words where a row has numbers."""
+    """Whether a line below a header has words in place of numbers."""
     return len(cells) > 3 and sum(cell[0] in "-.0123456789" for cell in cells) < 2
 
 

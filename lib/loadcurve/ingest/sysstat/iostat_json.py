@@ -35,7 +35,7 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        If the text is not JSON of iostat; the line is that where its document begins.
+        If the text is not JSON of iostat; the error names the line at which the document begins.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        If the text is not JSON of mpstat; the line is that where its document begins.
+        If the text is not JSON of mpstat; the error names the line at which the document begins.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        If the text is not JSON of pidstat; the line is that where its document begins.
+        If the text is not JSON of pidstat; the error names the line at which the document begins.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        If the text is not JSON of sadf; the line is that where its document begins.
+        If the text is not JSON of sadf; the error names the line at which the document begins.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
     Raises
     ------
     ParseError
-        If the text is not XML of sadf; a wrong value is found at the line where its interval ends.
+        If the text is not XML of sadf; for a wrong value, the error names the line at which its interval ends.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _nodes(text: str, start: int, warnings: list[str]) -> Iterator[tuple[int, bool, Element]]:
-    """Line number, whether it begins or ends, and node, for every node up to where the text is no XML."""
+    """Yield line number, whether it begins or ends, and node, for every node before the XML becomes invalid."""
     parser: XMLPullParser = XMLPullParser(("start", "end"))
     number = text.count("\n", 0, start) + 1
     depth = 1

@@ -36,7 +36,7 @@ class LineTimes:
     keys : array of int
         By line: equal where host, day and second are.
     hosts : list of str, place : array of int
-        Names of several hosts, and by line which it is; no names where there is one host only.
+        Names of several hosts, and the index of the host by line; no names if there is only one host.
     """
 
     def __init__(self, times: np.ndarray, keys: np.ndarray, hosts: list[str], place: np.ndarray) -> None:

@@ -25,7 +25,7 @@ _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up
 _HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
 _CPU = re.compile(r"all|[0-9]{1,7}")
 _LEAST, _MOST = 1 << 16, 1 << 24  # bytes from which bulk reading pays off, and bytes read at once
-_MARK = 0x1F  # no text has it: `sar` prints none, and where one is the lines are read one by one
+_MARK = 0x1F  # `sar` never prints it; a text that has it is read line by line
 
 
 class Rows(NamedTuple):

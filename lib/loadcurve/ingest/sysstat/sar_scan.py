@@ -178,7 +178,7 @@ class Scan:
             header.ends.append(end)
 
     def _header(self, raw: bytes, number: int) -> Header | None:
-        """Header of a line's words after the time; None where they are a row."""
+        """Return the header from a line's words after the time; None if they are a row."""
         words = raw[:LONGEST].decode("utf-8", "replace").replace("\t", " ").split()
         half = bool(words) and words[0] in ("AM", "PM")
         del words[: int(half)]

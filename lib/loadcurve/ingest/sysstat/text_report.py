@@ -49,15 +49,15 @@ class Row:
     number : int
         Its line, from 1.
     host : str
-        Name in the heading above it; empty where there is none.
+        Name in the heading above it; empty if there is none.
     columns : tuple of str
         Printed names, without the time.
     text : str
         The row without the time.
     time : datetime or None
-        End of its interval, in UTC; None for an average, and where the text has no date.
+        End of its interval, in UTC; None for an average, and if the text has no date.
     statistic : str
-        ``average`` where it is the tool's own average, or one since the machine was started; empty for a sample.
+        ``average`` for the tool's own average, or one since the machine was started; empty for a sample.
     """
 
     number: int
@@ -123,7 +123,7 @@ class Reader:
         return self.instants.utc(datetime.fromtimestamp(self._midnight, UTC).replace(tzinfo=None), "", 0)
 
     def time(self, second: int, number: int) -> datetime | None:
-        """Instant of a row's time of day; None where no day is known."""
+        """Return the instant of a row's time of day; None if the day is not known."""
         self._days += self._last - second > _HALF_DAY_S
         self._last = second
         if math.isnan(self._midnight):
@@ -140,7 +140,7 @@ class Reader:
         self._begin(Heading(number, release, host, date, str(facts.get("machine", "")), whole))
 
     def stamp(self, text: object, number: int) -> dict:
-        """Host and instant of an interval of a JSON document; no instant where it has none.
+        """Return host and instant of an interval of a JSON document; no instant if it has none.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Reader:
         return self.instants.utc(local, (match[6] or "").replace(":", ""), number)
 
     def rows(self, is_header: Callable[[list[str]], bool], complete: Callable[[str], bool]) -> Iterator[Row]:
-        """Yield every row; a last line without a newline only where it is `complete`.
+        """Yield every row; a last line without a newline only if it is `complete`.
 
         Raises
         ------
