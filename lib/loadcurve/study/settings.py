@@ -15,7 +15,7 @@ Mapping = dict[str, Any]
 
 
 def is_place(name: str) -> bool:
-    """Whether a name has the form of a place, so that it can be a factor.
+    """Return whether a name has the form of a place, so that it can be a factor.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
 
 
 def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
-    """What runs may differ in, as far as their table says."""
+    """Return the columns in which runs may differ, besides the load."""
     found = runs[_present(runs, _ASKED)].copy()
     if "variant" not in found:
         found["variant"] = pd.NA

@@ -64,7 +64,7 @@ class StopSection(Section):
     """Requested half width of the interval of the mean: 0.02 for ± 2 %."""
 
     quantity: Literal["throughput_rps", "latency_mean_s"] = "throughput_rps"
-    """The quantity whose mean is to be known."""
+    """Quantity to average over the repeats."""
 
     # `loadcurve.stats.stopping` never stops before ten repeats: with fewer, the scatter may be small by chance.
     most_repeats: Annotated[int, Range(10, 10_000)] = 50

@@ -1,5 +1,7 @@
 """Named topologies: functions that return a `Topology` for given numbers of clients and servers.
 
+The first sentence of each docstring describes the topology on the laboratory's reference page.
+
 Addresses depend only on the order of the hosts, so a study has the same addresses on every machine::
 
     10.99.0.0/16       the block; its first network is 10.99.0.0/18, its second network 10.99.64.0/18
@@ -26,12 +28,12 @@ _MOST_HOSTS, _MOST_ADDRESSES = 63, 254
 
 
 def loopback() -> Topology:
-    """Return the topology without hosts: every process runs on this machine and uses its loopback address."""
+    """No hosts: every process runs on this machine and uses its loopback address."""
     return Topology("loopback")
 
 
 def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Return a client and a server in one network.
+    """A client and a server in one network.
 
     Parameters
     ----------
@@ -45,12 +47,12 @@ def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
 
 
 def several_clients(clients: int = 2, servers: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Return clients and servers in one network; parameters as in `client_server`."""
+    """Clients and servers in one network; parameters as in `client_server`."""
     return Topology("several_clients", _in_one_network(_names("C", clients) + _names("S", servers), addresses, block))
 
 
 def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Return a client, a reverse proxy and servers in one network.
+    """A client, a reverse proxy and servers in one network.
 
     The client reaches the servers directly as well, so that the cost of the proxy can be measured.
     """
@@ -59,7 +61,7 @@ def client_proxy_servers(servers: int = 2, addresses: int = 1, block: str = BLOC
 
 
 def client_l4_servers(servers: int = 2, clients: int = 1, addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
-    """Return clients and servers in two networks, connected by a balancer that forwards packets.
+    """Clients and servers in two networks, connected by a balancer that forwards packets.
 
     Clients send requests to the balancer's address.  The balancer rewrites only the destination address (DNAT, IPVS
     NAT), so the servers see the clients' addresses; their default route sends the responses through the balancer.

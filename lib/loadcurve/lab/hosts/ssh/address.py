@@ -16,7 +16,7 @@ _RULE = "ssh://USER@HOST or ssh://USER@HOST:PORT"
 
 @dataclass(frozen=True)
 class Address:
-    """Where to log in.
+    """Address of an ssh login: host, user and port.
 
     Attributes
     ----------

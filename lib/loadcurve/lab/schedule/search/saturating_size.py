@@ -46,8 +46,8 @@ class SaturatingSize(Bracket):
     """
 
     limit: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = math.nan
-    """The limit, in the unit of the observations (bytes/s in a study). NaN if unknown: the search then uses the mean of
-    the first trials at the largest size, as many as are needed to decide a load."""
+    """Limit in the unit of the observations (bytes/s in a study). NaN if unknown: the search then uses the mean of the
+    first trials at the largest size, as many as are needed to decide a load."""
 
     tolerance_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.02
     """A trial fills the limit if its value is at least (1 − tolerance) × limit; choose a tolerance larger than the
