@@ -1,4 +1,4 @@
-"""Warnings about runs whose processors other processes or the hypervisor used."""
+"""Warn about runs in which other processes or the hypervisor used the processors of the run."""
 
 import math
 from collections.abc import Sequence
