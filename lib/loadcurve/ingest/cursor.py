@@ -1,4 +1,4 @@
-"""A cursor over the lines of a report: the line current, its number, and what a parser may do with it.
+"""A cursor over the lines of a report: the current line, its number, and what a parser may do with it.
 
 Every parser of a report that is made of lines walks it with a `Cursor`, so that all of them count lines, refuse a
 garbled line, leave out a line that was cut and pass over lines of other programs in the same way.
@@ -70,15 +70,15 @@ class Cursor:
 
     @property
     def at_end(self) -> bool:
-        """Whether no newline ends the line current, so that a part of it may be missing."""
+        """Whether no newline ends the current line, so that a part of it may be missing."""
         return self.number == len(self._lines)
 
     def take_if(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
-        """Return the match of the whole line current; None where it is another line."""
+        """Return the match of the whole current line; None where it is another line."""
         return re.fullmatch(pattern, self.line)
 
     def expect(self, pattern: re.Pattern[str] | str, expected: str) -> re.Match[str]:
-        """Return the match of the whole line current.
+        """Return the match of the whole current line.
 
         Raises
         ------
@@ -88,15 +88,15 @@ class Cursor:
         return self.take_if(pattern) or self.fail(expected)
 
     def fail(self, expected: str, got: str | None = None) -> NoReturn:
-        """Refuse the line current, or a part of it."""
+        """Refuse the current line, or a part of it."""
         raise ParseError(self.number, expected, self.line if got is None else got)
 
     def warn(self, sentence: str) -> None:
-        """Add a warning about the line current."""
+        """Add a warning about the current line."""
         self.warnings.append(f"line {self.number}: {sentence}")
 
     def is_cut(self, whole: object) -> bool:
-        """Whether the text ends inside the line current, which is then warned of.
+        """Whether the text ends inside the current line, which is then warned of.
 
         Parameters
         ----------
@@ -109,11 +109,11 @@ class Cursor:
         return True
 
     def rest(self) -> str:
-        """Return the text from the line current on, for a document that begins here."""
+        """Return the text from the current line on, for a document that begins here."""
         return "\n".join(self._lines[self.number - 1 :])
 
     def skip(self, lines: int) -> None:
-        """Skip lines, the line current counted."""
+        """Skip lines, the current line counted."""
         self._skip_to = self.number + lines - 1
 
     def pass_over(self) -> None:
@@ -121,7 +121,7 @@ class Cursor:
         self._strays.add(self.number, self.line)
 
     def take_failure(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the line current reports a failure; the first such line is kept as the `failure`."""
+        """Whether the current line reports a failure; the first such line is kept as the `failure`."""
         failed = pattern.fullmatch(self.line) is not None
         if failed:
             self.failure = self.failure or self.line

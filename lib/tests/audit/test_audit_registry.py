@@ -1,27 +1,21 @@
+import re
 import sys
 
 import pandas as pd
 import pytest
+from conftest import ROOT
 
 from loadcurve import audit, tables
 from loadcurve.audit import all_rules, rules
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
 
-TOY = """
-'''Rule ``toy-rule``: every run has a name.'''
-from loadcurve.audit import Finding, Rule
-
-def find_names(tables):
-    for run in tables["runs"].itertuples():
-        yield Finding(run, "ok", f"The name is {run.run_id}.")
-
-RULE = Rule("toy-rule", "Has the run a name?", find_names, {"ok": "always"})
-"""
+GUIDE = (ROOT / "handbook" / "guides" / "add_a_rule.md").read_text("utf-8")
+TOY = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
 
 
-def runs(*status):
-    rows = [{"study": "s", "run_id": f"r{i}", "status": each} for i, each in enumerate(status)]
+def runs(*status, **values):
+    rows = [{"study": "s", "run_id": f"r{i}", "status": each, **values} for i, each in enumerate(status)]
     return {"runs": tables.check("runs", pd.DataFrame(rows))}
 
 
@@ -46,18 +40,19 @@ def folder(tmp_path, monkeypatch):
 def test_a_module_alone_adds_a_rule(folder):
     """The audit runs it; the reference lists it, has a page of it and names it in the navigation."""
     (folder / "toy_rule.py").write_text(TOY, "utf-8")
-    found = audit.audit(runs("finished")).set_index("rule")
-    assert found.loc["toy-rule", "evidence"] == "The name is r0."
-    assert "| [toy-rule](toy-rule.md) | Has the run a name? |" in reference.rules_markdown()
-    assert reference.pages()["Toy rule"] == "rules/toy-rule.md"
-    page = reference.page_markdown(all_rules()["toy-rule"])
-    assert page.startswith("# toy-rule\n\n**Has the run a name?**") and "Rule `toy-rule`: every run has a name." in page
+    for stolen, severity in ((0.002, "ok"), (0.05, "warning"), (float("nan"), "warning")):
+        found = audit.audit(runs("finished", cpu_steal_ratio=stolen)).set_index("rule")
+        assert found.loc["steal-time", "severity"] == severity
+    assert "| [steal-time](steal-time.md) | Did other guests take CPU time? |" in reference.rules_markdown()
+    assert reference.pages()["Steal time"] == "rules/steal-time.md"
+    page = reference.page_markdown(all_rules()["steal-time"])
+    assert page.startswith("# steal-time\n\n**Did other guests take CPU time?**") and "Rule `steal-time`: the" in page
 
 
 def test_two_rules_of_one_name_are_refused(folder):
     for module in ("toy_rule", "toy_rule_again"):
         (folder / f"{module}.py").write_text(TOY, "utf-8")
-    with pytest.raises(LoadcurveError, match="'toy-rule' twice"):
+    with pytest.raises(LoadcurveError, match="'steal-time' twice"):
         audit.audit(runs("finished"))
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.clean import clean
@@ -76,24 +77,8 @@ def test_forms_come_before_those_that_they_name():
         ordered((_form("a", "x"),))
 
 
-TOY = '''"""Toy, which prints its rate.
-
-Seen: toy 1.0.
-"""
-
-import re
-
-from loadcurve.ingest.form import Form
-from loadcurve.ingest.parsed import Parsed
-
-
-def parse_toy(text: str) -> Parsed:
-    """Rate of toy as a row of `runs`."""
-    return Parsed("toy", {"runs": [{"throughput_rps": float(re.search(r"Toy rate: ([0-9.]+)", text)[1])}]})
-
-
-TOY = Form("toy", "", parse_toy, (r"Toy rate: [0-9]",))
-'''
+GUIDE = (ROOT / "handbook" / "guides" / "add_a_tool.md").read_text("utf-8")
+TINY = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
 PLUGIN = """
 import loadcurve.ingest.servers
 from pathlib import Path
@@ -103,12 +88,12 @@ USE = """
 import extended, loadcurve
 from loadcurve.site import formats
 from loadcurve.site.navigation import add_pages
-parsed = loadcurve.parse("$ toy\\nToy rate: 12.5\\n")
+parsed = loadcurve.parse("$ tiny http://h/\\ntiny: 25 requests in 2.0 s\\n")
 nav = [{"All": "reference/formats/index.md"}]
 add_pages(nav, "reference/formats/index.md", formats.pages())
-print(parsed.tool, parsed.tables["runs"]["throughput_rps"].tolist())
-print([row for row in formats.formats_markdown().splitlines() if "toy" in row])
-print({"toy": "reference/formats/toy.md"} in nav, formats.page_markdown("toy").splitlines())
+print(parsed.tool, parsed.tables["runs"][["requests", "duration_s"]].values.tolist())
+print([row for row in formats.formats_markdown().splitlines() if "tiny" in row])
+print({"tiny": "reference/formats/tiny.md"} in nav, formats.page_markdown("tiny").splitlines())
 """
 
 
@@ -116,7 +101,7 @@ print({"toy": "reference/formats/toy.md"} in nav, formats.page_markdown("toy").s
 def test_a_module_alone_adds_a_form(tmp_path):
     """One module in the path of a package: it is recognised, parsed, listed, has a page, and must have a fixture."""
     (tmp_path / "added").mkdir()
-    (tmp_path / "added" / "toy.py").write_text(TOY, "utf-8")
+    (tmp_path / "added" / "tiny.py").write_text(TINY, "utf-8")
     (tmp_path / "extended.py").write_text(PLUGIN, "utf-8")
     path = [str(tmp_path), str(Path(__file__).parents[2])]
 
@@ -126,14 +111,15 @@ def test_a_module_alone_adds_a_form(tmp_path):
 
     used = run(USE.lstrip())
     assert used.stdout.splitlines() == [
-        "toy [12.5]",
-        "['| [`toy`](toy.md) | Rate of toy as a row of `runs`. |']",
-        "True ['# toy', '', 'Toy, which prints its rate.', '', 'Seen: toy 1.0.']",
+        "tiny [[25.0, 2.0]]",
+        "['| [`tiny`](tiny.md) | Requests and duration of one run as a row of `runs`. |']",
+        "True ['# tiny', '', 'Tiny, a load generator that prints two numbers.', '', "
+        "'Seen: tiny 1.0, `tiny URL`.  It prints seconds.']",
     ], used.stderr
     tests = "import extended, pytest; sys.exit(pytest.main(sys.argv[1:]))"
-    checked = run(tests, __file__, "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "[toy]", "--no-header", "-rf")
+    checked = run(tests, __file__, "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "[tiny]", "--no-header", "-rf")
     failed = re.findall(r"^FAILED .*::(.*?)(?: - .*)?$", checked.stdout, re.MULTILINE)
-    assert failed == ["test_every_form_has_a_fixture[toy]"], checked.stdout + checked.stderr
+    assert failed == ["test_every_form_has_a_fixture[tiny]"], checked.stdout + checked.stderr
     assert (
-        "no fixture in tests/data/toy" in checked.stdout and "1 passed" in checked.stdout
+        "no fixture in tests/data/tiny" in checked.stdout and "1 passed" in checked.stdout
     )  # its docstring says which versions were seen
