@@ -44,8 +44,8 @@ class Cursor:
     --------
     >>> cursor = Cursor("Total: 5\nshell noise?\nRate: 2", "demo")
     >>> for line in cursor:
-    ...     if not (cursor.take_if(r"Total: ([0-9]+)") or cursor.is_cut(line.endswith(" per second"))):
-    ...         cursor.pass_over()
+    ...     if not (cursor.match(r"Total: ([0-9]+)") or cursor.warn_if_cut(line.endswith(" per second"))):
+    ...         cursor.skip_unknown()
     >>> cursor.warnings  # doctest: +NORMALIZE_WHITESPACE
     ["line 2: passed over, because demo does not print it: 'shell noise?'",
      "line 3: the text ends inside this line, which is left out: 'Rate: 2'"]
@@ -73,8 +73,8 @@ class Cursor:
         """Whether no newline ends the current line, so that a part of it may be missing."""
         return self.number == len(self._lines)
 
-    def take_if(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
-        """Return the match of the whole current line; None where it is another line."""
+    def match(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
+        """Return the match of the whole current line, or None."""
         return re.fullmatch(pattern, self.line)
 
     def expect(self, pattern: re.Pattern[str] | str, expected: str) -> re.Match[str]:
@@ -83,25 +83,25 @@ class Cursor:
         Raises
         ------
         ParseError
-            Where it is another line.
+            If it does not match.
         """
-        return self.take_if(pattern) or self.fail(expected)
+        return self.match(pattern) or self.fail(expected)
 
     def fail(self, expected: str, got: str | None = None) -> NoReturn:
-        """Refuse the current line, or a part of it."""
+        """Raise a `ParseError` about the current line, or a part of it."""
         raise ParseError(self.number, expected, self.line if got is None else got)
 
     def warn(self, sentence: str) -> None:
         """Add a warning about the current line."""
         self.warnings.append(f"line {self.number}: {sentence}")
 
-    def is_cut(self, whole: object) -> bool:
-        """Whether the text ends inside the current line, which is then warned of.
+    def warn_if_cut(self, whole: object) -> bool:
+        """Return whether the text ends inside the current line, and add a warning if it does.
 
         Parameters
         ----------
         whole : object
-            True where the line ends in a unit, a bracket or a word after which nothing of it can be missing.
+            True if the line ends in a unit, a bracket or a word, so that nothing can be missing.
         """
         if whole or not self.at_end:
             return False
@@ -113,27 +113,27 @@ class Cursor:
         return "\n".join(self._lines[self.number - 1 :])
 
     def skip(self, lines: int) -> None:
-        """Skip lines, the current line counted."""
+        """Skip a number of lines, including the current one."""
         self._skip_to = self.number + lines - 1
 
-    def pass_over(self) -> None:
-        """Pass over a line that is not of the tool; the first of several in a row is warned of, unless it is noise."""
+    def skip_unknown(self) -> None:
+        """Skip a line that the tool did not print; the first of several in a row gets a warning, unless it is noise."""
         self._strays.add(self.number, self.line)
 
     def take_failure(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the current line reports a failure; the first such line is kept as the `failure`."""
+        """Return whether the current line is an error message; `failure` keeps the first one."""
         failed = pattern.fullmatch(self.line) is not None
         if failed:
             self.failure = self.failure or self.line
         return failed
 
-    def without_report(self, expected: str) -> Parsed:
-        """Return the run that failed, where the text holds no report but says why.
+    def failed_run(self, expected: str) -> Parsed:
+        """Return the failed run of a text that holds an error message instead of a report.
 
         Raises
         ------
         ParseError
-            Where it does not; the line is the first of the text.
+            If there is no error message; the error names the first line of the text.
         """
         if self.failure:
             row = {"generator": 0, "tool": self._tool, "status": "failed", "reason": self.failure}
@@ -142,7 +142,7 @@ class Cursor:
         raise ParseError(number, expected, line.strip())
 
 
-def number_generators(names: Iterable[str], runs: Sequence[Mapping[str, Rows]]) -> dict[str, Rows]:
+def with_generator_numbers(names: Iterable[str], runs: Sequence[Mapping[str, Rows]]) -> dict[str, Rows]:
     """Return the rows of several runs in one table each, with the `generator`, counted from 0, in front.
 
     Parameters
@@ -154,7 +154,7 @@ def number_generators(names: Iterable[str], runs: Sequence[Mapping[str, Rows]]) 
 
     Examples
     --------
-    >>> number_generators(["runs", "latency"], [{"runs": [{"requests": 9}]}, {"runs": [{"requests": 7}]}])
+    >>> with_generator_numbers(["runs", "latency"], [{"runs": [{"requests": 9}]}, {"runs": [{"requests": 7}]}])
     {'runs': [{'generator': 0, 'requests': 9}, {'generator': 1, 'requests': 7}], 'latency': []}
     """
     return {

@@ -30,25 +30,25 @@ def test_a_refusal_names_the_line_and_what_was_expected():
 @pytest.mark.parametrize(("end", "cut"), [("", True), ("\n", False)])
 def test_only_a_last_line_without_newline_can_be_cut(end, cut):
     cursor = Cursor("a 1\nb 2" + end, "demo")
-    assert [line for line in cursor if cursor.is_cut(False)] == (["b 2"] if cut else [])
+    assert [line for line in cursor if cursor.warn_if_cut(False)] == (["b 2"] if cut else [])
     assert [warning[:6] for warning in cursor.warnings] == (["line 2"] if cut else [])
-    assert not any(cursor.is_cut(True) for _ in cursor)
+    assert not any(cursor.warn_if_cut(True) for _ in cursor)
 
 
 def test_foreign_lines_in_a_row_are_one_warning_and_a_prompt_is_none():
     cursor = Cursor("one\ntwo\nthree\n\n\n\n[root@lb1 ~]# ls\nfour\n", "demo")
     for _ in cursor:
-        cursor.pass_over()
+        cursor.skip_unknown()
     assert [warning.partition(":")[0] for warning in cursor.warnings] == ["line 1", "line 8"]
 
 
 def test_a_text_without_report_is_a_failed_run_or_refused():
     cursor = Cursor("\nhello\ndemo: not found\ndemo: no", "demo")
     with pytest.raises(ParseError, match=":2: expected a report, got 'hello'"):
-        cursor.without_report("a report")
+        cursor.failed_run("a report")
     for _ in cursor:
         cursor.take_failure(re.compile("demo: .*"))
-    assert cursor.without_report("a report").tables.rows("runs") == [
+    assert cursor.failed_run("a report").tables.rows("runs") == [
         {"generator": 0, "tool": "demo", "status": "failed", "reason": "demo: not found"}
     ]
 

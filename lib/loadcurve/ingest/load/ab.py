@@ -18,7 +18,7 @@ What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 """
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import number_generators
+from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.ab_lines import Reader
@@ -72,7 +72,7 @@ def parse_ab(text: str) -> Parsed:
     runs = [rows_of(report) for report in reader.found]
     warnings += [warning for rows in runs for warning in rows.warnings]
     tables = [{"runs": [rows.run], "phases": rows.phases, "latency": rows.latency} for rows in runs]
-    numbered = number_generators(("runs", "phases", "latency"), tables)
+    numbered = with_generator_numbers(("runs", "phases", "latency"), tables)
     return Parsed("ab", numbered, (*warnings, *_passed_over(reader.strangers)), reader.found[0].version)
 
 

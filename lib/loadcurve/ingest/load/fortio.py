@@ -15,7 +15,7 @@ What fortio itself does (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/h
 import math
 import re
 
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -71,25 +71,25 @@ def parse_fortio(text: str) -> Parsed:
         _take(reports, cursor, line.startswith(_KNOWN))
     reports = [report for report in reports if "requests_started" in report["run"]]
     if not reports:
-        return cursor.without_report("a report of fortio with 'Aggregated Function Time'")
+        return cursor.failed_run("a report of fortio with 'Aggregated Function Time'")
     runs = [report | {"runs": [_run(report, cursor.warnings)]} for report in reports]
-    tables = number_generators(("runs", "latency", "histogram"), runs)
+    tables = with_generator_numbers(("runs", "latency", "histogram"), runs)
     return Parsed("fortio", tables, tuple(cursor.warnings), reports[0]["run"].get("tool_version", ""))
 
 
 def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
     """Add a line to the last report, or to a new one."""
     line, report = cursor.line, reports[-1] if reports else None
-    if (known or _CODE_LIKE.match(line)) and cursor.is_cut(line.endswith(" qps")):
+    if (known or _CODE_LIKE.match(line)) and cursor.warn_if_cut(line.endswith(" qps")):
         return
-    if match := cursor.take_if(_HEADING):
+    if match := cursor.match(_HEADING):
         _take_heading(_new(reports, cursor), match, cursor)
     elif line.startswith(("Ended after", "Aggregated Function")):
         _take_times(report if report and "done" not in report else _new(reports, cursor), cursor)
     elif report is None:
         cursor.take_failure(_FAILURE)
     elif line.startswith("Starting at "):
-        if match := cursor.take_if(_THREADS):
+        if match := cursor.match(_THREADS):
             report["run"] |= {"threads": int(match[1]), "connections": int(match[1])}
         else:
             cursor.warn(f"the number of threads is not understood: {line[:60]!r}")
@@ -98,15 +98,15 @@ def _take(reports: list[dict], cursor: Cursor, known: bool) -> None:
     elif _CODE_LIKE.match(line):
         match = cursor.expect(_CODE, "a code such as 'Code 200 : 14 (70.0 %)'")
         report["codes"][match[1]] = whole(match[2], cursor.number)
-    elif match := cursor.take_if(_BYTES):
+    elif match := cursor.match(_BYTES):
         for name, token in zip(("sent_bytes", "received_bytes"), match.groups(), strict=True):
             report["run"][name] = float(whole(token, cursor.number))
     elif line.startswith("All done"):
-        match = cursor.take_if(_DONE)
+        match = cursor.match(_DONE)
         report["done"] = whole(match[1], cursor.number) if match else -1
         if report["done"] != report["run"].get("requests_started", report["done"]):
             cursor.fail(f"{report['run']['requests_started']} calls")
-    elif cursor.take_if(_OTHER_TIMES):
+    elif cursor.match(_OTHER_TIMES):
         report["block"] = "others"
     elif known and report["block"] != "others":
         cursor.fail("a line of fortio's report")
@@ -132,7 +132,7 @@ def _take_heading(report: dict, match: re.Match[str], cursor: Cursor) -> None:
 
 def _take_times(report: dict, cursor: Cursor) -> None:
     run, number = report["run"], cursor.number
-    if match := cursor.take_if(_ENDED):
+    if match := cursor.match(_ENDED):
         run["duration_s"], report["calls"] = go_time_s(match[1], number), int(match[2])
         report["qps"] = real(match[3], number, "a rate")
         # Five significant digits, cut or rounded.
@@ -154,7 +154,7 @@ def _take_times(report: dict, cursor: Cursor) -> None:
 
 def _take_row(report: dict, cursor: Cursor) -> None:
     number = cursor.number
-    if match := cursor.take_if(_TARGET):
+    if match := cursor.match(_TARGET):
         quantile = round(real(match[1], number, "a percentile") / 100, 9)
         if quantile > 1:
             cursor.fail("a percentile up to 100", match[1])

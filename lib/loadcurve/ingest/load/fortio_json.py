@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import number_generators
+from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole, whole_if_any
@@ -45,7 +45,7 @@ def parse_fortio_json(text: str) -> Parsed:
         {"runs": [_run(result, text)], "latency": _quantiles(result, text), "histogram": _classes(result, text)}
         for result in results
     ]
-    tables = number_generators(("runs", "latency", "histogram"), runs)
+    tables = with_generator_numbers(("runs", "latency", "histogram"), runs)
     return Parsed("fortio", tables, tuple(warnings), _version(results[0]))
 
 

@@ -23,7 +23,7 @@ import re
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -101,11 +101,11 @@ def parse_h2load(text: str) -> Parsed:
     reports: list[dict] = []
     asked: dict = {"clients": 0, "threads": 0}
     for line in cursor:
-        if cursor.take_if(_CHATTER):
+        if cursor.match(_CHATTER):
             continue
-        if line == _START or (asked.get("used") and cursor.take_if(_CLIENTS)):
+        if line == _START or (asked.get("used") and cursor.match(_CLIENTS)):
             asked = {"clients": 0, "threads": 0}
-        if cursor.is_cut(line.endswith(_WHOLE)) or line == _START:
+        if cursor.warn_if_cut(line.endswith(_WHOLE)) or line == _START:
             continue
         if line.startswith("spawning thread"):
             _ask(asked, cursor.expect(_CLIENTS, "'spawning thread #0: N total client(s). …'"), cursor)
@@ -116,12 +116,12 @@ def parse_h2load(text: str) -> Parsed:
         elif not reports:
             cursor.take_failure(_FAILURE)
         elif not _take(reports[-1], cursor):
-            cursor.pass_over()
+            cursor.skip_unknown()
     expected = "a report of h2load, which begins with 'finished in'"
     if not reports:
-        return cursor.without_report(expected) if cursor.failure or not cursor.number else cursor.fail(expected)
+        return cursor.failed_run(expected) if cursor.failure or not cursor.number else cursor.fail(expected)
     runs = [report | {"runs": [_row(report, cursor.warnings)]} for report in reports]
-    return Parsed("h2load", number_generators(("runs", "latency", "phases"), runs), tuple(cursor.warnings))
+    return Parsed("h2load", with_generator_numbers(("runs", "latency", "phases"), runs), tuple(cursor.warnings))
 
 
 def parse_h2load_log(text: str) -> Parsed:
@@ -202,12 +202,12 @@ def _take(report: dict, cursor: Cursor) -> bool:
                 if match[exact] and abs(printed - run[column]) > 0.006 * printed + 1:
                     cursor.fail(f"a size that is {match[shown]}", match[exact])
             _size(match["head"], cursor)
-    elif cursor.take_if(_COLUMNS):
+    elif cursor.match(_COLUMNS):
         report["has median"] = "median" in cursor.line
-    elif row := cursor.take_if(_ROW):
+    elif row := cursor.match(_ROW):
         _take_times(report, row[1], row[2].split(), cursor)
     else:
-        return cursor.take_if(_QUIC_ROW) is not None
+        return cursor.match(_QUIC_ROW) is not None
     return True
 
 

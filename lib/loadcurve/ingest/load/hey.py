@@ -26,7 +26,7 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
@@ -126,16 +126,16 @@ def parse_hey(text: str) -> Parsed:
             reports[-1].setdefault(heading, [])
         elif not reports:
             cursor.take_failure(_FAILURE)
-        elif cursor.is_cut(_is_whole(line, block)):
+        elif cursor.warn_if_cut(_is_whole(line, block)):
             continue
-        elif cursor.at_end and block == "errors" and (match := cursor.take_if(_ERROR)):
+        elif cursor.at_end and block == "errors" and (match := cursor.match(_ERROR)):
             reports[-1][block].append(("", int(match[1])))  # the count is complete, the message may be cut off
             cursor.warn("the text ends here, perhaps inside the message, which is left out")
         elif not _take(reports[-1], block, cursor):
-            cursor.pass_over()
+            cursor.skip_unknown()
     reports = [each for each in reports if each["fields"] or each.get("codes") or each.get("errors")]
     if not reports:
-        return cursor.without_report("a report of hey, which begins with 'Summary:'")
+        return cursor.failed_run("a report of hey, which begins with 'Summary:'")
     runs = []
     for report in reports:
         run = _run(report, report is reports[-1], cursor.warnings)
@@ -146,7 +146,7 @@ def parse_hey(text: str) -> Parsed:
             "histogram": [row | corrected for row in _classes(report, run["tool"])],
             "phases": _phases(report, run),
         })  # fmt: skip
-    tables = number_generators(("runs", "latency", "histogram", "phases"), runs)
+    tables = with_generator_numbers(("runs", "latency", "histogram", "phases"), runs)
     return Parsed(tables["runs"][0]["tool"], tables, tuple(cursor.warnings))
 
 
@@ -211,7 +211,7 @@ def _take(report: dict, block: str, cursor: Cursor) -> bool:
 
 
 def _take_field(report: dict, cursor: Cursor) -> bool:
-    field = cursor.take_if(_FIELD)
+    field = cursor.match(_FIELD)
     if field is None or (name := _SUMMARY.get(field[1].lower())) is None:
         return False
     if name in report["fields"]:

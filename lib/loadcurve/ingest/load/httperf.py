@@ -19,7 +19,7 @@ What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 import math
 import re
 
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -76,7 +76,7 @@ def parse_httperf(text: str) -> Parsed:
     command = ""
     for line in cursor:
         name = next((name for name in _LINES if line.startswith(name)), "")
-        if name and cursor.is_cut(line.endswith((")", " s"))):
+        if name and cursor.warn_if_cut(line.endswith((")", " s"))):
             continue
         if name:
             tokens = cursor.expect(_PATTERNS[name], f"a line such as {_LINES[name]!r}").groups()
@@ -88,14 +88,14 @@ def parse_httperf(text: str) -> Parsed:
                 cursor.fail("'Total: connections' before it, and each line once")
             read = whole if name in _COUNTS else real
             reports[-1]["lines"][name] = [float(read(token, cursor.number)) for token in tokens]
-        elif cursor.take_if(_COMMAND):
+        elif cursor.match(_COMMAND):
             command = line
         elif not (not cursor.at_end and cursor.take_failure(_FAILURE)) and reports and not line.startswith(_CHATTER):
-            cursor.pass_over()
+            cursor.skip_unknown()
     if not reports:
-        return cursor.without_report("a report of httperf, which begins with 'Total: connections'")
+        return cursor.failed_run("a report of httperf, which begins with 'Total: connections'")
     runs = [{"runs": [_run(report, cursor.warnings)], "phases": _phases(report["lines"])} for report in reports]
-    return Parsed("httperf", number_generators(("runs", "phases"), runs), tuple(cursor.warnings))
+    return Parsed("httperf", with_generator_numbers(("runs", "phases"), runs), tuple(cursor.warnings))
 
 
 def _run(report: dict, warnings: list[str]) -> dict:

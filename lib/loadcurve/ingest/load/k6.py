@@ -21,7 +21,7 @@ What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0
 import math
 import re
 
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -80,10 +80,10 @@ def parse_k6(text: str) -> Parsed:
     block = "TOTAL RESULTS"
     for line in cursor:
         like = _METRIC_LIKE.match(line)
-        if like and cursor.is_cut(False):  # any value can be longer
+        if like and cursor.warn_if_cut(False):  # any value can be longer
             continue
         if like:
-            match = cursor.take_if(_METRIC)
+            match = cursor.match(_METRIC)
             if match is None or not like[2]:
                 cursor.fail(f"{like[1]!r} and its numbers")
             if block != "TOTAL RESULTS":
@@ -99,12 +99,12 @@ def parse_k6(text: str) -> Parsed:
             cursor.take_failure(_FAILURE)
     summaries = [each for each in summaries if {"http_reqs", "http_req_duration"} & each["metrics"].keys()]
     if not summaries:
-        return cursor.without_report("a summary of k6 with http_reqs or http_req_duration")
+        return cursor.failed_run("a summary of k6 with http_reqs or http_req_duration")
     runs = [rows_of(each["metrics"], math.nan, each["line"], cursor.warnings) for each in summaries]
     for run, each in zip(runs, summaries, strict=True):
         if "connections" not in run["runs"][0] and not math.isnan(each["users"]):
             run["runs"][0]["connections"] = int(each["users"])
-    return Parsed("k6", number_generators(TABLES, runs), tuple(cursor.warnings))
+    return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(cursor.warnings))
 
 
 def _numbers(name: str, text: str, cursor: Cursor) -> dict[str, float]:

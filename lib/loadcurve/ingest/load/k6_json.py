@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import number_generators
+from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member
@@ -47,7 +47,7 @@ def parse_k6_json(text: str) -> Parsed:
         if math.isnan(milliseconds):
             milliseconds = _number(member(document, "config.duration", text, False), "duration", text) * 1000
         runs.append(rows_of(metrics, milliseconds / 1000, line, warnings))
-    return Parsed("k6", number_generators(TABLES, runs), tuple(warnings))
+    return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(warnings))
 
 
 def _metrics(document: object, line: int) -> dict[str, Mapping]:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import number_generators
+from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, member, number
@@ -64,7 +64,7 @@ def parse_oha_json(text: str) -> Parsed:
             warnings.append(f"line {line_of('responseTimeHistogram', text)}: the classes do not hold all responses")
         rows = {"runs": [run], "latency": quantiles, "histogram": classes, "phases": _phases(document, text)}
         runs.append(rows)
-    return Parsed("oha", number_generators(("runs", "latency", "histogram", "phases"), runs), tuple(warnings))
+    return Parsed("oha", with_generator_numbers(("runs", "latency", "histogram", "phases"), runs), tuple(warnings))
 
 
 def _quantiles(document: object, text: str) -> list[dict]:

@@ -75,9 +75,9 @@ def parse_siege(text: str) -> Parsed:
     users, version = 0, ""
     for line in cursor:
         like = next((key for key in _NAMES if line.lstrip('{\t "').startswith((f"{key}:", f'{key}"'))), "")
-        if like and cursor.is_cut(line.endswith(_WHOLE)):
+        if like and cursor.warn_if_cut(line.endswith(_WHOLE)):
             continue
-        field = cursor.take_if(_FIELD)
+        field = cursor.match(_FIELD)
         if field and (name := _NAMES.get(field[1])):
             if field[3] and not re.fullmatch(_UNITS[name], field[3]):
                 cursor.fail(f"{name!r} in {_UNITS[name]!r}")
@@ -86,14 +86,14 @@ def parse_siege(text: str) -> Parsed:
             reports[-1]["fields"][name] = (field[2], field[3] or "", cursor.number)
         elif like:
             cursor.fail(f"{like!r} and its number")
-        elif match := cursor.take_if(_USERS):
+        elif match := cursor.match(_USERS):
             users = int(match[1])
-        elif match := cursor.take_if(_VERSION):
+        elif match := cursor.match(_VERSION):
             version = match[1]
         else:
             cursor.take_failure(_FAILURE)
     if not reports:
-        return cursor.without_report("a summary of siege, which begins with 'Transactions:'")
+        return cursor.failed_run("a summary of siege, which begins with 'Transactions:'")
     rows = [{"generator": i, **_run(report, cursor)} for i, report in enumerate(reports)]
     rows = [row | ({"tool_version": version} if version else {}) for row in rows]
     return Parsed("siege", {"runs": rows}, tuple(cursor.warnings), version)

@@ -20,7 +20,7 @@ import math
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -80,7 +80,7 @@ def parse_vegeta(text: str) -> Parsed:
     for _ in cursor:
         block = _take(reports, block, cursor)
     if not reports:
-        return cursor.without_report("a report of vegeta, which begins with 'Requests  [total'")
+        return cursor.failed_run("a report of vegeta, which begins with 'Requests  [total'")
     runs = []
     for report in reports:
         run = {"latency": report["hdr"], "histogram": report["hist"]}
@@ -92,14 +92,14 @@ def parse_vegeta(text: str) -> Parsed:
     names = [name for name in ("runs", "latency", "histogram") if any(name in run for run in runs)]
     if not names:
         raise ParseError(reports[0]["line"], "rows below this heading", reports[0]["heading"])
-    return Parsed("vegeta", number_generators(names, runs), tuple(cursor.warnings))
+    return Parsed("vegeta", with_generator_numbers(names, runs), tuple(cursor.warnings))
 
 
 def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
     """Add a line to the last report, or to a new one; return the block (hist, hdr, errors) that it is in."""
     line, report = cursor.line, reports[-1] if reports else None
     is_row = _ROW_LIKE.match(line)
-    if block != "errors" and (is_row or block) and cursor.is_cut(_WHOLE.fullmatch(line)):
+    if block != "errors" and (is_row or block) and cursor.warn_if_cut(_WHOLE.fullmatch(line)):
         return block
     if cursor.at_end and block != "errors" and not _WHOLE.fullmatch(line):
         return block
@@ -109,12 +109,12 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
             report = _new(reports, cursor)
         report["rows"][name] = ([column.strip() for column in columns.split(",")], values, cursor.number)
         return ""
-    if match := cursor.take_if(_ERRORS):
+    if match := cursor.match(_ERRORS):
         if match[1].strip() and report:
             report["errors"].append(match[1].strip())
         return "errors"
-    plot = cursor.take_if(_HDR)
-    if plot or cursor.take_if(_HIST):
+    plot = cursor.match(_HDR)
+    if plot or cursor.match(_HIST):
         block = "hdr" if plot else "hist"
         # A histogram below a report belongs to the same attack.
         if report is None or block in report["blocks"] or (plot and report["rows"]):
@@ -131,7 +131,7 @@ def _take(reports: list[dict], block: str, cursor: Cursor) -> str:
     elif block == "errors":
         report["errors"].append(line)
     else:
-        cursor.pass_over()
+        cursor.skip_unknown()
     return block
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.cursor import number_generators
+from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole
@@ -43,7 +43,7 @@ def parse_vegeta_json(text: str) -> Parsed:
         {"runs": [_run(document, text)], "latency": _latencies(document, text), "histogram": _classes(document, text)}
         for document, _ in documents
     ]
-    tables = number_generators(("runs", "latency", "histogram"), runs)
+    tables = with_generator_numbers(("runs", "latency", "histogram"), runs)
     return Parsed("vegeta", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
 
 

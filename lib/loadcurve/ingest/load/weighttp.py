@@ -16,7 +16,7 @@ What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
 
 import re
 
-from loadcurve.ingest.cursor import Cursor, number_generators
+from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.weighttp_json import Run, is_silent, take_json
@@ -83,9 +83,9 @@ def parse_weighttp(text: str) -> Parsed:
     cursor = Cursor(text, "weighttp", lambda raw: " ".join(raw.strip()[:4000].split()))
     runs = _read(cursor)
     if not runs:
-        return cursor.without_report("a result of weighttp")
+        return cursor.failed_run("a result of weighttp")
     rows = [{"runs": [_row(run, cursor.warnings)], "phases": run.phases, "latency": run.latency} for run in runs]
-    tables = number_generators(("runs", "phases", "latency"), rows)
+    tables = with_generator_numbers(("runs", "phases", "latency"), rows)
     return Parsed("weighttp", tables, tuple(cursor.warnings), runs[0].version)
 
 
@@ -104,24 +104,24 @@ def _read(cursor: Cursor) -> list[Run]:
             continue
         if match := _COMMAND.search(line[:2000]):
             command = int(match[1])
-        if match := cursor.take_if(_BANNER):
+        if match := cursor.match(_BANNER):
             run = _current(runs, cursor, last and (last.ended or last.threads))
             run.version, run.command, command = match[1] or "", command, 0
-        elif match := cursor.take_if(_THREAD):
+        elif match := cursor.match(_THREAD):
             run = _current(runs, cursor, last and (last.ended or "finished" in last.result))
             run.threads.append((int(match[1]), int(match[2])))
         elif _FINISHED.match(line) or (in_result and line.startswith(_STARTS)):
             _take_result(runs, cursor)
-        elif cursor.take_if(_ERROR):
+        elif cursor.match(_ERROR):
             run = _current(runs, cursor, last and last.ended and not last.errors)
-            run.errors.append(("" if cursor.at_end and not cursor.take_if(_CLOSED) else line, cursor.number))
-        elif cursor.take_if(_USAGE):
+            run.errors.append(("" if cursor.at_end and not cursor.match(_CLOSED) else line, cursor.number))
+        elif cursor.match(_USAGE):
             usage = True
             run = _current(runs, cursor, last and last.result)
             run.errors = run.errors or [(line, cursor.number)]
-        elif match := cursor.take_if(_VERSION):
+        elif match := cursor.match(_VERSION):
             _current(runs, cursor, False).version = match[1]
-        elif not (cursor.take_if(_CHATTER) or is_noise(line)):
+        elif not (cursor.match(_CHATTER) or is_noise(line)):
             if in_result and re.search("[0-9]", line):
                 cursor.fail("the next line of a result of weighttp")
             cursor.warn(f"{line[:60]!r} not understood, passed over")
@@ -142,8 +142,8 @@ def _take_result(runs: list[Run], cursor: Cursor) -> None:
         for (name, pattern), start in zip(_RESULT.items(), _STARTS, strict=True)
         if cursor.line.startswith(start)
     )
-    match = cursor.take_if(pattern)
-    if match is None and cursor.is_cut(False):
+    match = cursor.match(pattern)
+    if match is None and cursor.warn_if_cut(False):
         return
     match = match or cursor.fail(f"the line {name!r} of a result of weighttp")
     run = _current(runs, cursor, name == "finished" and runs and "finished" in runs[-1].result)

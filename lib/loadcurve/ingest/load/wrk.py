@@ -98,7 +98,7 @@ def _parse(text: str, default: str) -> Parsed:
     if not runs and reader.otherwise:
         runs.append({"generator": 0, "tool": default, "status": "failed", "reason": reader.otherwise})
     if not runs:
-        return reader.cursor.without_report("a wrk report")
+        return reader.cursor.failed_run("a wrk report")
     tool = next((row["tool"] for row in runs if "tool" in row), default)
     return Parsed(tool, {"runs": runs, "latency": latency}, tuple(warnings), reader.version)
 

@@ -151,7 +151,7 @@ class Reader:
     # Each of these takes the lines that begin with certain words, and returns False for a line of another program.
 
     def _take_heading(self, line: str) -> bool:
-        match = self.cursor.take_if(_HEADING)
+        match = self.cursor.match(_HEADING)
         if match is None:
             return False
         duration, requests, url, rest = match.groups()
@@ -182,7 +182,7 @@ class Reader:
         return True
 
     def _take_sizes(self, line: str) -> bool:
-        match = self.cursor.take_if(_SIZES)
+        match = self.cursor.match(_SIZES)
         heading = self._heading if self._heading and "threads" not in self._heading.facts else None
         if match is None:
             return self.cursor.fail("'N threads and N connections'") if heading else False
@@ -261,7 +261,7 @@ class Reader:
         return True
 
     def _take_totals(self, line: str) -> bool:
-        match = self.cursor.take_if(_TOTAL)
+        match = self.cursor.match(_TOTAL)
         if match is None:
             if self._report is not None and not self._report.ended and " read" in line:
                 self.cursor.fail("'N requests in T, S read'")
