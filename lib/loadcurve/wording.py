@@ -27,7 +27,7 @@ def fill_text(text: str, quantities: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> fill_text("{rate:rps 2} in {wait_s}: {gain:+.1%}", {"rate": 41418.4, "wait_s": 0.0123, "gain": -0.052})
-    '41 k/s in 12.3 ms: −5.2 %'
+    '41,000 requests/s in 12.3 ms: −5.2 %'
     """
     try:
         parts = [(before, name, form) for before, name, form, _ in Formatter().parse(text)]

@@ -984,7 +984,7 @@ def test_plot_reported_rates():
     ax = draw("plot_reported_rates")
     assert [bar.get_width() for bar in ax.patches] == [300, 659]
     assert [line.get_marker() for line in ax.lines] == [">"], "open to the right where more is possible"
-    assert {"≥ 300/s", "659/s", "one", "both"} == set(labels(ax))
+    assert {"≥ 300 requests/s", "659 requests/s", "one", "both"} == set(labels(ax))
     assert ax.get_xlim()[0] == 0 and ax.yaxis_inverted(), "the first case is on top"
 
 

@@ -49,7 +49,7 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     ...     "check": ["abs(counted_rps * response_s - 1) < 0.01"],
     ...     "evidence": ["1 / {response_s} against {counted_rps}."], "because": [""], "settles": [""]})
     >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc[0].tolist()
-    ['confirmed', '1 / 45.0 ms against 22.2/s.']
+    ['confirmed', '1 / 45.0 ms against 22.2 requests/s.']
     """
     row = pd.DataFrame([dict(quantities)])
     judged = []

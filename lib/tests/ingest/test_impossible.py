@@ -81,7 +81,7 @@ def test_a_report_that_cannot_be_is_kept_and_warned_of(case, right, wrong, said)
 
 def test_a_rate_that_is_not_the_requests_of_the_time():
     row = {"generator": 0, "requests": 1000, "duration_s": 10.0, "throughput_rps": 500.0}
-    assert "500/s over 10.0 s is not the 1,000 requests" in contradictions(Parsed("siege", {"runs": [row]}))[0]
+    assert "500 requests/s over 10.0 s is not the 1,000 requests" in contradictions(Parsed("siege", {"runs": [row]}))[0]
     assert contradictions(Parsed("siege", {"runs": [{**row, "throughput_rps": 101.0}]})) == []
 
 

@@ -103,7 +103,9 @@ def test_what_the_tool_reports_is_what_the_server_counted(tool, server, tmp_path
     flying = 8 if load.duration_s else 0
     assert row["requests"] <= len(seen) <= row["requests"] + flying
     assert load.duration_s or row["requests"] == 1000
-    assert len({connection for _, connection, *_ in seen}) == 8, "each connection was kept"
+    connections = len({connection for _, connection, *_ in seen})
+    # Go's client dials while it waits for an idle connection, and may then use either (net/http, Transport.getConn).
+    assert connections == 8 or (tool == "hey" and 8 < connections <= 16), "each connection was kept"
     assert Counter(method for method, *_ in seen) == {"GET": len(seen)}
 
 

@@ -160,4 +160,4 @@ def test_what_the_data_do_not_show_is_said():
     smooth = fit_law(LAWS["saturating"], [1, 2, 4, 8, 16, 32], [10, 20, 40, 80, 160, 320])
     assert smooth.values()[1] == np.inf
     assert np.isnan(smooth.parameters["sharpness"].lo)
-    assert any(warning.startswith("sharpness has no influence") for warning in smooth.warnings)
+    assert any(warning.startswith("sharpness does not affect the fit") for warning in smooth.warnings)
