@@ -7,7 +7,8 @@ with decimals, are that number without the separators, with a warning.  Left as 
 
 import re
 
-_SOME = re.compile(r"[1-9][0-9]{0,2}[,'’_][0-9]{3}")
+# One pattern for each separator, which it begins with: a search for one character is many times faster than others.
+_SOME = {separator: re.compile(rf"{separator}(?<=[0-9].)[0-9]{{3}}") for separator in ",'’_"}
 _GROUPED = re.compile(
     r"(?<![^\s(])((?:[A-Za-z][A-Za-z_/-]{0,30}[=:])?)"  # bytes=, (Connect:
     r"([1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:['’][0-9]{3})+|(?:_[0-9]{3})+)(?:\.[0-9]+)?)"
@@ -27,12 +28,12 @@ def without_separators(text: str) -> tuple[str, list[str]]:
     >>> warnings
     ["line 1: thousands separators are taken off, as in '1,234'; also in line 2"]
     """
-    if not _SOME.search(text):
+    if not _has_some(text):
         return text, []
     lines = text.split("\n")
     first, changed = "", []
     for at, line in enumerate(lines):
-        if not _SOME.search(line):
+        if not _has_some(line):
             continue
         if found := _GROUPED.search(line):
             first = first or found[2]
@@ -45,3 +46,8 @@ def without_separators(text: str) -> tuple[str, list[str]]:
     also = f"; also in line{'s' * (len(changed) > 2)} {more}" if more else ""
     also += f" and {others} more" if others > 0 else ""
     return "\n".join(lines), [f"line {changed[0]}: thousands separators are taken off, as in {first!r}{also}"]
+
+
+def _has_some(text: str) -> bool:
+    """Whether a digit, a separator and three digits follow each other anywhere."""
+    return any(separator in text and pattern.search(text) for separator, pattern in _SOME.items())

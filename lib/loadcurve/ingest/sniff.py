@@ -15,6 +15,7 @@ from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
 
 _MANY_LINES = 1_000_000
+_SAMPLE = 1 << 12  # characters
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
 _HEADING_LINES = 10  # prompts, times and empty lines between two parts
 _HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
@@ -85,6 +86,12 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
 
 def _check_lines(text: str) -> None:
     """Refuse more than a million lines with fewer than eight characters on average: parsers would warn of each."""
+    if len(text) <= _MANY_LINES:
+        return
+    # A sixteenth of the text shows whether it is worth counting.
+    sampled = sum(text.count("\n", at, at + _SAMPLE) for at in range(0, len(text), 16 * _SAMPLE))
+    if 2 * _SHORTEST_MEAN * 16 * sampled < len(text):
+        return
     lines = text.count("\n")
     if lines > _MANY_LINES and len(text) < _SHORTEST_MEAN * lines:
         expected = f"lines of at least {_SHORTEST_MEAN} characters on average"
