@@ -80,7 +80,7 @@ def checkout(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small_study() -> Study:
     return Study(
         study="small",
