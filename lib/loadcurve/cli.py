@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
 
-class Form(StrEnum):
+class OutputFormat(StrEnum):
     """Output formats of `loadcurve ingest`."""
 
     json = "json"
@@ -59,12 +59,12 @@ def launch(
     from loadcurve.launching import launch as launch_study
 
     folder = paths.study_folder(study)
-    held = read_checked(folder)
+    found = read_checked(folder)
     changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
     if seconds is not None:
-        changes["load"] = {**held.load, "duration_s": seconds}
+        changes["load"] = {**found.load, "duration_s": seconds}
     if plan:
-        planned = replace(held, **changes)
+        planned = replace(found, **changes)
         for line in describe(planned):
             typer.echo(line)
         for line in describe_obstacles(planned, public=public):
@@ -72,7 +72,7 @@ def launch(
         return
     target = paths.studies() / name if name else paths.record_folder(folder)
     try:
-        launch_study(replace(held, **changes), target, public=public)
+        launch_study(replace(found, **changes), target, public=public)
     except KeyboardInterrupt as interrupt:
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
@@ -101,7 +101,7 @@ def clean() -> None:
 def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")],
     tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; detected from each text by default.")] = None,
-    form: Annotated[Form, typer.Option("--format", help="json prints one line per file.")] = Form.json,
+    form: Annotated[OutputFormat, typer.Option("--format", help="json prints one line per file.")] = OutputFormat.json,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet, one file per table.")
     ] = None,
@@ -124,7 +124,7 @@ def ingest(
     from loadcurve.ingest.hints import Hints
     from loadcurve.ingest.servers.access_layout import layout_of_format
 
-    if (output is None) != (form is Form.json):
+    if (output is None) != (form is OutputFormat.json):
         raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
     if log_format:
         layout_of_format(log_format)  # one error, not one per file
@@ -185,8 +185,8 @@ def tidy(
             refused += 1
             typer.echo(str(error), err=True)
             continue
-        named = study if isinstance(study, str) else paths.shown(study)
-        typer.echo(f"{named}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
+        label = study if isinstance(study, str) else paths.shown(study)
+        typer.echo(f"{label}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
     if refused:
         raise typer.Exit(1)
 
@@ -212,9 +212,9 @@ def run(
         except yaml.YAMLError as error:
             raise LoadcurveError(f"parameter {key} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
     batch.quiet()
-    as_it_stands = not given and output is None
-    place = paths.build() / ("notebooks" if as_it_stands else "draft") / notebook.name
-    written = batch.run_notebook(notebook, output or place, given, publish=as_it_stands, report=_note)
+    publish = not given and output is None
+    default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
+    written = batch.run_notebook(notebook, output or default, given, publish=publish, report=_note)
     typer.echo(paths.shown(written))
 
 

@@ -14,7 +14,7 @@ from loadcurve.errors import ParseError
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_BITS = 1000  # of a whole number that a float can hold
+_MAX_BITS = 1000  # of a whole number that a float can hold
 
 
 class Decoder(json.JSONDecoder):
@@ -56,8 +56,8 @@ class Decoder(json.JSONDecoder):
     def warnings(self, line: int) -> list[str]:
         """Return a warning for each key noted since the last call; `line` is where the JSON begins."""
         keys, self.repeated = self.repeated, []
-        said = "occurs twice in an object of this JSON; its last value is used"
-        return [f"line {line}: the key {key[:60]!r} {said}" for key in keys]
+        reason = "occurs twice in an object of this JSON; its last value is used"
+        return [f"line {line}: the key {key[:60]!r} {reason}" for key in keys]
 
 
 def load_json(text: str, expected: str, warnings: list[str]) -> object:
@@ -94,7 +94,7 @@ def load_json(text: str, expected: str, warnings: list[str]) -> object:
     return document
 
 
-def member(document: object, path: str, text: str, required: bool = True) -> Any:
+def value_at(document: object, path: str, text: str, required: bool = True) -> Any:
     """Return the value at a dotted path of a JSON document, None where it is absent or null and not required.
 
     Raises
@@ -112,7 +112,7 @@ def member(document: object, path: str, text: str, required: bool = True) -> Any
     return found
 
 
-def number(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
+def number_at(document: object, path: str, text: str, required: bool = True, least: float = 0.0) -> float:
     """Return the number at a dotted path of a JSON document as float; NaN where it is absent or null.
 
     Raises
@@ -120,17 +120,17 @@ def number(document: object, path: str, text: str, required: bool = True, least:
     ParseError
         Where it is not a finite number of at least `least`, or is required and absent.
     """
-    value = member(document, path, text, required)
+    value = value_at(document, path, text, required)
     if value is None:
         return math.nan
-    counted = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < _MOST_BITS
+    counted = isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < _MAX_BITS
     if not (counted or (isinstance(value, float) and math.isfinite(value))) or value < least:
         got = str(value) if counted or isinstance(value, bool | float | str) else "no number, or one too large"
         raise ParseError(line_of(path, text), f"a number of at least {least:g} for {path!r}", got)
     return float(value)
 
 
-def whole(document: object, path: str, text: str) -> int:
+def integer_at(document: object, path: str, text: str) -> int:
     """Return the whole number at a dotted path of a JSON document.
 
     Raises
@@ -138,15 +138,15 @@ def whole(document: object, path: str, text: str) -> int:
     ParseError
         Where it is absent, or not a whole number of at least 0.
     """
-    value = number(document, path, text)
+    value = number_at(document, path, text)
     if value != int(value) or value >= 2**63:
         raise ParseError(line_of(path, text), f"a whole number for {path!r}", str(value))
     return int(value)
 
 
-def whole_if_any(document: object, path: str, text: str) -> int | None:
-    """Return what `whole` returns, but None where the number is absent or null."""
-    return None if member(document, path, text, required=False) is None else whole(document, path, text)
+def optional_integer_at(document: object, path: str, text: str) -> int | None:
+    """Return what `integer_at` returns, but None where the number is absent or null."""
+    return None if value_at(document, path, text, required=False) is None else integer_at(document, path, text)
 
 
 def instant(value: str, path: str, text: str) -> "pd.Timestamp":
@@ -178,12 +178,27 @@ def line_of(path: str, text: str) -> int:
 
 
 def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[str]]:
-    """Return every JSON document of a text with its line, and warnings; text between them is skipped.
+    r"""Return the JSON documents of a text, each with the line where it begins, and warnings.
+
+    A document begins with ``{`` or ``[`` at the start of a line; text before, between and after documents is skipped.
+
+    Parameters
+    ----------
+    text : str
+        Documents one after the other, such as JSON lines, or one document.
+    expected : str
+        Expected text in an error, such as ``JSON of vegeta``.
 
     Raises
     ------
     ParseError
-        Where there is none, or the first is not JSON; a later one that is cut or garbled is a warning.
+        Where there is no document, or the first is not JSON.  Where a later one is not, a warning says so, and the
+        documents before it are returned.
+
+    Examples
+    --------
+    >>> each_json('{"a": 1}\n{"a": 2}\n{"a": ', "JSON of a tool")
+    ([({'a': 1}, 1), ({'a': 2}, 2)], ['line 3: not JSON from here on, so left out'])
     """
     found: list[tuple[object, int]] = []
     warnings: list[str] = []
@@ -199,9 +214,9 @@ def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[
         except (RecursionError, ValueError) as error:
             if not found:
                 at = error.pos if isinstance(error, json.JSONDecodeError) else at
-                said = error.msg if isinstance(error, json.JSONDecodeError) else f"{type(error).__name__}"
+                problem = error.msg if isinstance(error, json.JSONDecodeError) else f"{type(error).__name__}"
                 got = text[at : at + 40].split("\n")[0] or "the end of the text"
-                raise ParseError(text.count("\n", 0, at) + 1, f"{expected}: {said}", got) from None
+                raise ParseError(text.count("\n", 0, at) + 1, f"{expected}: {problem}", got) from None
             warnings.append(f"line {line}: not JSON from here on, so left out")
             break
         found.append((document, line))

@@ -41,8 +41,8 @@ class Lines:
         self.time = pd.NaT
         self._timezone = timezone
         self._strays = Strays(tool)
-        self._said: list[str] = []
-        self._open = len(self.all) if self.all[-1] else 0
+        self._warnings: list[str] = []
+        self._open_line = len(self.all) if self.all[-1] else 0
         self._inside = text[-1:].strip() != ""
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Lines:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings so far."""
-        return (*self._said, *self._strays.warnings)
+        return (*self._warnings, *self._strays.warnings)
 
     @property
     def stamp(self) -> dict[str, object]:
@@ -60,11 +60,11 @@ class Lines:
 
     def warn(self, number: int, sentence: str) -> None:
         """Add a warning about a line."""
-        self._said.append(f"line {number}: {sentence}")
+        self._warnings.append(f"line {number}: {sentence}")
 
     def is_time(self, at: int) -> bool:
         """Whether the line at an index is a time, which then holds for the lines below."""
-        time = instant(self.all[at], at + 1, self._timezone, self._said)
+        time = instant(self.all[at], at + 1, self._timezone, self._warnings)
         if time is None:
             return False
         self.time = utc([time])[0]
@@ -78,9 +78,9 @@ class Lines:
 
     def is_open(self, at: int) -> bool:
         """Whether the text ends in this line, without its newline, so that the line may be cut."""
-        return at + 1 == self._open
+        return at + 1 == self._open_line
 
-    def closed(self, at: int, tokens: list[str]) -> list[str]:
+    def without_cut_token(self, at: int, tokens: list[str]) -> list[str]:
         """Tokens of a line without the last one if the text ends right after it, and a warning if so."""
         if not self.is_open(at) or not self._inside or not tokens:
             return tokens

@@ -23,7 +23,7 @@ import pandas as pd
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERNELS_ROW, Flows, check_heading
 from loadcurve.ingest.balancers.ipvsadm_fields import is_kernels
-from loadcurve.ingest.balancers.ipvsadm_rules import daemon, local_address, rule, timeouts
+from loadcurve.ingest.balancers.ipvsadm_rules import daemon_rows, local_address_rows, rule_row, timeout_rows
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
 from loadcurve.ingest.balancers.lists import is_chatter, time_of
 from loadcurve.ingest.form import Form
@@ -295,22 +295,22 @@ class _Reader:
             if len(line.split()) < 5:
                 return
         self.tables.add("balancer")
-        row = rule(line, number, self.rules)
+        row = rule_row(line, number, self.rules)
         self.listing.rows.append(row if self.listing.time is None else row | {"time": self.listing.time})
         self._row()
 
     def _timeout(self, line: str, number: int) -> None:
-        self._count(timeouts(line, number) if number != self.listing.last else [])
+        self._count(timeout_rows(line, number) if number != self.listing.last else [])
 
     def _daemon(self, line: str, number: int) -> None:
-        self._count(daemon(line, number) if number != self.listing.last or line.endswith(")") else [])
+        self._count(daemon_rows(line, number) if number != self.listing.last or line.endswith(")") else [])
 
     def _local(self, line: str, number: int) -> None:
         self._begin("local", "counters", number)
 
     def _local_row(self, line: str, number: int) -> None:
         if number != self.listing.last:
-            rows, self.virtual = local_address(line, number, self.virtual)
+            rows, self.virtual = local_address_rows(line, number, self.virtual)
             self._count(rows)
             self._row()
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, place
+from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, split_endpoint
 from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, flow_table
 
 _ENTRY = re.compile(
@@ -83,8 +83,8 @@ class Flows:
             return False
         state = match["state"] or match["state2"]
         expires: int | None = int(match["minutes"]) * 60 + int(match["seconds"])
-        ends = [part for name in ("client", "virtual") for part in place(match[name], number, [], cut=False)]
-        server = (None, None) if match["server"] is None else place(match["server"], number, [], cut=False)
+        ends = [part for name in ("client", "virtual") for part in split_endpoint(match[name], number, [], cut=False)]
+        server = (None, None) if match["server"] is None else split_endpoint(match["server"], number, [], cut=False)
         reply: tuple = (None, None)
         if _HEX.fullmatch(state):
             self._warnings.append(f"line {number}: ipvsadm took an address for the state {state}; its time is a port")
@@ -100,7 +100,7 @@ class Flows:
         if match is None:
             raise ParseError(number, "a connection of DPVS", line)
         names = ("client", "virtual", "server", "local")
-        ends = [part for name in names for part in place(match[name], number, [], cut=False)]
+        ends = [part for name in names for part in split_endpoint(match[name], number, [], cut=False)]
         protocol = None if match["protocol"] == "--" else match["protocol"].upper()
         other = f"lcore {match['core']}"
         self.rows.append((self.time, "ipvsadm", protocol, match["state"], int(match["seconds"]), *ends, other))

@@ -73,7 +73,7 @@ def hex_port(token: str, line: int) -> str:
     return str(int(token, 16))
 
 
-def place(
+def split_endpoint(
     token: str, line: int, warnings: list[str], cut: bool = True, hexadecimal: bool = False
 ) -> tuple[str | None, str | None]:
     """Return address and port of ``address:port``; None for what is missing there.
@@ -93,9 +93,9 @@ def place(
 
     Examples
     --------
-    >>> place("[2001:db8::1]:80", 1, []), place("C6120009:0050", 1, [], hexadecimal=True)
+    >>> split_endpoint("[2001:db8::1]:80", 1, []), split_endpoint("C6120009:0050", 1, [], hexadecimal=True)
     (('2001:db8::1', '80'), ('198.18.0.9', '80'))
-    >>> place("ip-192-168-144-101.ap-southe", 1, said := []), said
+    >>> split_endpoint("ip-192-168-144-101.ap-southe", 1, warnings := []), warnings
     (('ip-192-168-144-101.ap-southe', None), ["line 1: 'ip-192-168-144-101.ap-southe' is cut: its port is missing"])
     """
     if hexadecimal:

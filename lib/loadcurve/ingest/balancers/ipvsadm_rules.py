@@ -8,7 +8,7 @@ What prints them (ipvsadm 1.31, ``print_service_entry`` with FMT_RULE, ``list_ti
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import place
+from loadcurve.ingest.balancers.ipvsadm_fields import split_endpoint
 
 _TIMEOUT = re.compile(r"Timeout \(tcp tcpfin udp\): ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})")
 _DAEMON = re.compile(
@@ -25,8 +25,8 @@ _ALONE = {"-6": "IPv6", "-o": "ops", "ops": "ops"}
 _FLAG = {"-M": "mask", "--pe": "pe", "pe": "pe", "-b": "sched-flags"}
 
 
-def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
-    """Row of `balancer` from a line of ``ipvsadm -S``.
+def rule_row(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
+    """Return a row of `balancer` from a line of ``ipvsadm -S``.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
 
     Examples
     --------
-    >>> rule("-A -f 3 -s wrr -p 60", 1, services := {})["flags"]
+    >>> rule_row("-A -f 3 -s wrr -p 60", 1, services := {})["flags"]
     'persistent 60'
-    >>> row = rule("-a -f 3 -r 198.18.0.3:80 -m -w 5", 2, services)
+    >>> row = rule_row("-a -f 3 -r 198.18.0.3:80 -m -w 5", 2, services)
     >>> row["service"], row["scheduler"], row["server_address"], row["forward"], row["weight"]
     ('3', 'wrr', '198.18.0.3', 'Masq', 5)
     """
@@ -53,7 +53,7 @@ def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
     if protocol == "FWM":
         shared["service"] = name
     else:
-        shared["virtual_address"], shared["virtual_port"] = place(name, number, [], cut=False)
+        shared["virtual_address"], shared["virtual_port"] = split_endpoint(name, number, [], cut=False)
     row: dict = {"tool": "ipvsadm", "kind": "service" if kind == "-A" else "server", **shared}
     flags: list[str] = []
     rest = iter(words)
@@ -69,7 +69,7 @@ def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
         elif word == "-s":
             row["scheduler"] = value
         elif word == "-r":
-            row["server_address"], row["server_port"] = place(value, number, [], cut=False)
+            row["server_address"], row["server_port"] = split_endpoint(value, number, [], cut=False)
         elif word in ("-w", "-x", "-y", "-p"):
             if not re.fullmatch(r"[0-9]{1,10}", value):
                 raise ParseError(number, f"a whole number after {word}", value)
@@ -91,12 +91,13 @@ def rule(line: str, number: int, services: dict[tuple[str, str], dict]) -> dict:
     return row
 
 
-def timeouts(line: str, number: int) -> list[dict]:
-    """Rows of `counters` from the line of ``ipvsadm -l --timeout``.
+def timeout_rows(line: str, number: int) -> list[dict]:
+    """Return rows of `counters` from the line of ``ipvsadm -l --timeout``.
 
     Examples
     --------
-    >>> [(row["counter"], row["value"], row["unit"]) for row in timeouts("Timeout (tcp tcpfin udp): 900 120 300", 1)]
+    >>> rows = timeout_rows("Timeout (tcp tcpfin udp): 900 120 300", 1)
+    >>> [(row["counter"], row["value"], row["unit"]) for row in rows]
     [('tcp', 900, 's'), ('tcpfin', 120, 's'), ('udp', 300, 's')]
     """
     match = _TIMEOUT.fullmatch(line)
@@ -108,12 +109,13 @@ def timeouts(line: str, number: int) -> list[dict]:
     ]
 
 
-def daemon(line: str, number: int) -> list[dict]:
-    """Rows of `counters` from a line of ``ipvsadm -l --daemon``; the item is the interface and the group.
+def daemon_rows(line: str, number: int) -> list[dict]:
+    """Return rows of `counters` from a line of ``ipvsadm -l --daemon``; the item is the interface and the group.
 
     Examples
     --------
-    >>> [(row["item"], row["counter"], row["value"]) for row in daemon("backup sync daemon (mcast=eth0, syncid=2)", 1)]
+    >>> rows = daemon_rows("backup sync daemon (mcast=eth0, syncid=2)", 1)
+    >>> [(row["item"], row["counter"], row["value"]) for row in rows]
     [('eth0', 'syncid', 2)]
     """
     match = _DAEMON.fullmatch(line)
@@ -132,12 +134,12 @@ def daemon(line: str, number: int) -> list[dict]:
     return rows
 
 
-def local_address(line: str, number: int, virtual: str) -> tuple[list[dict], str]:
-    """Rows of `counters` from a line of DPVS's ``ipvsadm -G``, and the service it belongs to.
+def local_address_rows(line: str, number: int, virtual: str) -> tuple[list[dict], str]:
+    """Return rows of `counters` from a line of DPVS's ``ipvsadm -G``, and the service it belongs to.
 
     Examples
     --------
-    >>> local_address("192.168.88.241       0          8", 3, "[2001::2]:80")[0][1]["value"]
+    >>> local_address_rows("192.168.88.241       0          8", 3, "[2001::2]:80")[0][1]["value"]
     8
     """
     if match := _VIRTUAL.fullmatch(line):

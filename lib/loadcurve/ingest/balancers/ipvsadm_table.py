@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, place
+from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, split_endpoint
 from loadcurve.ingest.balancers.lists import scaled
 
 _COLUMNS = {
@@ -119,7 +119,7 @@ class Listing:
         if is_kernels(name) if not self.hexadecimal else not is_hexadecimal(name):
             expected = "C6120009:0050" if self.hexadecimal else "198.18.0.9:80"
             raise ParseError(number, f"an address such as {expected}, as in the rest of this list", name)
-        return place(name, number, self.warnings, hexadecimal=self.hexadecimal)
+        return split_endpoint(name, number, self.warnings, hexadecimal=self.hexadecimal)
 
     def _append(self, row: dict) -> None:
         if self.time is not None:

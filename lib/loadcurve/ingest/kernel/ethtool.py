@@ -69,7 +69,7 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
             queue = "" if _NOT_OF_QUEUE.match(match[1]) else queue
             if _QUEUE.fullmatch(match[1]):
                 queue = f"{match[1]}: {match[2]}: "
-            elif tokens := lines.closed(at, [match[2]]):
+            elif tokens := lines.without_cut_token(at, [match[2]]):
                 name = queue + match[1]
                 value = counter(tokens[0], at + 1)
                 rows += counter_rows(lines, "ethtool", "NIC statistics", interface, [(name, value)])

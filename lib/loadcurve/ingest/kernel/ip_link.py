@@ -84,7 +84,7 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
     if len(tokens) != len(names) and not lines.is_open(at):
         raise ParseError(at + 1, f"{len(names)} numbers: {', '.join(names)}", lines.all[at])
     values = []
-    for token in lines.closed(at, tokens):
+    for token in lines.without_cut_token(at, tokens):
         if short := _SHORT.fullmatch(token):
             values.append(float(short[1]) * (1024.0 if short[3] else 1000.0) ** _POWER[short[2]])
         else:

@@ -73,7 +73,7 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
             if daemon and len(rate) < 20:
                 rows += counter_rows(lines, "nstat", _protocol(name), "", [(name, float(rate))], "per_s")
         elif lines.is_open(at) and _ROW_LIKE.fullmatch(line):
-            lines.closed(at, [line])
+            lines.without_cut_token(at, [line])
         elif line and not lines.is_time(at):
             lines.stray(at)
     if not rows and not found:

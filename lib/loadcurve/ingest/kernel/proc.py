@@ -11,28 +11,28 @@ from collections.abc import Callable
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.kernel.proc_interrupts import Interrupts, read_counts, read_counts_without_header
-from loadcurve.ingest.kernel.proc_net import read_devices, read_named, read_pairs, read_sockets, read_softnet
-from loadcurve.ingest.kernel.proc_system import read_load, read_memory, read_stat
-from loadcurve.ingest.kernel.proc_tcp import read_sockets_in_hexadecimal
+from loadcurve.ingest.kernel.proc_interrupts import take_counts, take_counts_without_header
+from loadcurve.ingest.kernel.proc_net import take_devices, take_named, take_pairs, take_sockets, take_softnet
+from loadcurve.ingest.kernel.proc_rows import ProcRows
+from loadcurve.ingest.kernel.proc_system import take_load, take_memory, take_stat
+from loadcurve.ingest.kernel.proc_tcp import take_sockets_in_hexadecimal
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines
 
-Rows = dict[str, list[dict]]
-_FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, Rows, Interrupts], int]], ...] = tuple(
+_FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...] = tuple(
     (re.compile(shape), reader)
     for shape, reader in (
-        (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", read_counts),
-        (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", read_counts_without_header),
-        (r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}", read_softnet),
-        (r"Inter-\|[ \t]*Receive", read_devices),
-        (r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]", read_pairs),
-        (r"(?:Ip6InReceives|ifIndex)[ \t]+[0-9]+$", read_named),
-        (r"sockets:[ \t]+used[ \t]|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?:[ \t]+inuse[ \t]", read_sockets),
-        (r"sl[ \t]+local_address[ \t]+rem", read_sockets_in_hexadecimal),
-        (r"MemTotal:[ \t]", read_memory),
-        (r"cpu[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]", read_stat),
-        (r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+$", read_load),
+        (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", take_counts),
+        (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", take_counts_without_header),
+        (r"[0-9a-f]{8}(?:[ \t]+[0-9a-f]{8}){8}", take_softnet),
+        (r"Inter-\|[ \t]*Receive", take_devices),
+        (r"(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|Sctp|TcpExt|IpExt|MPTcpExt):[ \t]+[A-Z]", take_pairs),
+        (r"(?:Ip6InReceives|ifIndex)[ \t]+[0-9]+$", take_named),
+        (r"sockets:[ \t]+used[ \t]|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?:[ \t]+inuse[ \t]", take_sockets),
+        (r"sl[ \t]+local_address[ \t]+rem", take_sockets_in_hexadecimal),
+        (r"MemTotal:[ \t]", take_memory),
+        (r"cpu[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]", take_stat),
+        (r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+$", take_load),
     )
 )
 
@@ -64,14 +64,13 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
     [[24, 22, 14087]]
     """
     lines = Lines(text, "proc", timezone)
-    rows: Rows = {}
-    interrupts = Interrupts()
+    rows = ProcRows()
     at, found = 0, False
     while at < len(lines):
         line = lines.all[at]
         reader = next((read for shape, read in _FILES if shape.match(line)), None) if line else None
         if reader is not None:
-            start, at = at, reader(lines, at, rows, interrupts)
+            start, at = at, reader(lines, at, rows)
             if at == start:
                 raise ParseError(at + 1, "a line of this file of /proc", line)
             found = True
@@ -79,9 +78,9 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
         if line and not lines.is_time(at):
             lines.stray(at)
         at += 1
-    tables = {"interrupts": interrupts.table()} if len(interrupts) else {}
+    tables = {"interrupts": rows.interrupts.table()} if len(rows.interrupts) else {}
     tables |= {
-        name: table for name, table in rows.items() if table or name == "connections"
+        name: table for name, table in rows.tables.items() if table or name == "connections"
     }  # a list without sockets is a result
     if not tables:
         at = next((i for i, line in enumerate(lines.all) if line), 0)

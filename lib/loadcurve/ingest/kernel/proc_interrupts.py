@@ -8,9 +8,8 @@ Counts are since the start of the machine, 32 bits wide in most kernels, so they
 
 import re
 
-import pandas as pd
-
 from loadcurve.errors import ParseError
+from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.plain_lines import Lines
 
 # The kernel pads a count to ten characters, so one of ten digits follows the colon without a blank: "IPI0:2768808080".
@@ -18,34 +17,9 @@ _ROW = re.compile(r"(\S{1,20}?):(?:(?:[ \t]+|(?=[0-9]{10}[ \t]))(.*))?")
 _HARD = re.compile(r"[0-9]+|[A-Z][A-Z/]{1,4}[0-9]{0,3}|C[0-9]{2}|Err")
 _SOFT = re.compile(r"[A-Z_]{2,12}")
 _COUNT = re.compile(r"[0-9]{1,18}")
-_COLUMNS = ("time", "kind", "interrupt", "cpu", "interrupts", "description")
 
 
-class Interrupts:
-    """Rows of `interrupts`, gathered by column: a machine can have 300 interrupts on 288 processors."""
-
-    def __init__(self) -> None:
-        self._columns: dict[str, list] = {name: [] for name in _COLUMNS}
-
-    def __len__(self) -> int:
-        return len(self._columns["cpu"])
-
-    def add(self, row: dict, cpus: list[str], counts: list[int]) -> None:
-        """Add the counts of one interrupt on these processors."""
-        for name in _COLUMNS:
-            self._columns[name] += [row.get(name)] * len(cpus) if name not in ("cpu", "interrupts") else []
-        self._columns["cpu"] += cpus
-        self._columns["interrupts"] += counts
-
-    def table(self) -> pd.DataFrame:
-        """The table, without empty columns."""
-        frame = pd.DataFrame(
-            {name: values for name, values in self._columns.items() if any(v is not None for v in values)}
-        )
-        return frame.assign(tool="proc")
-
-
-def read_counts(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
+def take_counts(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read one file from its heading at an index on; return the index after it."""
     cpus = [name.removeprefix("CPU") for name in lines.all[at].split()]
     soft = False
@@ -57,12 +31,12 @@ def read_counts(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> i
             if not _COUNT.match(row[2] or ""):
                 break
             raise ParseError(at + 1, "the name of an interrupt", row[1])
-        _row(lines, at, row, cpus, "soft" if soft else "hard", interrupts)
+        _row(lines, at, row, cpus, "soft" if soft else "hard", rows)
         at += 1
     return at
 
 
-def read_counts_without_header(lines: Lines, at: int, _rows: dict, interrupts: Interrupts) -> int:
+def take_counts_without_header(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read a row of /proc/interrupts that ``grep`` printed without its heading; return the index after it."""
     row = _ROW.fullmatch(lines.all[at])
     if row is None:
@@ -70,15 +44,15 @@ def read_counts_without_header(lines: Lines, at: int, _rows: dict, interrupts: I
     counts = re.match(r"(?:[0-9]+[ \t]+)+", row[2])
     number = len(counts[0].split()) if counts else 0
     lines.warn(at + 1, f"no heading names the {number} processors, so they are counted from 0")
-    _row(lines, at, row, [str(i) for i in range(number)], "hard", interrupts)
+    _row(lines, at, row, [str(i) for i in range(number)], "hard", rows)
     return at + 1
 
 
-def _row(lines: Lines, at: int, row: re.Match[str], cpus: list[str], kind: str, interrupts: Interrupts) -> None:
+def _row(lines: Lines, at: int, row: re.Match[str], cpus: list[str], kind: str, rows: ProcRows) -> None:
     cells = (row[2] or "").split(None, len(cpus))
     counts, description = cells[: len(cpus)], " ".join(cells[len(cpus) :])
     if lines.is_open(at):
-        cells = lines.closed(at, (row[2] or "").split())
+        cells = lines.without_cut_token(at, (row[2] or "").split())
         counts = counts[: len(cells)]
         description = ""
         cpus = cpus[: len(counts)]
@@ -92,4 +66,4 @@ def _row(lines: Lines, at: int, row: re.Match[str], cpus: list[str], kind: str, 
         if not _COUNT.fullmatch(count):
             raise ParseError(at + 1, "a count of interrupts", count)
     name = {"kind": kind, "interrupt": row[1], "description": " ".join(description.split()) or None}
-    interrupts.add(name | lines.stamp, cpus, [int(count) for count in counts])
+    rows.interrupts.add(name | lines.stamp, cpus, [int(count) for count in counts])

@@ -14,6 +14,7 @@ What the kernel does:
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 _SOFTNET = {
@@ -39,9 +40,8 @@ _SOCKET_LINE = re.compile(r"([A-Za-z]{3,8}6?):[ \t]+(?:inuse|used)[ \t].*")
 _UNREADABLE = re.compile(r"(\S+): No statistics available\.?")
 
 
-def read_softnet(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_softnet(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read rows of softnet_stat from an index on; return the index after them."""
-    found = rows.setdefault("counters", [])
     seen: set[str] = set()
     width = 0
     row = 0
@@ -68,13 +68,13 @@ def read_softnet(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
         if any(values[3:8]):
             lines.warn(at + 1, "words 4 to 8, which kernels since 2.6 leave 0, are not 0; they are left out")
         named = [(name, float(values[i])) for i, name in _SOFTNET.items() if i < width]
-        found += counter_rows(lines, "proc", "softnet_stat", cpu, named)
+        rows.add("counters", counter_rows(lines, "proc", "softnet_stat", cpu, named))
         row += 1
         at += 1
     return at
 
 
-def read_devices(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_devices(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read /proc/net/dev from its heading at an index on; return the index after it."""
     if at + 1 >= len(lines) or lines.all[at + 1].count("|") != 2:
         raise ParseError(at + 1, "the second line of the heading after this one", lines.all[at])
@@ -82,11 +82,11 @@ def read_devices(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
     names = [f"Receive {name}" for name in received.split()] + [f"Transmit {name}" for name in sent.split()]
     at += 2
     while at < len(lines) and (device := _DEVICE.fullmatch(lines.all[at])):
-        tokens = lines.closed(at, device[2].split())
+        tokens = lines.without_cut_token(at, device[2].split())
         if len(tokens) != len(names) and not lines.is_open(at):
             raise ParseError(at + 1, f"{len(names)} counters", device[2])
         named = [(name, counter(token, at + 1)) for name, token in zip(names, tokens, strict=False)]
-        rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "net/dev", device[1], named))
+        rows.add("counters", counter_rows(lines, "proc", "net/dev", device[1], named))
         at += 1
     if at < len(lines):
         if _UNREADABLE.fullmatch(lines.all[at]):
@@ -96,7 +96,7 @@ def read_devices(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
     return at
 
 
-def read_pairs(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_pairs(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read one pair of lines of snmp or netstat: names, then values; return the index after it."""
     head = _PROTOCOL.fullmatch(lines.all[at])
     names = head[2].split() if head else []
@@ -111,27 +111,27 @@ def read_pairs(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
     tokens = values[2].split()
     if len(tokens) != len(names) and not lines.is_open(at + 1):
         raise ParseError(at + 2, f"{len(names)} values, as many as names", values[2])
-    tokens = lines.closed(at + 1, tokens)
+    tokens = lines.without_cut_token(at + 1, tokens)
     named = [(name, counter(token, at + 2)) for name, token in zip(names, tokens, strict=False)]
-    rows.setdefault("counters", []).extend(counter_rows(lines, "proc", head[1], "", named))
+    rows.add("counters", counter_rows(lines, "proc", head[1], "", named))
     return at + 2
 
 
-def read_named(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_named(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read snmp6, or a file of dev_snmp6, from an index on; return the index after it."""
     first = lines.all[at].split()[0]
     start = at
     while at < len(lines) and (pair := re.fullmatch(r"([A-Za-z][A-Za-z0-9]*6\w*|ifIndex)[ \t]+(\S+)", lines.all[at])):
         if at > start and pair[1] == first:
             break
-        if tokens := lines.closed(at, [pair[2]]):
+        if tokens := lines.without_cut_token(at, [pair[2]]):
             named = [(pair[1], counter(tokens[0], at + 1))]
-            rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "snmp6", "", named))
+            rows.add("counters", counter_rows(lines, "proc", "snmp6", "", named))
         at += 1
     return at
 
 
-def read_sockets(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_sockets(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read sockstat and the sockstat6 that may follow it, into one row of `sockets`; return the index after them."""
     row: dict = {"tool": "proc", **lines.stamp}
     seen: set[str] = set()
@@ -139,7 +139,7 @@ def read_sockets(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
         if line[1] in seen:
             break  # the next snapshot of a series without times
         seen.add(line[1])
-        tokens = lines.closed(at, lines.all[at].split()[1:])
+        tokens = lines.without_cut_token(at, lines.all[at].split()[1:])
         for name, token in zip(tokens[::2], tokens[1::2], strict=False):
             value = counter(token, at + 1)
             if column := _SOCKETS.get(line[1], {}).get(name):
@@ -148,11 +148,9 @@ def read_sockets(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
                 row[column] = int(value)
             else:
                 unit = "bytes" if name == "memory" else ""
-                rows.setdefault("counters", []).extend(
-                    counter_rows(lines, "proc", "sockstat", line[1], [(name, value)], unit)
-                )
+                rows.add("counters", counter_rows(lines, "proc", "sockstat", line[1], [(name, value)], unit))
         at += 1
     if not seen:
         raise ParseError(at + 1, "a line of sockstat", lines.all[at])
-    rows.setdefault("sockets", []).append(row)
+    rows.add("sockets", [row])
     return at

@@ -8,6 +8,7 @@ start of the machine; loadavg has the running and all tasks as ``1/123``, then t
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 
 _MEMORY = {
@@ -24,7 +25,7 @@ _STAT_LINE = re.compile(
 )
 
 
-def read_memory(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_memory(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read meminfo from an index on, into `memory`; numbers without a column go into `counters`."""
     row: dict = {"tool": "proc", **lines.stamp}
     start = at
@@ -39,37 +40,35 @@ def read_memory(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
                 row[_MEMORY[line[1]]] = value
             else:
                 unit = "bytes" if line[3] else ""
-                rows.setdefault("counters", []).extend(
-                    counter_rows(lines, "proc", "meminfo", "", [(line[1], value)], unit)
-                )
+                rows.add("counters", counter_rows(lines, "proc", "meminfo", "", [(line[1], value)], unit))
         at += 1
     if len(row) > 1 + len(lines.stamp):
-        rows.setdefault("memory", []).append(row)
+        rows.add("memory", [row])
     return at
 
 
-def read_stat(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_stat(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read stat from an index on: ticks of each processor, and the totals of the other lines."""
     start = at
     while at < len(lines) and (line := _STAT_LINE.fullmatch(lines.all[at])):
         name = line[1]
         if at > start and name == "cpu":
             return at  # the next snapshot of a series without times
-        tokens = lines.closed(at, line[2].split())
+        tokens = lines.without_cut_token(at, line[2].split())
         if name.startswith("cpu"):
             named = [(tick, counter(token, at + 1)) for tick, token in zip(_TICKS, tokens, strict=False)]
         else:
             # Only the totals of intr and softirq: /proc/interrupts and softirqs name the single interrupts.
             named = [(name, counter(token, at + 1)) for token in tokens[:1]] if not name.startswith("disk_io") else []
         item = name if name.startswith("cpu") else ""
-        rows.setdefault("counters", []).extend(counter_rows(lines, "proc", "stat", item, named))
+        rows.add("counters", counter_rows(lines, "proc", "stat", item, named))
         at += 1
     if at < len(lines) and re.match(r"cpu\S*[ \t]", lines.all[at]):
         raise ParseError(at + 1, "a row of a processor", lines.all[at])
     return at
 
 
-def read_load(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
+def take_load(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read loadavg at an index, into `load`."""
     one, five, fifteen, tasks, _ = lines.all[at].split()
     running, total = tasks.split("/")
@@ -79,5 +78,5 @@ def read_load(lines: Lines, at: int, rows: dict, _interrupts: object) -> int:
         "tool": "proc", "run_queue": int(running), "tasks": int(total),
         "load_1min": float(one), "load_5min": float(five), "load_15min": float(fifteen), **lines.stamp,
     }  # fmt: skip
-    rows.setdefault("load", []).append(row)
+    rows.add("load", [row])
     return at + 1

@@ -10,6 +10,7 @@ import ipaddress
 import re
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.plain_lines import Lines
 
 _STATES = (  # include/net/tcp_states.h, from 1; in the words of ss
@@ -25,10 +26,10 @@ _ROW = re.compile(
 )
 
 
-def read_sockets_in_hexadecimal(lines: Lines, at: int, rows: dict[str, list[dict]], _interrupts: object) -> int:
+def take_sockets_in_hexadecimal(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read one file from its heading at an index on; return the index after it."""
     at += 1
-    rows.setdefault("connections", [])
+    rows.add("connections", [])
     while at < len(lines) and (line := lines.all[at]):
         match = _ROW.fullmatch(line)
         if match is None:
@@ -41,7 +42,7 @@ def read_sockets_in_hexadecimal(lines: Lines, at: int, rows: dict[str, list[dict
         if lines.is_open(at) and match.end(12) == len(line):
             lines.warn(at + 1, "the text ends inside this row, which is left out")
             return at + 1
-        rows["connections"].append({**_socket(match, at + 1), **lines.stamp})
+        rows.add("connections", [{**_socket(match, at + 1), **lines.stamp}])
         at += 1
     return at
 

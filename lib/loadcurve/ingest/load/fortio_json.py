@@ -13,7 +13,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole, whole_if_any
+from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, optional_integer_at, value_at
 from loadcurve.ingest.load.fortio import ESTIMATOR, rates, response_columns
 from loadcurve.ingest.parsed import Parsed
 
@@ -52,54 +52,54 @@ def parse_fortio_json(text: str) -> Parsed:
 def _quantiles(result: object, text: str) -> list[dict]:
     rows = []
     for row in _list(result, "DurationHistogram.Percentiles", text):
-        quantile = round(number(row, "Percentile", text) / 100, 9)
+        quantile = round(number_at(row, "Percentile", text) / 100, 9)
         if not 0 <= quantile <= 1:
             raise ParseError(line_of("Percentile", text), "a percentile up to 100", str(quantile * 100))
-        rows.append({"quantile": quantile, "latency_s": number(row, "Value", text), "corrected": False})
+        rows.append({"quantile": quantile, "latency_s": number_at(row, "Value", text), "corrected": False})
     return rows
 
 
 def _classes(result: object, text: str) -> list[dict]:
     return [
         {
-            "lower_s": number(row, "Start", text), "upper_s": number(row, "End", text),
-            "responses": whole(row, "Count", text), "corrected": False,
+            "lower_s": number_at(row, "Start", text), "upper_s": number_at(row, "End", text),
+            "responses": integer_at(row, "Count", text), "corrected": False,
         }
         for row in _list(result, "DurationHistogram.Data", text)
     ]  # fmt: skip
 
 
 def _run(result: object, text: str) -> dict:
-    count = whole(result, "DurationHistogram.Count", text)
-    qps, duration = number(result, "ActualQPS", text), number(result, "ActualDuration", text) / 1e9
+    count = integer_at(result, "DurationHistogram.Count", text)
+    qps, duration = number_at(result, "ActualQPS", text), number_at(result, "ActualDuration", text) / 1e9
     if duration and abs(qps * duration - count) > 1e-3 * count + 1e-6:
         raise ParseError(line_of("ActualQPS", text), f"{count} calls / {duration:g} s", str(qps))
-    in_classes = sum(whole(row, "Count", text) for row in _list(result, "DurationHistogram.Data", text))
+    in_classes = sum(integer_at(row, "Count", text) for row in _list(result, "DurationHistogram.Data", text))
     if in_classes not in (0, count):
         raise ParseError(line_of("DurationHistogram.Data", text), f"{count} calls in the classes", str(in_classes))
-    codes = member(result, "RetCodes", text, required=False) or {}
+    codes = value_at(result, "RetCodes", text, required=False) or {}
     if not isinstance(codes, Mapping) or not all(isinstance(n, int) and 0 <= n < 1e18 for n in codes.values()):
         raise ParseError(line_of("RetCodes", text), "codes and their counts", str(codes))
     if odd := [code for code in codes if not _CODE.fullmatch(code)]:
         raise ParseError(line_of("RetCodes", text), "status codes or words", odd[0])
     run: dict = {"tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration}
     for name, key in (("mean", "Avg"), ("stdev", "StdDev"), ("min", "Min"), ("max", "Max")):
-        value = number(result, f"DurationHistogram.{key}", text, required=False)
+        value = number_at(result, f"DurationHistogram.{key}", text, required=False)
         run[f"latency_{name}_s"] = value if count else math.nan
-    if isinstance(url := member(result, "URL", text, required=False), str):
+    if isinstance(url := value_at(result, "URL", text, required=False), str):
         run["url"] = url
-    threads = whole_if_any(result, "NumThreads", text)
+    threads = optional_integer_at(result, "NumThreads", text)
     run |= {"threads": threads, "connections": threads}
-    if exactly := whole_if_any(result, "Exactly", text):
+    if exactly := optional_integer_at(result, "Exactly", text):
         run["requests_asked"] = exactly
-    asked = member(result, "RequestedQPS", text, required=False)
+    asked = value_at(result, "RequestedQPS", text, required=False)
     if isinstance(asked, str) and asked not in ("", "max", "-1"):
         if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", asked):
             raise ParseError(line_of("RequestedQPS", text), "a rate or 'max' for 'RequestedQPS'", asked)
         run |= {"target_rate_rps": float(asked)} if float(asked) > 0 else {}
     for column, key in (("received_bytes", "BytesReceived"), ("sent_bytes", "BytesSent")):
-        run[column] = number(result, key, text, required=False)
-    started = member(result, "StartTime", text, required=False)
+        run[column] = number_at(result, key, text, required=False)
+    started = value_at(result, "StartTime", text, required=False)
     if isinstance(started, str):
         run["started_at"] = instant(started, "StartTime", text)
     if codes:
@@ -108,14 +108,14 @@ def _run(result: object, text: str) -> dict:
         run |= response_columns(dict(codes), count)
     else:
         run |= {"requests": count, "requests_started": count}
-        errors = whole_if_any(result, "ErrorsDurationHistogram.Count", text)
+        errors = optional_integer_at(result, "ErrorsDurationHistogram.Count", text)
         run |= {"requests_failed": errors, "requests_succeeded": count - errors} if errors is not None else {}
     run |= {"percentile_estimator": ESTIMATOR, "latency_corrected": False, "latency_origin": "measured"}
     return run | rates(run, qps)
 
 
 def _list(result: object, path: str, text: str) -> list[Mapping]:
-    found = member(result, path, text, required=False) or []
+    found = value_at(result, path, text, required=False) or []
     if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
         raise ParseError(line_of(path, text), f"a list of objects for {path!r}", str(found))
     return found

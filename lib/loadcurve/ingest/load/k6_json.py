@@ -13,7 +13,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import each_json, line_of, member
+from loadcurve.ingest.json_text import each_json, line_of, value_at
 from loadcurve.ingest.load.k6 import TABLES, rows_of
 from loadcurve.ingest.parsed import Parsed
 
@@ -43,18 +43,18 @@ def parse_k6_json(text: str) -> Parsed:
     runs = []
     for document, line in documents:
         metrics = {name: _values(name, values, text) for name, values in _metrics(document, line).items()}
-        milliseconds = _number(member(document, "state.testRunDurationMs", text, False), "testRunDurationMs", text)
+        milliseconds = _number(value_at(document, "state.testRunDurationMs", text, False), "testRunDurationMs", text)
         if math.isnan(milliseconds):
-            milliseconds = _number(member(document, "config.duration", text, False), "duration", text) * 1000
+            milliseconds = _number(value_at(document, "config.duration", text, False), "duration", text) * 1000
         runs.append(rows_of(metrics, milliseconds / 1000, line, warnings))
     return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(warnings))
 
 
 def _metrics(document: object, line: int) -> dict[str, Mapping]:
     """The metrics by name, of any form of the summary; submetrics such as ``http_req_duration{…}`` are left out."""
-    found = member(document, "metrics", "", required=False)
+    found = value_at(document, "metrics", "", required=False)
     if found is None:
-        found = member(document, "results.metrics", "", required=False)
+        found = value_at(document, "results.metrics", "", required=False)
     if isinstance(found, list):
         found = {str(each.get("name")): each for each in found if isinstance(each, Mapping)}
     if not isinstance(found, Mapping) or not all(isinstance(each, Mapping) for each in found.values()):

@@ -22,7 +22,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import each_json, line_of, member, number
+from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
@@ -105,15 +105,15 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     late = errors.pop(_DEADLINE, 0)
     responses, failed = sum(codes.values()), sum(errors.values())
     started = responses + failed + late
-    duration, rps = number(document, "summary.total", text), number(document, "summary.requestsPerSec", text)
+    duration, rps = number_at(document, "summary.total", text), number_at(document, "summary.requestsPerSec", text)
     run: dict = {
         "tool": "oha", "status": "finished", "duration_s": duration, "requests": responses,
         "requests_started": started, "requests_failed": failed, **response_counts(codes), **error_counts(errors),
-        "received_body_bytes": number(document, "summary.totalData", text, required=False),
+        "received_body_bytes": number_at(document, "summary.totalData", text, required=False),
         "percentile_estimator": _ESTIMATOR, "latency_origin": "measured",
     }  # fmt: skip
     for column, key in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
-        value = number(document, f"summary.{key}", text, required=False)
+        value = number_at(document, f"summary.{key}", text, required=False)
         run[f"latency_{column}_s"] = value if responses else math.nan
     if not responses:
         reasons = sorted(errors, key=errors.__getitem__, reverse=True)
@@ -124,7 +124,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
     else:
         run["throughput_rps"] = rps * responses / started
         run["goodput_rps"] = rps * (responses - run["errors_status"]) / started
-    rate = number(document, "summary.successRate", text, required=False)
+    rate = number_at(document, "summary.successRate", text, required=False)
     if responses and not math.isnan(rate) and abs(rate - responses / (responses + failed)) > 1e-6:
         warnings.append(f"line {line_of('summary.successRate', text)}: successRate is not {responses} responses of "
                         f"{responses + failed} requests")  # fmt: skip
@@ -132,7 +132,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
 
 
 def _object(document: object, path: str, text: str) -> Mapping:
-    found = member(document, path, text, required=False)
+    found = value_at(document, path, text, required=False)
     if found is not None and not isinstance(found, Mapping):
         raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
     return found or {}
@@ -166,7 +166,9 @@ def _phases(document: object, text: str) -> list[dict]:
     for key, phase in (("DNSDialup", "connect"), ("DNSLookup", "dns"), ("firstByte", "first_byte")):
         if _object(document, f"details.{key}", text):
             columns = {"mean_s": "average", "min_s": "fastest", "max_s": "slowest"}
-            times = {column: number(document, f"details.{key}.{name}", text, False) for column, name in columns.items()}
+            times = {
+                column: number_at(document, f"details.{key}.{name}", text, False) for column, name in columns.items()
+            }
             rows.append({"phase": phase, **times})
     return rows
 

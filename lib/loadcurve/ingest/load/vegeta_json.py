@@ -14,7 +14,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import each_json, instant, line_of, member, number, whole
+from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, value_at
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
 
@@ -61,19 +61,19 @@ def _latencies(document: object, text: str) -> list[dict]:
 
 
 def _mapping(document: object, path: str, text: str) -> Mapping[str, object]:
-    found = member(document, path, text)
+    found = value_at(document, path, text)
     if not isinstance(found, Mapping):
         raise ParseError(line_of(path, text), f"an object for {path!r}", str(found))
     return found
 
 
 def _seconds(document: object, path: str, text: str, required: bool = True) -> float:
-    return number(document, path, text, required) / 1e9
+    return number_at(document, path, text, required) / 1e9
 
 
 def _run(document: object, text: str) -> dict:
     _mapping(document, "latencies", text)
-    requests = whole(document, "requests", text)
+    requests = integer_at(document, "requests", text)
     codes = {}
     for code, count in _mapping(document, "status_codes", text).items():
         if not (code.isascii() and code.isdigit() and len(code) <= 3) or not isinstance(count, int) or count < 0:
@@ -82,14 +82,14 @@ def _run(document: object, text: str) -> dict:
     if sum(codes.values()) != requests:
         raise ParseError(line_of("status_codes", text), f"status codes of {requests} hits", str(codes))
     good = sum(count for code, count in codes.items() if 200 <= code < 400)
-    success = number(document, "success", text, required=False)
+    success = number_at(document, "success", text, required=False)
     if requests and abs(success - good / requests) > 1e-6:
         raise ParseError(line_of("success", text), f"{good} / {requests}", str(success))
     duration = _seconds(document, "duration", text) + _seconds(document, "wait", text)
-    throughput = number(document, "throughput", text, required=False)
+    throughput = number_at(document, "throughput", text, required=False)
     if duration > 0 and abs(throughput - good / duration) > 1e-3 * throughput + 1e-9:
         raise ParseError(line_of("throughput", text), f"{good} successes / {duration:g} s", str(throughput))
-    messages = member(document, "errors", text, required=False) or []
+    messages = value_at(document, "errors", text, required=False) or []
     if not isinstance(messages, list):
         raise ParseError(line_of("errors", text), "a list for 'errors'", str(messages))
     mean, total = (_seconds(document, f"latencies.{name}", text, required=False) for name in ("mean", "total"))
@@ -97,23 +97,23 @@ def _run(document: object, text: str) -> dict:
         raise ParseError(line_of("latencies.mean", text), f"{total:g} s / {requests}", f"{mean:g} s")
     run = {
         "tool": "vegeta", "status": "finished", "duration_s": duration,
-        "received_body_bytes": number(document, "bytes_in.total", text, required=False),
-        "sent_bytes": number(document, "bytes_out.total", text, required=False),
+        "received_body_bytes": number_at(document, "bytes_in.total", text, required=False),
+        "sent_bytes": number_at(document, "bytes_out.total", text, required=False),
         "latency_mean_s": mean if requests else math.nan,
         "latency_min_s": _seconds(document, "latencies.min", text, required=False),
         "latency_max_s": _seconds(document, "latencies.max", text),
         "percentile_estimator": ESTIMATOR, "latency_corrected": False, "latency_origin": "measured",
     }  # fmt: skip
-    earliest = member(document, "earliest", text, required=False)
+    earliest = value_at(document, "earliest", text, required=False)
     if isinstance(earliest, str) and not earliest.startswith("0001-"):
         run["started_at"] = instant(earliest, "earliest", text)
     run |= counts(requests, codes, [m for m in messages if isinstance(m, str)])
-    return run | rates(requests, codes, number(document, "rate", text, required=False), throughput, duration)
+    return run | rates(requests, codes, number_at(document, "rate", text, required=False), throughput, duration)
 
 
 def _classes(document: object, text: str) -> list[dict]:
     """Return rows of `histogram`: a bin begins at its key (ns) and ends at the next."""
-    if member(document, "buckets", text, required=False) is None:
+    if value_at(document, "buckets", text, required=False) is None:
         return []
     rows = []
     for key, count in _mapping(document, "buckets", text).items():

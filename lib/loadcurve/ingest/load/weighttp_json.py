@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
-from loadcurve.ingest.json_text import Decoder, member, number, whole, whole_if_any
+from loadcurve.ingest.json_text import Decoder, integer_at, number_at, optional_integer_at, value_at
 
 _PHASES = {
     "connect_times": "connect", "time_to_first_byte": "first_byte", "response_times": "processing",
@@ -82,18 +82,18 @@ def _take_document(run: Run, document: object, part: str, cursor: Cursor) -> Non
     if unknown := sorted(_unknown(document)):
         cursor.warn(f"keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
     counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
-    run.duration = number(document, "secs_elapsed", part)
-    asked = whole_if_any(document, "request_counts.total", part)
+    run.duration = number_at(document, "secs_elapsed", part)
+    asked = optional_integer_at(document, "request_counts.total", part)
     run.result = {
-        "finished": (whole(document, "reqs_per_sec", part), whole(document, "kBps_per_sec", part)),
+        "finished": (integer_at(document, "reqs_per_sec", part), integer_at(document, "kBps_per_sec", part)),
         "requests": (-1 if asked is None else asked, *counts["request_counts"], *counts["response_counts"]),
         "status": counts["status_codes"],
         "traffic": counts["traffic"],
     }
-    alive = whole_if_any(document, "request_counts.keep-alive", part)
+    alive = optional_integer_at(document, "request_counts.keep-alive", part)
     run.columns = {} if alive is None else {"requests_keepalive": alive}
     for name, phase in _PHASES.items():
-        if isinstance(times := member(document, name, part, required=False), Mapping) and times.get("num"):
+        if isinstance(times := value_at(document, name, part, required=False), Mapping) and times.get("num"):
             run.phases.append(_phase(document, name, phase, part))
             if phase in ("processing", "total"):
                 run.latency = _quantiles(document, name, part)
@@ -119,11 +119,11 @@ def _unknown(document: object) -> set[str]:
 
 
 def _counts(document: object, name: str, keys: tuple[str, ...], part: str) -> tuple[int, ...]:
-    return tuple(whole(document, f"{name}.{key}", part) for key in keys)
+    return tuple(integer_at(document, f"{name}.{key}", part) for key in keys)
 
 
 def _scale(document: object, name: str, part: str) -> float:
-    unit = member(document, f"{name}.unit", part)
+    unit = value_at(document, f"{name}.unit", part)
     if unit not in _SECONDS:
         raise ParseError(1, f"a unit of {name} such as us", str(unit))
     return _SECONDS[unit]
@@ -132,15 +132,17 @@ def _scale(document: object, name: str, part: str) -> float:
 def _phase(document: object, name: str, phase: str, part: str) -> dict:
     scale = _scale(document, name, part)
     keys = {"mean_s": "avg", "stdev_s": "stddev", "min_s": "0%", "median_s": "50%", "max_s": "100%"}
-    values = {column: number(document, f"{name}.{key}", part, required=False) * scale for column, key in keys.items()}
+    values = {
+        column: number_at(document, f"{name}.{key}", part, required=False) * scale for column, key in keys.items()
+    }
     return {"phase": phase, **{column: value for column, value in values.items() if value == value}}
 
 
 def _quantiles(document: object, name: str, part: str) -> list[dict]:
     scale = _scale(document, name, part)
-    times = member(document, name, part)
+    times = value_at(document, name, part)
     found = [(float(match[1]), key) for key in times if (match := _RANK.fullmatch(key)) and float(match[1]) <= 100]
-    rows = [(rank, number(document, f"{name}.{key}", part) * scale) for rank, key in found if "." not in key]
+    rows = [(rank, number_at(document, f"{name}.{key}", part) * scale) for rank, key in found if "." not in key]
     return [{"quantile": rank / 100, "latency_s": value, "corrected": False} for rank, value in rows]
 
 

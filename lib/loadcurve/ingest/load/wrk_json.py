@@ -27,7 +27,7 @@ import pandas as pd
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import line_of, load_json, member, number, whole
+from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at, value_at
 from loadcurve.ingest.load.wrk_numbers import PLAIN, SIZE, TIME
 from loadcurve.ingest.parsed import Parsed, Tables
 
@@ -60,7 +60,7 @@ def parse_wrk_json(text: str) -> Parsed:
     """
     warnings: list[str] = []
     document = load_json(text, "JSON of the reporter of wrk", warnings)
-    whole(document, "wrk_reporter", text)
+    integer_at(document, "wrk_reporter", text)
     row = _run(document, text)
     latency = [
         {"generator": 0, "quantile": quantile, "latency_s": value * 1e-6, "corrected": True}
@@ -85,16 +85,16 @@ def parse_wrk_json(text: str) -> Parsed:
 
 
 def _run(document: object, text: str) -> dict:
-    duration = number(document, "duration_us", text, least=1) * 1e-6
-    requests, size = whole(document, "requests", text), whole(document, "bytes", text)
-    errors = {f"errors_{name}": whole(document, f"errors.{name}", text) for name in _ERRORS}
+    duration = number_at(document, "duration_us", text, least=1) * 1e-6
+    requests, size = integer_at(document, "requests", text), integer_at(document, "bytes", text)
+    errors = {f"errors_{name}": integer_at(document, f"errors.{name}", text) for name in _ERRORS}
     if errors["errors_status"] > requests:
         raise ParseError(line_of("errors.status", text), f"at most {requests} requests", str(errors["errors_status"]))
-    connections, threads = whole(document, "connections", text), whole(document, "threads", text)
-    started = member(document, "started_us", text)
+    connections, threads = integer_at(document, "connections", text), integer_at(document, "threads", text)
+    started = value_at(document, "started_us", text)
     if not isinstance(started, list) or len(started) != threads or not all(map(_is_count, started)):
         raise ParseError(line_of("started_us", text), f"{threads} instants in microseconds", str(started))
-    url = member(document, "url", text)
+    url = value_at(document, "url", text)
     if not isinstance(url, str):
         raise ParseError(line_of("url", text), "a URL", str(url))
     row = {
@@ -105,14 +105,14 @@ def _run(document: object, text: str) -> dict:
         "percentile_estimator": "nearest rank in 1 us bins", "latency_corrected": True,
     }  # fmt: skip
     times = {name: f"latency_us.{name}" for name in ("mean", "stdev", "min", "max")}
-    if member(document, "latency_us", text, required=False) is None:
+    if value_at(document, "latency_us", text, required=False) is None:
         return row | {f"latency_{name}_s": math.nan for name in times}
-    measured = {f"latency_{name}_s": number(document, path, text) * 1e-6 for name, path in times.items()}
+    measured = {f"latency_{name}_s": number_at(document, path, text) * 1e-6 for name, path in times.items()}
     return row | {"latency_origin": "measured"} | measured
 
 
 def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
-    found = member(document, "percentiles_us", text)
+    found = value_at(document, "percentiles_us", text)
     if not isinstance(found, dict):
         raise ParseError(line_of("percentiles_us", text), "percentiles with their times", str(found))
     rows: list[tuple[float, float]] = []
@@ -129,7 +129,7 @@ def _percentiles(document: object, text: str) -> list[tuple[float, float]]:
 
 def _counters(document: object, text: str) -> np.ndarray | None:
     """Values in microseconds and their counts, shape (2, k); None if the reporter did not read them."""
-    found = member(document, "counters_us", text, required=False)
+    found = value_at(document, "counters_us", text, required=False)
     if found is None:
         return None
     first = line_of("counters_us", text) + 1
