@@ -3,6 +3,7 @@ import pytest
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError
+from loadcurve.tables.declared import _typed, _validated
 
 
 @pytest.mark.parametrize("name", tables.SCHEMAS)
@@ -71,3 +72,36 @@ def test_an_unknown_column_is_an_error():
 def test_an_unknown_table_is_an_error():
     with pytest.raises(LoadcurveError, match="table must be one of runs, .*got 'run'"):
         tables.columns("run")
+
+
+ODD = [float("nan"), 0, -1, 1, 1.5, True, "x", "2", None, pd.NA, float("inf"), pd.Timestamp("2020-01-01"), 10**40]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_a_table_is_what_pandera_makes_of_it():
+    """Each kind of value in a column of each type and rule: the same column, or pandera names the fault."""
+    for name, column in (
+        ("latency", "run_id"), ("latency", "responses"), ("latency", "corrected"), ("latency", "latency_s"),
+        ("latency", "quantile"), ("load", "time"), ("findings", "rule"),
+    ):  # fmt: skip
+        for values in [*([odd] for odd in ODD), [1, None], [0.5, float("nan")], ["a", None], [None, -1]]:
+            frame = pd.DataFrame({column: values}, index=[7] * len(values))
+            if name == "findings":
+                frame["severity"] = "warning"
+            found = _typed(name, frame)
+            try:
+                expected = _validated(name, frame)
+            except (LoadcurveError, OverflowError):
+                assert found is None, (name, column, values)
+                continue
+            assert found is not None, (name, column, values)
+            pd.testing.assert_frame_equal(found, expected, obj=f"{name}.{column} of {values}")
+
+
+def test_every_rule_is_a_range():
+    """Any other rule would be right too, but slow: pandera alone knows it."""
+    rules = {
+        rule.name for schema in tables.SCHEMAS.values() for column in schema.columns.values() for rule in column.checks
+    }
+    assert rules == {"greater_than_or_equal_to", "in_range"}

@@ -8,6 +8,7 @@ NA, never 0 or −1.
 import re
 from functools import cache
 
+import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
@@ -88,12 +89,51 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
         raise LoadcurveError(f"table {table}: expected columns of its schema, got {', '.join(map(repr, unknown))}")
     if not len(frame):
         return _without_rows(table).copy()
-    whole = frame.reindex(columns=list(schema.columns))
+    checked = _typed(table, frame)
+    if checked is None:
+        checked = _validated(table, frame)
+    for column, function in DERIVED.get(table, {}).items():
+        checked[column] = checked[column].fillna(function(checked))
+    return checked
+
+
+def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the columns with their types, or None if a value may break a rule: `_validated` then decides and names it.
+
+    pandera takes half a millisecond for each column, whatever the number of rows.  Most columns of a table are not in
+    a frame, and a frame is checked when it is read and again when it is stored, so this takes a quarter of the time.
+    """
+    columns, found = _schema(table).columns, {}
+    if not frame.columns.is_unique:
+        return None
+    given, missing = frame.reset_index(drop=True), _without_rows(table).reindex(range(len(frame)))
+    for name, column in columns.items():
+        values = given[name] if name in given else missing[name]
+        if values.dtype != column.dtype.type:
+            try:
+                values = column.dtype.coerce(values)
+            except Exception:  # whatever NumPy, pandas and PyArrow raise for a value of another type
+                return None
+        if not all(_holds(rule, values) for rule in column.checks) or not (column.nullable or values.notna().all()):
+            return None
+        found[name] = values
+    return pd.DataFrame(found)
+
+
+def _holds(rule: pa.Check, values: pd.Series) -> bool:
+    """Whether the values that are not missing obey a rule, which is a range with both ends inside."""
+    ends = rule.statistics
+    if rule.name not in ("greater_than_or_equal_to", "in_range") or ends is None:
+        return False
+    return bool(
+        values.isna().all() or (values.min() >= ends["min_value"] and values.max() <= ends.get("max_value", np.inf))
+    )
+
+
+def _validated(table: str, frame: pd.DataFrame) -> pd.DataFrame:
+    schema = _schema(table)
     try:
-        checked = schema.validate(whole, lazy=True).reset_index(drop=True)
-        for column, function in DERIVED.get(table, {}).items():
-            checked[column] = checked[column].fillna(function(checked))
-        return checked
+        return schema.validate(frame.reindex(columns=list(schema.columns)), lazy=True).reset_index(drop=True)
     except pa.errors.SchemaErrors as error:
         faults = error.failure_cases.groupby(["column", "check"], dropna=False)["failure_case"].first()
         text = "; ".join(f"{column} must be {rule}, got {case!r}" for (column, rule), case in faults.items())

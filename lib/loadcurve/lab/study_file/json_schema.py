@@ -10,6 +10,7 @@ import re
 import textwrap
 import typing
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -141,17 +142,18 @@ def _types(hint: Any) -> list[Any]:
     return [hint, *(inner for one in typing.get_args(hint) for inner in _types(one))]
 
 
-def _descriptions(section: type) -> list[tuple[str, str]]:
+@cache
+def _descriptions(section: type) -> tuple[tuple[str, str], ...]:
     """Name and description of each key that a class declares: the string below its declaration."""
     if not is_dataclass(section):
-        return []
+        return ()
     body = ast.parse(textwrap.dedent(inspect.getsource(section))).body[0]
-    return [
+    return tuple(
         (one.target.id, text.value.value)
         for one, text in pairwise(body.body if isinstance(body, ast.ClassDef) else ())
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
-    ]
+    )
 
 
 def _markdown(text: str) -> str:
