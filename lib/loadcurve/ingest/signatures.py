@@ -6,8 +6,10 @@ occurs in the text become part of the search pattern.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import chain, pairwise
 
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.registry import FORMS
@@ -31,7 +33,7 @@ def beginnings(text: str, forms: tuple[Form, ...] = FORMS) -> Iterator[tuple[For
     [('ss:summary', 8)]
     """
     by_literal, always = _literals(forms)
-    likely = _likely(text, by_literal) if len(text) > _LARGE else by_literal
+    likely = _likely(text, by_literal) if len(text) > _LARGE else _likely_in_small(text, forms)
     present = always.union(*[by_literal[literal] for literal in likely if literal in text])
     pattern = _pattern(forms, present)
     for match in pattern.finditer(text) if pattern else ():
@@ -68,6 +70,24 @@ def _likely(text: str, literals: Iterable[str]) -> list[str]:
         raw = np.frombuffer(piece, np.uint8).astype(np.uint32)
         there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
     return [literal for literal in literals if there[list(_trigrams(literal))].all()]
+
+
+def _likely_in_small(text: str, forms: tuple[Form, ...]) -> Iterator[str]:
+    """Literals whose rarest pair of characters occurs in a text."""
+    by_pair = _by_pair(forms)
+    for pair in by_pair.keys() & pairwise(text):
+        yield from by_pair[pair]
+
+
+@cache
+def _by_pair(forms: tuple[Form, ...]) -> dict[tuple[str, str], list[str]]:
+    """Literals by the pair of adjacent characters that the fewest literals have."""
+    pairs = {literal: list(pairwise(literal)) for literal in _literals(forms)[0]}
+    counts = Counter(chain.from_iterable(map(set, pairs.values())))
+    by_pair: dict[tuple[str, str], list[str]] = {}
+    for literal, own in pairs.items():
+        by_pair.setdefault(min(own, key=counts.__getitem__), []).append(literal)
+    return by_pair
 
 
 @cache
