@@ -154,4 +154,4 @@ def printable(text: str) -> str:
     >>> printable("a\nb\x1b[31m/é")
     'a\\nb\\x1b[31m/é'
     """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

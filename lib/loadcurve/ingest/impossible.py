@@ -17,7 +17,7 @@ _WHOLE_MS = 0.002  # ab prints minima and maxima in whole milliseconds, deviatio
 # Tools print times and rates with two decimals or more, and may leave out a warm-up of a few per cent.
 _RATE_SLACK, _LEAST_S = 0.1, 0.1
 _RATE = re.compile(r"/sec|/s\b|per second")
-_SUFFIXES = (("latency_", "_s"), ("", "_s"))  # columns of `runs`, and of `phases`
+_PREFIXES = {"runs": "latency_", "phases": ""}  # of the columns with times
 _ORDER = (("min", "mean"), ("min", "median"), ("min", "max"), ("mean", "max"), ("median", "max"))
 _NAMES = {"min": "minimum", "mean": "mean", "median": "median", "max": "maximum", "stdev": "standard deviation"}
 
@@ -42,8 +42,8 @@ def _rows(parsed: Parsed, name: str) -> list[dict]:
 
 
 def _time(row: dict, column: str) -> float:
-    value = row.get(column)
-    return float(value) if isinstance(value, int | float) else math.nan
+    value = row.get(column, math.nan)
+    return value if isinstance(value, (float, int)) else math.nan
 
 
 def _over(less: float, more: float) -> bool:
@@ -58,9 +58,9 @@ def _said(row: dict, what: str, less: float, limit: str, more: float) -> str:
 
 
 def _of_runs(parsed: Parsed) -> Iterator[str]:
-    for table, (before, after) in zip(("runs", "phases"), _SUFFIXES, strict=True):
+    for table, prefix in _PREFIXES.items():
         for row in _rows(parsed, table):
-            times = {name: _time(row, f"{before}{name}{after}") for name in _NAMES}
+            times = {name: _time(row, f"{prefix}{name}_s") for name in _NAMES}
             if row.get("latency_origin", "measured") != "measured":
                 times["mean"] = math.nan  # of another origin than the minimum and the maximum
             where = f" of the phase {row['phase']}" if "phase" in row else " response time"
@@ -90,17 +90,16 @@ def _of_quantiles(parsed: Parsed) -> Iterator[str]:
     most = {row.get("generator", 0): _time(row, "latency_max_s") for row in _rows(parsed, "runs")}
     before: dict[tuple, tuple[float, float]] = {}
     warned: set[tuple] = set()
-    rows = _rows(parsed, "latency")
-    for row in sorted(rows, key=lambda row: _time(row, "quantile")):
-        key, latency = (row.get("generator", 0), row.get("corrected")), _time(row, "latency_s")
+    for row in sorted(_rows(parsed, "latency"), key=lambda row: _time(row, "quantile")):
+        key = (row.get("generator", 0), row.get("corrected"))
+        quantile, latency = _time(row, "quantile"), _time(row, "latency_s")
         if math.isnan(latency) or key in warned:
             continue
         rank, highest = before.get(key, (0.0, 0.0))
-        before[key] = (_time(row, "quantile"), latency)
-        what = f"the quantile {_time(row, 'quantile'):g}"
+        before[key] = (quantile, latency)
         if _over(highest, latency):
             warned.add(key)
-            yield _said(row, f"the quantile {rank:g}", highest, what, latency)
+            yield _said(row, f"the quantile {rank:g}", highest, f"the quantile {quantile:g}", latency)
         elif _over(latency, most.get(key[0], math.nan)):
             warned.add(key)
-            yield _said(row, what, latency, "the maximum", most[key[0]])
+            yield _said(row, f"the quantile {quantile:g}", latency, "the maximum", most[key[0]])

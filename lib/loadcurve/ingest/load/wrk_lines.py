@@ -94,10 +94,8 @@ class Reader:
                 self.cursor.fail("a time that is not cut")
             self._block.take(line, self.cursor.number, self.warnings)
             return True
-        word = line.split(None, 1)[0]
-        take = next(
-            (take for start, take in _LINES if word == start or (" " in start and line.startswith(start))), None
-        )
+        possible = _LINES.get(line.split(None, 1)[0], ())
+        take = next((take for start, take in possible if line.startswith(start)), None)
         if take is None and "threads and" in line:
             take = Reader._take_sizes
         elif take is None and "requests in" in line:
@@ -396,19 +394,17 @@ class Reader:
             self.otherwise = self.otherwise or line
 
 
-# How each line of wrk begins; those that begin with a number are found by their words.
-_LINES: tuple[tuple[str, Callable[[Reader, str], bool]], ...] = (
-    ("Running", Reader._take_heading),
-    ("Making", Reader._take_heading),
-    ("Thread calibration:", Reader._take_calibration),
-    ("Thread Stats", Reader._take_thread_stats),
-    ("Test Results @", Reader._take_url),
-    ("Sent", Reader._take_sent),
-    ("Latency Distribution", Reader._take_distribution),
-    ("Latency", Reader._take_latency),
-    ("Req/Sec", Reader._take_thread_rates),
-    ("Socket errors:", Reader._take_socket_errors),
-    ("Non-2xx or 3xx responses:", Reader._take_status_errors),
-    ("Requests/sec:", Reader._take_rate),
-    ("Transfer/sec:", Reader._take_rate),
-)
+# First word → how lines of wrk begin; those that begin with a number are found by their words.
+_LINES: dict[str, tuple[tuple[str, Callable[[Reader, str], bool]], ...]] = {
+    "Running": (("Running", Reader._take_heading),),
+    "Making": (("Making", Reader._take_heading),),
+    "Thread": (("Thread calibration:", Reader._take_calibration), ("Thread Stats", Reader._take_thread_stats)),
+    "Test": (("Test Results @", Reader._take_url),),
+    "Sent": (("Sent", Reader._take_sent),),
+    "Latency": (("Latency Distribution", Reader._take_distribution), ("Latency", Reader._take_latency)),
+    "Req/Sec": (("Req/Sec", Reader._take_thread_rates),),
+    "Socket": (("Socket errors:", Reader._take_socket_errors),),
+    "Non-2xx": (("Non-2xx or 3xx responses:", Reader._take_status_errors),),
+    "Requests/sec:": (("Requests/sec:", Reader._take_rate),),
+    "Transfer/sec:": (("Transfer/sec:", Reader._take_rate),),
+}
