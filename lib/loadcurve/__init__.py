@@ -17,7 +17,8 @@ raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
 Layers, bottom up: ``arrays errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
-``reading export`` < ``stats`` < ``models`` < ``audit`` < ``plots`` < ``publish`` < ``batch site launching`` < ``cli``.
+``reading export`` < ``stats`` < ``models`` < ``audit`` < ``analysis`` < ``plots`` < ``publish`` <
+``batch report site launching`` < ``cli``.
 
 The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules
 among them.  Each is imported when it is first used: the command line reads a small file without pandas.
@@ -30,6 +31,7 @@ from loadcurve.extras import missing_extra
 
 if TYPE_CHECKING:
     from loadcurve import audit, lab, models, plots, publish, stats, tables, units
+    from loadcurve.analysis import analyse
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
     from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "analyse",
     "audit",
     "describe_study",
     "lab",
@@ -61,6 +64,7 @@ __all__ = [
 ]
 
 _FUNCTIONS = {
+    "analysis": ("analyse",),
     "ingest.published": ("read_load", "read_published", "read_published_entries"),
     "ingest.sniff": ("parse",),
     "ingest.store": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),

@@ -14,9 +14,10 @@ LAYERS = [
     {"stats"},
     {"models"},
     {"audit"},
+    {"analysis"},
     {"plots"},
     {"publish"},
-    {"batch", "site", "launching"},
+    {"batch", "report", "site", "launching"},
     {"cli", "__main__"},
 ]  # fmt: skip
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,19 @@
+"""From measured tables to an answer, for recorded studies and for any folder of raw files alike.
+
+| module      | holds |
+|-------------|---|
+| `answer`    | `analyse` and `Analysis`: verdict, curves, findings, next steps |
+| `curve`     | one curve: levels, bounds, Universal Scalability Law, capacity, bottleneck |
+| `levels`    | quantiles and errors of each run, and the table of levels |
+| `usage`     | utilisation of each watched resource in each run |
+| `objective` | objectives as people write them: ``p99=200ms`` |
+| `advice`    | what to measure next |
+| `verdict`   | the verdict of the audit in one line |
+"""
+
+from loadcurve.analysis.answer import Analysis, analyse
+from loadcurve.analysis.curve import Curve, Result
+from loadcurve.analysis.objective import parse_objective, parse_objectives
+from loadcurve.analysis.verdict import Verdict
+
+__all__ = ["Analysis", "Curve", "Result", "Verdict", "analyse", "parse_objective", "parse_objectives"]

@@ -1,0 +1,74 @@
+"""What to measure next, from what the analysis could not say."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.curve import MIN_LEVELS, Curve
+
+ENOUGH_REPEATS = 3
+"""Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""
+_MIN_DURATION_S = 10.0  # a shorter run is mostly warm-up on servers that compile, cache or ramp their clock
+_COARSE = 2.0  # ratio of neighbouring levels between which a capacity is searched
+
+
+def advise(curves: Iterable[Curve]) -> list[str]:
+    """Return the next measurements that would narrow the results most, the most useful first.
+
+    Examples
+    --------
+    >>> advise([])
+    []
+    """
+    every = list(curves)
+    found: dict[str, list[str]] = {}
+    for curve in every:
+        for sentence in _of_curve(curve):
+            found.setdefault(sentence, []).append(curve.variant)
+    # What holds for every curve needs no name.
+    return [
+        sentence if len(variants) == len(every) else f"{', '.join(variants)}: {sentence[:1].lower()}{sentence[1:]}"
+        for sentence, variants in found.items()
+    ]
+
+
+def _of_curve(curve: Curve) -> Iterable[str]:
+    levels, load = curve.levels, curve.load
+    if levels.empty:
+        return
+    highest = levels[load].iloc[-1]
+    if len(levels) < MIN_LEVELS:
+        yield f"Measure at least {MIN_LEVELS} levels of {_words(load)}, each twice the one before, from 1 on."
+    elif load == "connections" and _still_rises(levels):
+        yield f"Throughput still rises at {highest:g} connections: measure {2 * highest:g} and {4 * highest:g} too."
+    if "capacity" in curve:
+        found = curve["capacity"]
+        if np.isinf(found.hi):
+            yield f"The objective is kept up to the highest load: measure {_words(load)} above {highest:g}."
+        elif found.value > 0 and found.hi > _COARSE * found.value:
+            yield f"Measure {_words(load)} between {found.value:g} and {found.hi:g}: the capacity lies there."
+        elif found.value == 0:
+            yield f"No load keeps the objective: measure {_words(load)} below {levels[load].iloc[0]:g}."
+    if levels["runs"].min() < ENOUGH_REPEATS:
+        few = int(levels["runs"].min())
+        runs = "1 run" if few == 1 else f"{few} runs"
+        yield f"Repeat each level at least {ENOUGH_REPEATS} times, in random order: {runs} cannot show scatter."
+    duration = curve.runs["duration_s"].dropna() if "duration_s" in curve.runs else pd.Series(dtype=float)
+    if len(duration) and duration.median() < _MIN_DURATION_S:
+        yield f"Run each level for at least {_MIN_DURATION_S:g} s: these runs took {duration.median():.1g} s."
+    if curve.usage.empty:
+        yield "Record `sar -A 1` and `ss -s` on server and generator while the load runs: they show what limits it."
+    if not levels.filter(regex="^latency_p").notna().any(axis=None):
+        yield "Print percentiles (wrk --latency): a mean response time is no promise."
+    if load == "connections":
+        yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
+
+
+def _still_rises(levels: pd.DataFrame) -> bool:
+    gain = levels["gain_ratio"].iloc[-1]
+    return bool(gain > 0.05)  # more than the scatter between runs of a quiet machine
+
+
+def _words(load: str) -> str:
+    return {"connections": "connections", "target_rate_rps": "offered rates"}[load]

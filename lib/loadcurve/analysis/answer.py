@@ -1,0 +1,150 @@
+"""From tables to an answer: verdict of the audit, curves with their results, and what to measure next."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from loadcurve.analysis.advice import advise
+from loadcurve.analysis.curve import Curve, analyse_curve
+from loadcurve.analysis.levels import add_quantiles, load_column
+from loadcurve.analysis.objective import parse_objectives
+from loadcurve.analysis.verdict import Verdict, judge
+from loadcurve.audit import audit
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.models.capacity import Objective
+from loadcurve.reading import read
+from loadcurve.tables import check, merge_generators, name_curves
+from loadcurve.tables.curves import curves as each_curve
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The answer to what was measured.
+
+    Attributes
+    ----------
+    source : str
+        Path or name of the data.
+    verdict : Verdict
+        Whether the measurement can be used, from the checks that ran.
+    curves : tuple of Curve
+        One for each combination of factor levels, sorted by name: different variants are never averaged.
+    findings : pandas.DataFrame
+        The table ``findings``.
+    next_steps : tuple of str
+        What to measure next, the most useful first.
+    warnings : tuple of str
+        Of the reports that were read.
+    objectives : tuple of Objective
+        What the capacity has to keep.
+    tables : mapping of str to pandas.DataFrame
+        The tables that were analysed.
+    """
+
+    source: str
+    verdict: Verdict
+    curves: tuple[Curve, ...]
+    findings: pd.DataFrame
+    next_steps: tuple[str, ...]
+    warnings: tuple[str, ...]
+    objectives: tuple[Objective, ...]
+    tables: Mapping[str, pd.DataFrame]
+
+    @property
+    def levels(self) -> pd.DataFrame:
+        """Levels of all curves, with the column `variant` first."""
+        parts = [curve.levels.assign(variant=curve.variant) for curve in self.curves]
+        whole = pd.concat(parts, ignore_index=True)
+        return whole[["variant", *whole.columns.drop("variant")]]
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """Results of all curves: ``variant, quantity, label, value, lo, hi, unit, level_ratio, method, warnings``."""
+        rows = [
+            (c.variant, r.name, r.label, e.value, e.lo, e.hi, r.unit, e.level, e.method, "; ".join(e.warnings))
+            for c in self.curves
+            for r in c.results
+            for e in [r.estimate]
+        ]
+        names = ["variant", "quantity", "label", "value", "lo", "hi", "unit", "level_ratio", "method", "warnings"]
+        return pd.DataFrame(rows, columns=names)
+
+
+def analyse(
+    data: "str | Path | Parsed | Mapping[str, pd.DataFrame]",
+    *,
+    objectives: str | Objective | Iterable[str | Objective] = (),
+    source: str = "",
+    level: float = 0.95,
+) -> Analysis:
+    """Analyse runs: audit them, fit a model to each curve, find its capacity and its bottleneck.
+
+    Parameters
+    ----------
+    data : str, pathlib.Path, Parsed or mapping of str to pandas.DataFrame
+        A file or a folder; what `loadcurve.read` returns; or tables by name, of which only ``runs`` is required: all
+        others add to the answer.
+    objectives : str, Objective, or several of them
+        Such as ``p99=200ms`` (`parse_objective`); a load counts as capacity if every run at it keeps all of them.
+    source : str
+        Name of the data in the report; by default the path.
+    level : float
+        Confidence level of all intervals, 0 < level < 1.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no finished run of a load generator, an objective is none, or a path cannot be read.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c", "d"], "tool": "wrk", "connections": [1, 2, 4, 8], "status":
+    ...                      "finished", "throughput_rps": [100.0, 195.0, 370.0, 380.0], "latency_mean_s": 0.01})
+    >>> found = analyse({"runs": runs})
+    >>> len(found.curves), round(found.curves[0]["saturation"].value, 1)
+    (1, 3.8)
+    """
+    if isinstance(data, str | Path):
+        source, data = source or str(data), read(data)
+    tables, warnings = (data.tables, data.warnings) if isinstance(data, Parsed) else (data, ())
+    if "runs" not in tables or not len(tables["runs"]):
+        known = ", ".join(name for name in tables if len(tables[name])) or "none"
+        raise LoadcurveError(f"runs must hold the report of a load generator, got none (tables: {known})")
+    asked = _objectives(objectives)
+    checked = {name: check(name, tables[name]) for name in tables}
+    runs = merge_generators(checked["runs"])
+    runs = runs[runs["status"].fillna("finished").isin(["finished"])]
+    if runs.empty:
+        raise LoadcurveError(f"runs must hold a finished run, got {len(checked['runs'])} that failed or were cut")
+    load = load_column(runs)
+    named = name_curves(runs, checked.get("factors"), over=load)
+    if "latency" in checked:
+        named = add_quantiles(named, checked["latency"])
+    monitors = {name: table for name, table in checked.items() if name in ("cpu", "disks", "network")}
+    curves = tuple(
+        analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
+        for variant, group in each_curve(named)
+    )
+    findings = audit(checked)
+    return Analysis(
+        source,
+        judge(findings, checked["runs"]),
+        curves,
+        findings,
+        tuple(advise(curves)),
+        tuple(warnings),
+        asked,
+        checked,
+    )
+
+
+def _objectives(given: str | Objective | Iterable[str | Objective]) -> tuple[Objective, ...]:
+    several = [given] if isinstance(given, str | Objective) else given
+    return tuple(
+        objective
+        for each in several
+        for objective in ([each] if isinstance(each, Objective) else parse_objectives([each]))
+    )

@@ -1,0 +1,79 @@
+"""Objectives as people write them: ``p99=200ms``, ``mean<=5ms``, ``errors=0.1%``."""
+
+import re
+from collections.abc import Iterable
+
+from loadcurve.errors import LoadcurveError
+from loadcurve.models.capacity import Objective
+
+_OBJECTIVE = re.compile(
+    r"\s*(?P<what>p(?P<percent>[0-9]{1,2}(?:\.[0-9]{1,6})?)|mean|max|errors)\s*<?=\s*"
+    r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>us|µs|ms|s|%)?\s*"
+)
+_SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+_EXPECTED = "objective must be p99=200ms, mean=5ms, max=1s or errors=0.1%"
+
+
+def quantile_column(quantile: float) -> str:
+    """Name of the runs' column that holds a quantile of the response time.
+
+    Parameters
+    ----------
+    quantile : float
+        0 < quantile < 1.
+
+    Examples
+    --------
+    >>> quantile_column(0.99), quantile_column(0.999), quantile_column(0.5)
+    ('latency_p99_s', 'latency_p99_9_s', 'latency_p50_s')
+    """
+    return f"latency_p{round(100 * quantile, 6):g}_s".replace(".", "_")
+
+
+def parse_objective(text: str) -> Objective:
+    """Return the objective that a text states.
+
+    Parameters
+    ----------
+    text : str
+        ``p99``, any other percentile, ``mean``, ``max`` or ``errors``; then ``=`` or ``<=``; then a time with ``us``,
+        ``ms`` or ``s``, or for errors a share of the requests, with ``%`` or as a ratio.
+
+    Raises
+    ------
+    LoadcurveError
+        When the text is no objective.
+
+    Examples
+    --------
+    >>> print(parse_objective("p99=200ms"), "and", parse_objective("errors <= 0.1%"))
+    latency_p99_s <= 0.2 and error_ratio <= 0.001
+    """
+    found = _OBJECTIVE.fullmatch(text)
+    if not found:
+        raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
+    number, unit = float(found["number"]), found["unit"]
+    if found["what"] == "errors":
+        if unit not in (None, "%") or (most := number / 100 if unit else number) > 1:
+            raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
+        return Objective("error_ratio", most)
+    if unit not in _SECONDS:
+        raise LoadcurveError(f"objective must have a unit, such as {text.strip().rstrip('%')}ms, got {text!r}")
+    if found["percent"]:
+        if not float(found["percent"]):
+            raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
+        column = quantile_column(float(found["percent"]) / 100)
+    else:
+        column = f"latency_{found['what']}_s"
+    return Objective(column, number * _SECONDS[unit])
+
+
+def parse_objectives(texts: Iterable[str]) -> tuple[Objective, ...]:
+    """Return the objectives in texts, each of which may hold several, separated by commas.
+
+    Examples
+    --------
+    >>> [str(objective) for objective in parse_objectives(["p99=0.2s,errors=1%"])]
+    ['latency_p99_s <= 0.2', 'error_ratio <= 0.01']
+    """
+    return tuple(parse_objective(part) for text in texts for part in text.split(","))

@@ -1,0 +1,94 @@
+"""How busy each watched resource was in each run: the input of the bottleneck models."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+_USED = 0.01  # utilisation below which a device limits nothing
+# sar prints the second in which it sampled, and a sample covers the second before; the first and the last second of a
+# run are not fully loaded.
+_EDGE_S = 1.0
+
+
+def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean utilisation of processors, disks and links in each run, as far as monitors watched them.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        Tables by name; ``cpu``, ``disks`` and ``network`` are used where they are given.
+    runs : pandas.DataFrame
+        Runs of one curve, with ``run_id`` and ``throughput_rps``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each run and resource: ``run_id``, ``resource``, ``servers``, ``utilisation_ratio``, and the columns
+        of the run.  A resource is ``all CPUs``, ``busiest CPU`` (one thread cannot use more), ``disk NAME`` or ``link
+        NAME``, with the host before it where several hosts were watched.  A disk serves requests side by side, so it
+        may not be the limit even at a utilisation of 1.
+
+    Examples
+    --------
+    >>> cpu = pd.DataFrame({"run_id": "a", "cpu": ["all", "0", "1"], "cpu_idle_ratio": [0.5, 0.1, 0.9]})
+    >>> runs = pd.DataFrame({"run_id": ["a"], "throughput_rps": [900.0]})
+    >>> summarise_usage({"cpu": cpu}, runs)[["resource", "servers", "utilisation_ratio"]].values.tolist()
+    [['all CPUs', 2, 0.5], ['busiest CPU', 1, 0.9]]
+    """
+    parts = [_of_processors(tables.get("cpu"), runs)]
+    parts += [_of_devices(tables.get("disks"), "device", "disk", runs)]
+    parts += [_of_devices(tables.get("network"), "interface", "link", runs)]
+    found = pd.concat([part for part in parts if len(part)] or [parts[0]], ignore_index=True)
+    hosts = found["host"].dropna().nunique()
+    if hosts > 1:
+        found["resource"] = found["host"].fillna("").astype(str) + " " + found["resource"]
+    return found.drop(columns="host").merge(runs, on="run_id", how="inner")
+
+
+def _of_processors(cpu: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
+    samples = _within(cpu, runs)
+    if samples.empty:
+        return _rows([])
+    waits = samples["cpu_iowait_ratio"].fillna(0.0) if "cpu_iowait_ratio" in samples else 0.0
+    samples = samples.assign(busy=(1 - samples["cpu_idle_ratio"] - waits).clip(0, 1), cpu=samples["cpu"].astype(str))
+    means = samples.groupby(["run_id", "host", "cpu"], dropna=False, observed=True)["busy"].mean().reset_index()
+    rows = []
+    for (run_id, host), group in means.groupby(["run_id", "host"], dropna=False):
+        each = group[group["cpu"] != "all"]["busy"].dropna()
+        together = group[group["cpu"] == "all"]["busy"].dropna()
+        mean = together.iloc[0] if len(together) else each.mean()
+        if not pd.isna(mean):
+            rows.append((run_id, host, "all CPUs", max(len(each), 1), mean))
+        if len(each) > 1:
+            rows.append((run_id, host, "busiest CPU", 1, each.max()))
+    return _rows(rows)
+
+
+def _of_devices(table: pd.DataFrame | None, name: str, kind: str, runs: pd.DataFrame) -> pd.DataFrame:
+    samples = _within(table, runs)
+    if samples.empty or "utilisation_ratio" not in samples or samples["utilisation_ratio"].isna().all():
+        return _rows([])
+    keys = ["run_id", "host", name]
+    means = samples.groupby(keys, dropna=False, observed=True)["utilisation_ratio"].mean().dropna()
+    used = means.groupby(["host", name], dropna=False).transform("max") > _USED
+    return _rows([(run, host, f"{kind} {item}", 1, min(busy, 1.0)) for (run, host, item), busy in means[used].items()])
+
+
+def _within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
+    """Samples that lie wholly within a run's load, where both have times; else all samples of the run."""
+    if table is None or table.empty:
+        return pd.DataFrame()
+    known = ["run_id", "duration_s"] if "duration_s" in runs else ["run_id"]
+    samples = table.merge(runs[known].drop_duplicates("run_id"), on="run_id", how="inner")
+    if "host" not in samples:
+        samples["host"] = pd.NA
+    if "elapsed_s" in samples and "duration_s" in samples:
+        elapsed, duration = samples["elapsed_s"].astype(float), samples["duration_s"].astype(float)
+        inside = (elapsed >= _EDGE_S) & (elapsed <= duration - _EDGE_S)
+        unknown = elapsed.isna() | duration.isna()
+        return samples[inside | unknown]
+    return samples
+
+
+def _rows(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["run_id", "host", "resource", "servers", "utilisation_ratio"])

@@ -1,0 +1,59 @@
+"""The verdict of the audit in one line: usable, usable with care, or do not use."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+_NOT_CHECKED = "Not checked"
+WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a measurement can be used.
+
+    Attributes
+    ----------
+    severity : {"ok", "warning", "error", "unchecked"}
+        The most severe finding; ``unchecked`` where no check could run.
+    reason : str
+        Which rules found it, in how many runs; empty where nothing is wrong.
+
+    Examples
+    --------
+    >>> print(Verdict("error", "effective-concurrency in 3 of 12 runs"))
+    do not use: effective-concurrency in 3 of 12 runs
+    """
+
+    severity: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return WORDS[self.severity] + (f": {self.reason}" if self.reason else "")
+
+
+def judge(findings: pd.DataFrame, runs: pd.DataFrame) -> Verdict:
+    """Return the verdict that findings give; a check that could not run counts for nothing.
+
+    Parameters
+    ----------
+    findings, runs : pandas.DataFrame
+        The tables of that name.
+
+    Examples
+    --------
+    >>> findings = pd.DataFrame({"run_id": ["a", "b"], "rule": "effective-concurrency", "severity": ["ok", "error"],
+    ...                          "evidence": ""})
+    >>> print(judge(findings, pd.DataFrame({"run_id": ["a", "b"]})))
+    do not use: effective-concurrency in 1 of 2 runs
+    """
+    ran = findings[~findings["evidence"].fillna("").str.startswith(_NOT_CHECKED)]
+    if ran.empty:
+        return Verdict("unchecked", "no rule had the numbers it needs")
+    for severity in ("error", "warning"):
+        found = ran[ran["severity"] == severity]
+        if len(found):
+            number = len(runs)
+            parts = [f"{rule} in {len(rows)} of {number} runs" for rule, rows in found.groupby("rule", sort=False)]
+            return Verdict(severity, "; ".join(parts))
+    return Verdict("ok", f"{ran['rule'].nunique()} rules checked {ran['run_id'].nunique()} runs and found nothing")
