@@ -154,6 +154,30 @@ def ingest(
 
 
 @app.command()
+def analyse(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of raw files, a study, or one file.")],
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
+    ] = None,
+) -> None:
+    """Answer from raw files: verdict, throughput over load, model, capacity, bottleneck, what to measure next.
+
+    Example: loadcurve analyse results/ --objective p99=200ms
+    """
+    import shutil
+
+    from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.report import text_report
+
+    found = analyse_data(path, objectives=objective or ())
+    width = shutil.get_terminal_size((100, 24)).columns
+    typer.echo(
+        text_report(found, min(width, 120), unicode=(sys.stdout.encoding or "").lower().startswith("utf")), nl=False
+    )
+
+
+@app.command()
 def doctor() -> None:
     """List the installed tools with their versions, and how to install the missing ones."""
     from loadcurve.ingest.registry import FORMS

@@ -1,0 +1,119 @@
+"""From tables to an answer: the results are those of the models, and what is missing narrows the answer by a reason."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from loadcurve import analyse, models
+from loadcurve.analysis import parse_objective
+from loadcurve.analysis.levels import add_quantiles
+from loadcurve.errors import LoadcurveError
+from loadcurve.report import text_report
+
+CONNECTIONS = np.array([1, 2, 4, 8, 16, 32, 64])
+
+
+def sweep(throughput, **more):
+    rows = {
+        "run_id": [f"c{n}" for n in CONNECTIONS],
+        "tool": "wrk",
+        "status": "finished",
+        "connections": CONNECTIONS,
+        "throughput_rps": throughput,
+        "latency_mean_s": CONNECTIONS / throughput,
+    }
+    return pd.DataFrame(rows | more)
+
+
+@pytest.fixture(scope="module")
+def scaling():
+    """A server that follows the Universal Scalability Law exactly, with a p99 of twice the mean response time."""
+    runs = sweep(models.usl(CONNECTIONS, 1000.0, 0.05, 0.0005))
+    latency = pd.DataFrame({"run_id": runs["run_id"], "quantile": 0.99, "latency_s": 2 * runs["latency_mean_s"]})
+    return {"runs": runs, "latency": latency}
+
+
+def test_the_law_that_made_the_data_is_found(scaling):
+    curve = analyse(scaling).curves[0]
+    assert curve["usl.unit_throughput_rps"].value == pytest.approx(1000, rel=1e-6)
+    assert curve["usl.contention"].value == pytest.approx(0.05, rel=1e-4)
+    assert curve["usl.peak"].value == pytest.approx(np.sqrt(0.95 / 0.0005), rel=1e-4)  # Gunther 2007, eq. (4.33)
+    assert curve["latency_min"].value == pytest.approx(1e-3)
+    assert curve["saturation"].value == pytest.approx(1e-3 * curve["peak"].value)
+
+
+def test_capacity_is_the_last_level_that_keeps_the_objective(scaling):
+    p99 = 2 * scaling["runs"]["latency_mean_s"].to_numpy()
+    between = (p99[3] + p99[4]) / 2
+    curve = analyse(scaling, objectives=[f"p99={between * 1e3:.6f}ms"]).curves[0]
+    assert (curve["capacity"].lo, curve["capacity"].hi) == (8, 16)
+    assert curve["capacity_throughput"].value == pytest.approx(scaling["runs"]["throughput_rps"][3])
+
+
+def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
+    curve = analyse({"runs": scaling["runs"]}, objectives="p99=3ms").curves[0]
+    assert "saturation" in curve and "usl.peak" in curve and "capacity" not in curve
+    assert "run wrk with --latency" in " ".join(curve.missing.values())
+    assert "no monitor watched these runs" in curve.missing["Bottleneck"]
+
+
+def test_few_levels_give_what_they_can(scaling):
+    for levels, known in ((1, {"peak"}), (3, {"peak", "latency_min", "demand", "saturation"})):
+        curve = analyse({"runs": scaling["runs"].head(levels)}).curves[0]
+        assert {result.name for result in curve.results} == known
+        assert curve.missing
+
+
+def test_different_settings_are_never_one_curve(scaling):
+    both = pd.concat([scaling["runs"].assign(threads=1), scaling["runs"].assign(threads=2, run_id="x")])
+    found = analyse({"runs": both})
+    assert [curve.variant for curve in found.curves] == ["threads=1", "threads=2"]
+    assert set(found.levels["variant"]) == {"threads=1", "threads=2"}
+
+
+def test_a_busy_processor_is_named(scaling):
+    runs = scaling["runs"]
+    busy = runs["throughput_rps"] / runs["throughput_rps"].max() * 0.97
+    cpu = pd.DataFrame({"run_id": runs["run_id"], "cpu": "all", "cpu_idle_ratio": 1 - busy})
+    found = analyse(scaling | {"cpu": cpu}).curves[0]
+    assert found.bottleneck.startswith("saturated: all CPUs is 97 % busy at connections = ")
+
+
+def test_an_open_loop_is_read_over_its_rate():
+    runs = sweep(CONNECTIONS * 10.0, connections=8, target_rate_rps=CONNECTIONS * 10.0)
+    curve = analyse({"runs": runs}, objectives="mean=1s").curves[0]
+    assert curve.load == "target_rate_rps"
+    assert list(curve.levels["target_rate_rps"]) == list(CONNECTIONS * 10.0)
+    assert "usl.peak" not in curve and "capacity" in curve
+
+
+@pytest.mark.parametrize("wrong", ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", ""])
+def test_a_wrong_objective_is_one_line(scaling, wrong):
+    with pytest.raises(LoadcurveError, match="objective must"):
+        analyse(scaling, objectives=wrong)
+
+
+def test_objectives_in_every_unit():
+    for text, most in (("p99=200ms", 0.2), ("p99.9<=1s", 1.0), ("max=50us", 5e-5), ("errors=0.1%", 1e-3)):
+        assert parse_objective(text).most == pytest.approx(most)
+
+
+def test_the_worst_generator_gives_the_quantile_of_a_run():
+    latency = pd.DataFrame({"run_id": "a", "generator": [0, 1], "quantile": 0.99, "latency_s": [0.1, 0.3]})
+    assert add_quantiles(pd.DataFrame({"run_id": ["a"]}), latency)["latency_p99_s"].tolist() == [0.3]
+
+
+def test_nothing_to_analyse_is_one_line(scaling):
+    with pytest.raises(LoadcurveError, match="the report of a load generator, got none"):
+        analyse({"cpu": pd.DataFrame({"cpu": ["all"]})})
+    with pytest.raises(LoadcurveError, match="a finished run, got 7 that failed"):
+        analyse({"runs": scaling["runs"].assign(status="failed")})
+
+
+def test_the_text_shows_every_part_and_fits_the_terminal(scaling):
+    text = text_report(analyse(scaling, objectives="p99=3ms", source="results"), width=80)
+    for part in ("results: 7 runs", "Verdict: usable", "connections", "Saturation N*", "Capacity under p99 ≤ 3.00 ms",
+                 "Not computed:", "Measure next:"):  # fmt: skip
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert text_report(analyse(scaling), unicode=False).count("#") > 20
