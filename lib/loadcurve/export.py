@@ -46,7 +46,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     folder : pathlib.Path
         Created if needed; existing tables with these names are replaced atomically after everything has been read.
     form : str
-        ``parquet``, or ``csv`` without formulas (`loadcurve.files.spreadsheet`).
+        ``parquet`` with units and meanings of the columns in its metadata, or ``csv`` without formulas
+        (`loadcurve.files.spreadsheet`), with units and meanings in ``FOLDER/columns.csv``.
 
     Returns
     -------
@@ -55,6 +56,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     """
     from loadcurve import tables
     from loadcurve.files.spreadsheet import without_formulas
+    from loadcurve.tables.stored import to_arrow, write_columns_file
 
     folder.mkdir(parents=True, exist_ok=True)
     waiting: dict[str, list] = {}
@@ -66,7 +68,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
         held.pop(name)
         for frame in _frames(join(waiting.pop(name))):
             checked = tables.check(name, frame)
-            table = _arrow(without_formulas(checked) if form == "csv" else checked)
+            table = to_arrow(name, without_formulas(checked) if form == "csv" else checked)
             if name not in writers:
                 draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
                 writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
@@ -83,6 +85,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
                     flush(name)
         for name in list(waiting):
             flush(name)
+    if form == "csv":
+        write_columns_file(folder)
     return rows
 
 
@@ -94,16 +98,6 @@ def _writer(path: Path, schema: "pa.Schema", form: str):
     from pyarrow.parquet import ParquetWriter
 
     return ParquetWriter(path, schema, compression="zstd")
-
-
-def _arrow(frame: "pd.DataFrame") -> "pa.Table":
-    """Return a checked table as an Arrow table; a text column without values keeps the text type."""
-    import pyarrow as pa
-
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    plain = [f.with_type(pa.string()) if pa.types.is_large_string(f.type) or pa.types.is_null(f.type) else f
-             for f in table.schema]  # fmt: skip
-    return table.cast(pa.schema(plain))
 
 
 def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":

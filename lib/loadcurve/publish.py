@@ -26,7 +26,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
 
-from loadcurve import paths
+from loadcurve import paths, tables
 from loadcurve.captions import find_caption
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
@@ -250,7 +250,8 @@ def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
 
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
     write_text(target.with_suffix(".csv"), csv_text(data))
-    facts = {**words, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
+    units = {row.column: row.unit for row in tables.columns(data).itertuples() if row.unit}
+    facts = {**words, "units": units, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
     write_text(target.with_suffix(".json"), json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -8,7 +8,7 @@ import yaml
 from rattler import MatchSpec, Version
 
 # conda-forge's name for a PyPI distribution, where it differs.
-PYPI_NAME = {"pandera-pandas": "pandera", "python-build": "build"}
+PYPI_NAME = {"pandera-pandas": "pandera", "python-build": "build", "python-duckdb": "duckdb"}
 # Extras that only `make bench` and `make fuzz` need: environment.yml leaves them out.
 NOT_IN_CONDA = {"bench", "fuzz"}
 

@@ -41,7 +41,8 @@ def test_a_figure_is_drawing_data_and_facts(begun):
     assert pd.read_csv(begun / "curve.csv").equals(DATA)
     facts = json.loads((begun / "curve.json").read_text())
     assert facts["caption"] == "What it says."
-    assert set(facts) == {"caption", "alt", "notebook", "studies", "commit"}
+    assert facts["units"] == {"throughput_rps": "requests/s"}
+    assert set(facts) == {"caption", "alt", "units", "notebook", "studies", "commit"}
 
 
 def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):

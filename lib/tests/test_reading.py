@@ -262,7 +262,7 @@ def test_a_file_for_each_table(folder, tmp_path, form):
 def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
     ingest(folder / "c64", "--format", "parquet", "-o", tmp_path / "out")
     schema = pq.read_schema(tmp_path / "out" / "runs.parquet")
-    assert schema.field("study").type == pa.string()
+    assert schema.field("study").type == pa.large_string()
     assert schema.field("started_at").type == pa.timestamp("us", "UTC")
     assert schema.field("server_cpu").type == pa.int64()
 

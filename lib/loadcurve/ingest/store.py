@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadcurve import paths, tables
@@ -24,6 +23,7 @@ from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
 from loadcurve.tables.curves import name_curves
+from loadcurve.tables.stored import to_arrow
 from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -76,13 +76,13 @@ def _ingest(folder: Path) -> Ingested:
     for name, frame in ingested.tables.items():
         target = _file(name, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.Table.from_pandas(frame, preserve_index=False)
+        table = to_arrow(name, frame)
         notes = {
             _SOURCES: json.dumps([paths.shown(p) for p in ingested.sources[name]]).encode(),
             _WARNINGS: json.dumps(ingested.warnings).encode(),
         }
         with replacing(target) as draft:
-            pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **notes}), draft)
+            pq.write_table(table.replace_schema_metadata({**table.schema.metadata, **notes}), draft)
             if target.is_file() and sha256_of(target) == sha256_of(draft):
                 # The same content keeps its time, so nothing that reads it is done again.
                 os.utime(draft, ns=(target.stat().st_atime_ns, target.stat().st_mtime_ns))
@@ -113,7 +113,7 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     # The raw files too, so that `make -n -W FILE` shows what a changed file would rebuild; without files that make
     # cannot name, which the table represents.
     record_reads([file, *(paths.root() / source for source in sources if paths.is_plain(source))])
-    return tables.check(name, pd.read_parquet(file))
+    return tables.check(name, pq.ParquetFile(file).read().to_pandas())
 
 
 def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame:

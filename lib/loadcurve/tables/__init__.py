@@ -1,12 +1,13 @@
 """Tables: plain DataFrames in long form with SI units, declared in `loadcurve.schemas`.
 
-``declared`` checks, describes and labels a table, ``curves`` names the curves of the runs, and ``whole_runs`` merges
-the generators of a run.
+``declared`` checks, describes and labels a table, ``stored`` writes units and meanings into files and reads them,
+``curves`` names the curves of the runs, and ``whole_runs`` merges the generators of a run.
 """
 
 from loadcurve.schemas import SCHEMAS
 from loadcurve.tables.curves import check_points, name_curves
-from loadcurve.tables.declared import axis_label, check, columns, empty, heading, select
+from loadcurve.tables.declared import axis_label, check, empty, heading, select
+from loadcurve.tables.stored import columns
 from loadcurve.tables.whole_runs import merge_generators
 
 __all__ = [

@@ -40,24 +40,13 @@ _TYPE = {"string": "text", "Int64": "integer", "boolean": "yes/no", "float64": "
 
 
 def columns(table: str) -> pd.DataFrame:
-    """Return a description of a table's columns: ``column``, ``type``, ``unit``, ``meaning``.
-
-    Raises
-    ------
-    LoadcurveError
-        When no table has this name.
-
-    Examples
-    --------
-    >>> columns("latency").query("column == 'latency_s'")[["unit", "meaning"]].values.tolist()
-    [['s', 'Response time at that quantile.']]
-    """
+    """Return the columns of a declared table, as `loadcurve.tables.columns` does for any table."""
     return pd.DataFrame(
         [
             {
                 "column": name,
                 "type": _TYPE[re.split(r"\[", str(c.dtype))[0]],
-                "unit": _shown_unit(c.metadata["unit"]),
+                "unit": shown_unit(c.metadata["unit"]),
                 "meaning": c.description,
             }
             for name, c in _schema(table).columns.items()
@@ -180,10 +169,11 @@ def axis_label(table: str, column: str) -> str:
     """
     unit = _schema(table).columns[column].metadata["unit"]
     label = heading(column)
-    return f"{label} [{_shown_unit(unit)}]" if unit else label
+    return f"{label} [{shown_unit(unit)}]" if unit else label
 
 
-def _shown_unit(unit: str) -> str:
+def shown_unit(unit: str) -> str:
+    """Return a unit of the declarations as people write it: ``requests/s`` for ``rps``."""
     return _QUANTITY.get(unit, unit)
 
 

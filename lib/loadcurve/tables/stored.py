@@ -1,0 +1,123 @@
+"""Tables in Parquet and CSV files: each column carries its unit and its meaning.
+
+In a Parquet file they are metadata of each field of the Arrow schema, under `unit` and `description`; the metadata of
+the schema holds the table's description and the version of loadcurve.  DuckDB and Polars do not show the metadata of
+fields, so the file's metadata holds the units again: `units` is a JSON object, column → unit.  pandas shows the same
+units as ``frame.attrs["units"]``.  For a folder of CSV files they are in `columns.csv`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loadcurve import __version__
+from loadcurve.errors import LoadcurveError, printable
+from loadcurve.files.atomic import write_text
+from loadcurve.schemas import SCHEMAS
+from loadcurve.tables import declared
+from loadcurve.units import unit_of_column
+
+COLUMNS_FILE = "columns.csv"
+"""Name of the file that describes the columns of a folder of CSV files."""
+
+# Kind of a dtype, as NumPy abbreviates it → its name in the description of a table.
+_TYPE = {"b": "yes/no", "i": "integer", "u": "integer", "f": "number", "M": "time"}
+
+
+def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
+    """Return a checked table as an Arrow table whose metadata holds units and meanings.
+
+    Text is `large_string`, so a column may exceed 2 GB, also where all its values are missing.
+
+    Examples
+    --------
+    >>> field = to_arrow("latency", declared.empty("latency")).schema.field("latency_s")
+    >>> field.metadata
+    {b'unit': b's', b'description': b'Response time at that quantile.'}
+    """
+    made = pa.Table.from_pandas(frame, preserve_index=False)
+    notes, schema_notes = _notes(table)
+    fields = []
+    for field in made.schema:
+        is_text = pa.types.is_string(field.type) or pa.types.is_null(field.type)
+        fields.append(field.with_type(pa.large_string() if is_text else field.type).with_metadata(notes[field.name]))
+    return made.cast(pa.schema(fields, {**(made.schema.metadata or {}), **schema_notes}))
+
+
+@cache
+def _notes(table: str) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return the metadata of a table's fields and of its schema."""
+    described = declared.columns(table)
+    fields = {row.column: {"unit": row.unit, "description": row.meaning} for row in described.itertuples()}
+    units = {name: notes["unit"] for name, notes in fields.items() if notes["unit"]}
+    return fields, {
+        "description": SCHEMAS[table].description,
+        "loadcurve.table": table,
+        "loadcurve.version": __version__,
+        "units": json.dumps(units),
+        "PANDAS_ATTRS": json.dumps({"units": units}),
+    }
+
+
+def write_columns_file(folder: Path) -> None:
+    """Write `columns.csv`, which describes the columns of each ``<table>.csv`` in a folder."""
+    names = [name for name in SCHEMAS if (folder / f"{name}.csv").is_file()]
+    described = [declared.columns(name).assign(table=name) for name in names]
+    if described:
+        rows = pd.concat(described).rename(columns={"meaning": "description"})
+        written = rows[["table", "column", "type", "unit", "description"]]
+        write_text(folder / COLUMNS_FILE, written.to_csv(index=False, lineterminator="\r\n"))
+
+
+def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
+    """Return the unit and the meaning of each column of a table: ``column``, ``type``, ``unit``, ``meaning``.
+
+    Parameters
+    ----------
+    source : str, pathlib.Path or pandas.DataFrame
+        Name of a declared table, a Parquet file, or any table.  A file of another program, or a column that loadcurve
+        does not declare, has the unit that its name ends in and no meaning.
+
+    Raises
+    ------
+    LoadcurveError
+        When no table has this name, or the file cannot be read.
+
+    Examples
+    --------
+    >>> columns("latency").query("column == 'latency_s'")[["unit", "meaning"]].values.tolist()
+    [['s', 'Response time at that quantile.']]
+    >>> columns(pd.DataFrame({"throughput_rps": [410.0], "rack": ["b"]}))[["column", "type", "unit"]].values.tolist()
+    [['throughput_rps', 'number', 'requests/s'], ['rack', 'text', '']]
+    """
+    if isinstance(source, str) and not source.endswith(".parquet"):
+        return declared.columns(source)
+    if isinstance(source, pd.DataFrame):
+        return _described(source, _known(map(str, source.columns)))
+    try:
+        schema = pq.read_schema(source)
+    except (OSError, pa.ArrowException) as error:
+        got = getattr(error, "strerror", None) or str(error).split(". ")[0]
+        raise LoadcurveError(printable(f"{source}:0: expected a Parquet file, got {got}")) from None
+    stored = {field.name: {k.decode(): v.decode() for k, v in (field.metadata or {}).items()} for field in schema}
+    return _described(schema.empty_table().to_pandas(), stored)
+
+
+def _known(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the notes on the declared table that has most of some columns."""
+    asked = set(names)
+    return _notes(max(SCHEMAS, key=lambda table: len(SCHEMAS[table].columns.keys() & asked)))[0]
+
+
+def _described(frame: pd.DataFrame, notes: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    rows = []
+    for name, kind in zip(map(str, frame.columns), frame.dtypes, strict=True):
+        known = notes.get(name, {})
+        unit = known.get("unit", declared.shown_unit(unit_of_column(name)))
+        rows.append((name, _TYPE.get(kind.kind, "text"), unit, known.get("description", "")))
+    return pd.DataFrame(rows, columns=["column", "type", "unit", "meaning"])
