@@ -23,12 +23,11 @@ from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of, number_at, value_at
+from loadcurve.ingest.load.hey_rows import DEADLINE, ESTIMATORS
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import error_counts, response_counts
 
-_ESTIMATOR = "sorted time of index p / 100 * n"
-_DEADLINE = "aborted due to deadline"
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]{1,6})?)")
 _REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 _CSV = {
@@ -102,7 +101,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
             raise ParseError(line_of(f"statusCodeDistribution.{code}", text), "a status code", code)
         codes[int(code)] = _count(count, code, text)
     errors = {m: _count(n, m, text) for m, n in _object(document, "errorDistribution", text).items()}
-    late = errors.pop(_DEADLINE, 0)
+    late = errors.pop(DEADLINE, 0)
     responses, failed = sum(codes.values()), sum(errors.values())
     started = responses + failed + late
     duration, rps = number_at(document, "summary.total", text), number_at(document, "summary.requestsPerSec", text)
@@ -110,7 +109,7 @@ def _run(document: object, text: str, line: int, warnings: list[str]) -> dict:
         "tool": "oha", "status": "finished", "duration_s": duration, "requests": responses,
         "requests_started": started, "requests_failed": failed, **response_counts(codes), **error_counts(errors),
         "received_body_bytes": number_at(document, "summary.totalData", text, required=False),
-        "percentile_estimator": _ESTIMATOR, "latency_origin": "measured",
+        "percentile_estimator": ESTIMATORS["oha"], "latency_origin": "measured",
     }  # fmt: skip
     for column, key in (("mean", "average"), ("min", "fastest"), ("max", "slowest")):
         value = number_at(document, f"summary.{key}", text, required=False)
