@@ -7,8 +7,9 @@ from collections.abc import Callable
 from loadcurve.errors import ParseError
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.load.wrk_distribution import Distribution
-from loadcurve.ingest.load.wrk_failures import USAGE, is_command, is_whole, killed, rate_of_command, startup_failure
+from loadcurve.ingest.load.wrk_failures import USAGE, is_command, killed, rate_of_command, startup_failure
 from loadcurve.ingest.load.wrk_numbers import COUNT, PERCENT, PLAIN, SIZE, TIME, number, whole
+from loadcurve.ingest.load.wrk_open_runs import OpenRuns
 from loadcurve.ingest.load.wrk_runs import Heading, Report
 from loadcurve.ingest.noise import is_noise
 
@@ -36,34 +37,15 @@ def _plain(line: str) -> str:
     return line if line.strip() else ""  # control characters are not a word
 
 
-class Reader:
+class Reader(OpenRuns):
     """Sorts the lines of a text into headings, reports and runs that did not start.
 
     The words of each line identify it, so lines of a Lua script, prompts and rulers may occur between them.
-
-    Attributes
-    ----------
-    events : list of Heading or Report
-        In the order of the text.
-    version : str
-        As ``wrk -v`` prints it; empty if the text does not show it.
-    otherwise : str
-        Why a text holds no run at all: a process was killed, or wrk printed only its version.
     """
 
     def __init__(self, text: str) -> None:
-        self.cursor = Cursor(text, "wrk", _plain)
-        self.warnings = self.cursor.warnings
-        self.events: list[Heading | Report] = []
-        self.version = ""
-        self.otherwise = ""
-        self._heading: Heading | None = None  # the one whose lines or report follow
-        self._report: Report | None = None
-        self._failure: Heading | None = None
-        self._block: Distribution | None = None
-        self._foreign: tuple[int, int] | None = None  # first and last line inside a report that do not belong to it
+        super().__init__(Cursor(text, "wrk", _plain))
         self._rates: set[float] = set()  # of the commands since the last heading
-        self._wrk2 = False  # the command since the last heading is of wrk2
         self._asked_version = False
 
     def read(self) -> None:
@@ -72,15 +54,15 @@ class Reader:
             if len(line) > _LONGEST:
                 self._take_other(line[:_LONGEST])
                 continue
-            inside = self._inside()
+            inside = self.inside()
             try:
                 if self._take(line):
-                    if inside or self._inside():
-                        self._belongs()
+                    if inside or self.inside():
+                        self.note_own()
                 else:
                     self._take_other(line)
             except ParseError as error:
-                if not (inside or self._inside()):  # prose such as "Requests/sec: about 500"
+                if not (inside or self.inside()):  # prose such as "Requests/sec: about 500"
                     self.cursor.warn(f"like a line of wrk, but outside a report, so left out: {error.got!r}")
                 elif not self.cursor.at_end:
                     raise
@@ -89,10 +71,10 @@ class Reader:
 
     def _take(self, line: str) -> bool:
         """Take a line of wrk; False if it is another line."""
-        if self._block is not None and self._block.takes(line):
+        if self.block is not None and self.block.takes(line):
             if self.cursor.at_end and _UNITLESS_TAIL.fullmatch(line):
                 self.cursor.fail("a time that is not cut")
-            self._block.take(line, self.cursor.number, self.warnings)
+            self.block.take(line, self.cursor.number, self.warnings)
             return True
         possible = _LINES.get(line.split(None, 1)[0], ())
         take = next((take for start, take in possible if line.startswith(start)), None)
@@ -101,44 +83,6 @@ class Reader:
         elif take is None and "requests in" in line:
             take = Reader._take_totals
         return take is not None and take(self, line)
-
-    def _inside(self) -> bool:
-        return self._heading is not None or (self._report is not None and not self._report.ended)
-
-    def _belongs(self) -> None:
-        """Note that the current line belongs to the report or to the heading; warn of foreign lines before it."""
-        opened = self._report or self._heading
-        if opened is None:
-            return
-        if self._foreign:
-            first, last = self._foreign
-            where = f"line {first}" if first == last else f"lines {first} to {last}"
-            self.warnings.append(f"{where}: inside a report but not printed by wrk; passed over")
-            self._foreign = None
-        opened.last = self.cursor.number
-
-    def _opened(self) -> Report:
-        """Return the report that a line belongs to; one begins here when none is open."""
-        if self._report is None or self._report.ended:
-            self.cursor.warn("a report begins here without its line 'Thread Stats'")
-            return self._begin(Report(self.cursor.number))
-        return self._report
-
-    def _begin(self, report: Report) -> Report:
-        if self._heading is None:
-            self._foreign = None  # those lines were before it
-        self._heading = self._block = self._failure = None
-        self._report = report
-        report.last = self.cursor.number
-        self.events.append(report)
-        return report
-
-    def _begin_heading(self, heading: Heading) -> Heading:
-        self._foreign = self._report = self._block = self._failure = None
-        self._heading = heading
-        heading.last = self.cursor.number
-        self.events.append(heading)
-        return heading
 
     def _whole(self, token: str) -> float | int:
         return whole(token, self.cursor.number, self.warnings)
@@ -170,23 +114,23 @@ class Reader:
             heading.facts["url"] = url
         if rest:
             self.cursor.warn(f"{rest!r} after the URL is passed over")
-        if self._wrk2:
+        if self.wrk2:
             heading.tool = "wrk2"
         if len(self._rates) == 1:
             heading.facts["target_rate_rps"] = next(iter(self._rates))
         self._rates.clear()
-        self._wrk2 = False
-        self._begin_heading(heading)
+        self.wrk2 = False
+        self.begin_heading(heading)
         return True
 
     def _take_sizes(self, line: str) -> bool:
         match = self.cursor.match(_SIZES)
-        heading = self._heading if self._heading and "threads" not in self._heading.facts else None
+        heading = self.heading if self.heading and "threads" not in self.heading.facts else None
         if match is None:
             return self.cursor.fail("'N threads and N connections'") if heading else False
         threads, connections = (self._whole(token) for token in match.groups())
         if heading is None:
-            heading = self._begin_heading(Heading(self.cursor.number))
+            heading = self.begin_heading(Heading(self.cursor.number))
             self.cursor.warn("no heading 'Running … test @ URL' before this line; the URL is not known")
         heading.facts |= {"threads": threads, "connections": connections}
         return True
@@ -200,9 +144,9 @@ class Reader:
 
     def _take_thread_stats(self, line: str) -> bool:
         match = self.cursor.expect(_THREAD_STATS, "'Thread Stats   Avg      Stdev     Max   +/- Stdev'")
-        report = self._report
+        report = self.report
         if report is None or report.third or not (report.url or report.overall):
-            report = self._begin(Report(self.cursor.number))
+            report = self.begin_report(Report(self.cursor.number))
         report.third = match[1]
         if match[1] == "99%":
             report.tool = "wrk2"
@@ -210,31 +154,31 @@ class Reader:
 
     def _take_url(self, line: str) -> bool:
         url = "" if self.cursor.at_end else line.removeprefix("Test Results @").strip()
-        self._begin(Report(self.cursor.number, tool="wrk2", url=url))
+        self.begin_report(Report(self.cursor.number, tool="wrk2", url=url))
         return True
 
     def _take_sent(self, line: str) -> bool:
         words = line.split()
-        if self._report is None or len(words) != 3 or words[2] != "requests":
+        if self.report is None or len(words) != 3 or words[2] != "requests":
             return False
-        self._report.facts["requests_started"] = self._whole(words[1])
+        self.report.facts["requests_started"] = self._whole(words[1])
         return True
 
     def _take_distribution(self, line: str) -> bool:
         block = Distribution.of_heading(line, self.cursor.number)
-        report = self._opened()
-        self._block = block
+        report = self.open_report()
+        self.block = block
         report.blocks.append(block)
         report.tool = "wrk2" if block.hdr else report.tool or "wrk"
         return True
 
     def _take_latency(self, line: str) -> bool:
         words = line.split()
-        if len(words) != 5 or not (words[4].endswith("%") or self._report is not None):
+        if len(words) != 5 or not (words[4].endswith("%") or self.report is not None):
             return False
         mean, stdev, third = (self._number(TIME, token) for token in words[1:4])
         within = self._number(PERCENT, words[4])
-        report = self._opened()
+        report = self.open_report()
         if report.latency_line:
             self.cursor.fail("one line 'Latency' in a report")
         report.latency_line = self.cursor.number
@@ -255,30 +199,30 @@ class Reader:
         for token in words[1:4]:
             self._number(COUNT, token)  # per thread, of the recent intervals: checked, not kept
         self._number(PERCENT, words[4])
-        self._opened()
+        self.open_report()
         return True
 
     def _take_totals(self, line: str) -> bool:
         match = self.cursor.match(_TOTAL)
         if match is None:
-            if self._report is not None and not self._report.ended and " read" in line:
+            if self.report is not None and not self.report.ended and " read" in line:
                 self.cursor.fail("'N requests in T, S read'")
             return False
         row = {
             "requests": self._whole(match[1]), "duration_s": self._number(TIME, match[2]),
             "received_bytes": self._number(SIZE, match[3]),
         }  # fmt: skip
-        report = self._opened()
+        report = self.open_report()
         if "requests" in report.facts:
             self.cursor.fail("one line 'N requests in T, S read' in a report")
         report.facts |= row
         report.total = (match[2], match[3])
-        self._block = None
+        self.block = None
         return True
 
     def _take_socket_errors(self, line: str) -> bool:
         match = self.cursor.expect(_SOCKET_ERRORS, "'Socket errors: connect N, read N, write N, timeout N'")
-        report = self._opened()
+        report = self.open_report()
         for name, token in zip(("connect", "read", "write", "timeout"), match.groups(), strict=True):
             self._count(report, f"errors_{name}", token)
         if self.cursor.at_end:
@@ -289,7 +233,7 @@ class Reader:
     def _take_status_errors(self, line: str) -> bool:
         token = line.rpartition(":")[2].strip()
         whole(token, self.cursor.number, [])
-        report = self._opened()
+        report = self.open_report()
         errors = self._count(report, "errors_status", token)
         if self.cursor.at_end:
             del report.facts["errors_status"]
@@ -313,9 +257,9 @@ class Reader:
             self.cursor.fail("two decimals")
         value = self._number(PLAIN if requests else SIZE, token)
         name = "throughput_rps" if requests else "received_bytes_per_s"
-        if not self._inside() and self._report is not None and self._report.facts.get(name) == value:
+        if not self.inside() and self.report is not None and self.report.facts.get(name) == value:
             return True  # the report repeats its own line, as grep shows it
-        report = self._opened()
+        report = self.open_report()
         if name in report.facts:
             self.cursor.fail("one such line in a report")
         report.facts[name] = value
@@ -323,15 +267,15 @@ class Reader:
             report.throughput = (token, self.cursor.number)
         else:
             report.transfer = (token, self.cursor.number)
-        self._block = None
+        self.block = None
         report.ended = not requests
         return True
 
     # Lines around the reports: runs that failed, commands, the version.
 
     def _take_other(self, line: str) -> None:
-        if "Overall Statistics" in line and self._report is not None:
-            self._begin(Report(self.cursor.number, tool="wrk2", overall=True))
+        if "Overall Statistics" in line and self.report is not None:
+            self.begin_report(Report(self.cursor.number, tool="wrk2", overall=True))
             self.cursor.warn("the report from here on sums those of all URLs before it")
             return
         reason = startup_failure(line)
@@ -340,11 +284,11 @@ class Reader:
             return
         self._asked_version = False
         if reason:
-            self._fail(reason)
-        elif self._failure is not None and self._failure.facts.get("reason") and line.startswith(("-R, --rate", "-U")):
-            self._failure.tool = "wrk2"  # its usage text
+            self.begin_failure(reason)
+        elif self.failure is not None and self.failure.facts.get("reason") and line.startswith(("-R, --rate", "-U")):
+            self.failure.tool = "wrk2"  # its usage text
         elif killed(line):
-            self._stop(line)
+            self.end_run(line)
         elif match := _VERSION.fullmatch(line):
             self.version = self.version or match[1]
             self._asked_version = True
@@ -354,44 +298,18 @@ class Reader:
     def _take_command(self, line: str) -> None:
         if "wrk" in line and is_command(line):
             rate = rate_of_command(line)
-            self._wrk2 = "wrk2" in line or rate > 0
+            self.wrk2 = "wrk2" in line or rate > 0
             self._rates.add(rate) if rate else self._rates.clear()
-            self._failure = None
-        if self._heading is not None and "threads" not in self._heading.facts and _LOOK_ALIKE.fullmatch(line):
+            self.failure = None
+        if self.heading is not None and "threads" not in self.heading.facts and _LOOK_ALIKE.fullmatch(line):
             self.cursor.fail("'N threads and N connections' (another tool prints this)", line)
         if _CHATTER.fullmatch(line):
             return
         if is_noise(line):
-            if self._heading is not None and line[0] not in "-`.":
-                self._heading.closed = True
-        elif self._report is None or not self._report.ended:
-            number = self.cursor.number
-            self._foreign = (self._foreign[0] if self._foreign else number, number)
-
-    def _fail(self, reason: str) -> None:
-        known = self._failure
-        if known is not None and USAGE in (reason, known.facts.get("reason")):
-            known.facts["reason"] = known.facts["reason"] if reason == USAGE else reason
-        else:
-            facts = {"status": "failed", "reason": reason}
-            self._failure = known = Heading(self.cursor.number, facts, never_began=True)
-            self.events.append(known)
-        if reason.startswith("Throughput") or self._wrk2:
-            known.tool = "wrk2"
-        if self.cursor.at_end and reason != USAGE and not is_whole(reason):
-            del known.facts["reason"]
-            self.cursor.warn("the text ends in this line, so the reason may be cut; missing")
-
-    def _stop(self, line: str) -> None:
-        if self._report is not None and not self._report.ended:
-            self._report.reason = line
-            self._report.ended = True
-        elif self._heading is not None:
-            self._heading.facts |= {"status": "failed", "reason": line}
-            self._heading.closed = True
-            self._heading = None
-        else:
-            self.otherwise = self.otherwise or line
+            if self.heading is not None and line[0] not in "-`.":
+                self.heading.closed = True
+        elif self.report is None or not self.report.ended:
+            self.note_foreign()
 
 
 # First word → how lines of wrk begin; those that begin with a number are found by their words.
