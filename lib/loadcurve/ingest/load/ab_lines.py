@@ -10,40 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loadcurve.ingest.cursor import Cursor
+from loadcurve.ingest.load.ab_labels import LABELS, PHASES, REAL, TEXT, WHOLE, WORD
 from loadcurve.ingest.noise import is_noise
 
-_WHOLE = r"(-?[0-9]{1,18})"  # negative if a 32-bit counter of ab overflowed
-_REAL = r"(-?[0-9]{1,18}(?:\.[0-9]{1,9})?|-?nan|-?inf|-?1\.#\w{1,4})"
-_BYTES = rf"{_WHOLE}(?: bytes)?"
-_TEXT = re.compile(r"(.*)")
-# ab copies a server's name up to its first space, and none of the other values has one; further words are a comment.
-_WORD = re.compile(r"([^\s（【←，。；]*)")
-
-# Label → its value, with runs of spaces collapsed, in the order of the report.
-LABELS: dict[str, re.Pattern[str]] = {
-    **dict.fromkeys(("Server Software", "Server Hostname"), _WORD),
-    "Server Port": re.compile(_WHOLE),
-    **dict.fromkeys(("SSL/TLS Protocol", "TLS Server Name", "Document Path"), _WORD),
-    "Server Temp Key": _TEXT,
-    "Document Length": re.compile(rf"(?:{_BYTES}|Variable)"),
-    "Number of workers": re.compile(_WHOLE),
-    "Concurrency Level": re.compile(_WHOLE),
-    "Concurrency achieved": re.compile(_WHOLE),
-    "Rampup delay": re.compile(rf"{_WHOLE}(?: \[ms\])?"),
-    "Time taken for tests": re.compile(r"([0-9]{1,9}\.[0-9]{1,9})(?: seconds)?"),
-    "Number of requests": re.compile(rf"{_WHOLE}( \(window\))?"),
-    "Complete requests": re.compile(_WHOLE),
-    "Failed requests": re.compile(_WHOLE),
-    **dict.fromkeys(("Broken pipe errors", "Write errors", "Non-2xx responses"), re.compile(_WHOLE)),
-    **dict.fromkeys(("Keep-Alive requests", "Keep-Alive aborts"), re.compile(_WHOLE)),
-    "Total transferred": re.compile(_BYTES),
-    **dict.fromkeys(("Total body sent", "Total POSTed", "Total PUT"), re.compile(_BYTES)),
-    "HTML transferred": re.compile(_BYTES),
-    "Requests per second": re.compile(rf"{_REAL}(?: \[#/sec\](?: \(mean\))?)?"),
-    "Time per request": re.compile(rf"{_REAL}(?: \[ms\])?(?: \(mean(, ?across[^)]{{0,40}})?\)?)?"),
-    "Transfer rate": re.compile(rf"{_REAL}(?: (?:\[Kbytes/sec\]|kb/s)(?: received)?)?"),
-}
-PHASES = ("Connect", "Processing", "Waiting", "Total")
 _TAIL = ("Requests per second", "Time per request", "Transfer rate")  # absent when no request was completed
 # Endings of a last line without newline that show its number to be complete.
 _CLOSED = (" seconds", " bytes", "(mean)", "requests)", "request)", " received", "kb/s sent", "kb/s total")
@@ -52,7 +21,7 @@ _BANNER = re.compile(r"This is ApacheBench, Version (\S+)")
 _PROGRESS = re.compile(r"(Completed|Finished) ([0-9]{1,18}) requests")
 _TOTAL_OF = re.compile(r"Total of ([0-9]{1,18}) requests completed")
 _BREAKDOWN = re.compile(r"\( ?((?:(?:Connect|Receive|Length|Exceptions): [0-9]{1,18}(?:, ?)?){3,4}) ?\)")
-_RATES = re.compile(rf"{_REAL} kb/s (sent|total)")
+_RATES = re.compile(rf"{REAL} kb/s (sent|total)")
 _SERVED = re.compile(r"Percentage of (?:the )?requests served[^%0-9]{0,80}(?=[0-9]|$)")
 _PERCENTILE = re.compile(
     r"([0-9]{1,3})% +(?:(-?[0-9]{1,18}(?:\.[0-9]{1,6})?)(?: \((?:longest|last) request\))?|<0> \(never\))"
@@ -187,14 +156,18 @@ class Reader:
             self.found[-1].stage = stage
         return self.found[-1]
 
+    def _leave_out(self, report: Report) -> bool:
+        """Whether the text ends inside the current line; notes that the line is left out."""
+        if self._cut:
+            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
+        return self._cut
+
     def _take_start(self, line: str) -> bool:
         if match := _BANNER.match(line):
             if len(line) > 500:
                 self._cursor.fail("the banner of ab alone in its line; the line ends are lost", line)
             report = self._current(stage=1)
-            report.version = "" if self._cut else match[1]
-            if self._cut:
-                report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
+            report.version = "" if self._leave_out(report) else match[1]
             report.is_html = line.endswith("<br>")
         elif line.startswith("Benchmarking ") and line.endswith("(be patient)"):
             self._current(stage=2)
@@ -219,7 +192,7 @@ class Reader:
 
     def _set(self, report: Report, label: str, value: str) -> None:
         pattern = LABELS[label]
-        words_only = pattern in (_TEXT, _WORD)
+        words_only = pattern in (TEXT, WORD)
         value = value.strip() if words_only else " ".join(value.split())
         match = pattern.match(value)
         rest = value[match.end() :] if match else ""
@@ -231,8 +204,7 @@ class Reader:
             self._cursor.fail(f"the value of {label!r}", value)
         if rest:
             report.notes.append((self._cursor.number, f"{rest.strip()[:60]!r} after the value is passed over"))
-        if self._cut:
-            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
+        if self._leave_out(report):
             return
         if label == "Time per request" and (label in report.labels or match[2]):
             return  # the second one is 1 / Requests per second
@@ -255,11 +227,9 @@ class Reader:
         return self._take_report(joined, report) or self._unknown(line, report)
 
     def _take_row(self, report: Report, label: str, numbers: list[str]) -> bool:
-        if label in report.phases or any(not re.fullmatch(_REAL, token) for token in numbers):
+        if label in report.phases or any(not re.fullmatch(REAL, token) for token in numbers):
             self._cursor.fail(f"{report.columns} numbers in ms in the one line of {label!r}", " ".join(numbers))
-        if self._cut:
-            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
-        else:
+        if not self._leave_out(report):
             report.phases[label] = (numbers, self._cursor.number)
         if label == "Total":
             report.region = "tail"
@@ -307,7 +277,7 @@ class Reader:
             return numbers
         row = self._cursor.raw.strip()
         columns = [row[12:17].strip(), row[18:23].strip(), row[23:].strip()]
-        if report.columns != 3 or row[17:18] != " " or not all(re.fullmatch(_WHOLE, column) for column in columns):
+        if report.columns != 3 or row[17:18] != " " or not all(re.fullmatch(WHOLE, column) for column in columns):
             self._cursor.fail(f"{report.columns or '3 or 5'} numbers in ms, with blanks between them", values.strip())
         return columns
 
@@ -316,9 +286,7 @@ class Reader:
         before = report.percentiles[-1][0] if report.percentiles else -1
         if not before < rank <= 100:
             self._cursor.fail(f"a percentage over {max(before, 0)}, up to 100", match[0])
-        if self._cut:
-            report.notes.append((self._cursor.number, "the text ends here; this line is left out"))
-        elif match[2]:
+        if not self._leave_out(report) and match[2]:
             report.percentiles.append((rank, match[2], self._cursor.number))
         if rank == 100:
             report.region = "end"

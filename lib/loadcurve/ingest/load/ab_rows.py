@@ -4,7 +4,8 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from loadcurve.ingest.load.ab_lines import LABELS, PHASES, UNANSWERED, Report
+from loadcurve.ingest.load.ab_labels import LABELS, PHASES
+from loadcurve.ingest.load.ab_lines import UNANSWERED, Report
 
 ESTIMATOR = "order statistic floor(n p), rounded to 1 ms"  # stats[count * p / 100] in output_results, support/ab.c
 _RESOLVED_MS = 10  # from here on, the measured mean of whole milliseconds is within 5 % of the true mean

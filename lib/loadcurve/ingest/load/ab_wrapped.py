@@ -2,7 +2,7 @@
 
 import re
 
-from loadcurve.ingest.load.ab_lines import LABELS, PHASES
+from loadcurve.ingest.load.ab_labels import LABELS, PHASES
 
 _NUMBERS = re.compile(r"[-0-9.][-0-9. \t]*")
 
