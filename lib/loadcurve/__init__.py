@@ -12,8 +12,9 @@ One arrow: raw → tidy → audit → model → figure → page.  No arrow goes 
 | Figure  | what one ``plot_*`` draws, with its data and provenance                   | ``plots``, ``publish`` |
 | Page    | the argument in words                                                     | ``handbook/`` |
 
-Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path → tables; ``check_*`` table → the same table, or
-raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate; ``plot_*`` → Axes;
+Verbs fix the return type: ``parse_*`` text → tables; ``read_*`` path or name → tables, or a record; ``check_*`` → its
+argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`` → Fit; ``find_*`` → Estimate;
+``solve_*`` → a solved network or station; ``judge_*`` tables → findings or verdicts; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
 Layers, bottom up: ``arrays errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <

@@ -31,7 +31,7 @@ class Caption(NamedTuple):
     alt: str
 
 
-def find_caption(notebook: str, kind: str, slug: str) -> Caption:
+def caption_of(notebook: str, kind: str, slug: str) -> Caption:
     """Return the caption that a notebook gives to one of its figures or tables; empty texts when it gives none.
 
     Parameters

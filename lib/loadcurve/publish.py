@@ -27,7 +27,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
 
 from loadcurve import paths, tables
-from loadcurve.captions import find_caption
+from loadcurve.captions import caption_of
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
@@ -94,7 +94,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     'curve.svg'
     """
     if not (caption or alt):
-        written = find_caption(_notebook, "Figure", slug)
+        written = caption_of(_notebook, "Figure", slug)
         caption, alt = fill_text(written.caption, quantities), written.alt
     if not caption or not alt:
         raise LoadcurveError(
@@ -143,7 +143,7 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
     >>> table("points", pd.DataFrame({"connections": [1, 4]}), caption="The levels that were fitted.").name
     'points.table.csv'
     """
-    caption = caption or fill_text(find_caption(_notebook, "Table", slug).caption, quantities)
+    caption = caption or fill_text(caption_of(_notebook, "Table", slug).caption, quantities)
     if not caption:
         raise LoadcurveError(
             f"table {slug!r} must have a caption in a Markdown cell, got none: write '**Table `{slug}`.** CAPTION'"

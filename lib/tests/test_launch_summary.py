@@ -7,7 +7,7 @@ import pytest
 
 from loadcurve.audit import audit
 from loadcurve.ingest import read_table
-from loadcurve.launching.summary import summarise_launch
+from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
 from loadcurve.study.records import read_run, write_run
 
@@ -38,7 +38,7 @@ def recorded(root, tmp_path):
 def test_every_fact_and_every_distinct_warning_is_told(recorded):
     runs = read_table("runs", STUDY).set_index("run_id")
     ratio = runs["throughput_rps"] * runs["latency_mean_s"] / runs["connections"]
-    head, failed, share, little, other, steal, *warnings = summarise_launch(recorded)
+    head, failed, share, little, other, steal, *warnings = describe_launch(recorded)
     assert head == f"{shown(recorded)}: 3 runs, 2 finished, 1 failed"
     assert failed == "  failed: delay-c0008-r2: wrk ended with exit code 1"
     requests = runs.loc[["cpu-c0512-r2", "delay-c0008-r1"], "requests"].sum()

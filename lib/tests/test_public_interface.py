@@ -1,5 +1,6 @@
 """Every public name is documented, with an example that runs, and shown on a page of the reference."""
 
+import ast
 import inspect
 
 import griffe
@@ -10,6 +11,11 @@ from loadcurve.site.interface import pages, public_modules
 
 # Constants have a meaning but no call.
 NEEDS_EXAMPLE = ("class", "function")
+# The verbs of loadcurve's docstring whose return type is one; `check_*` returns its argument, whatever it is.
+RETURNS = {
+    "find": {"Estimate"}, "fit": {"Fit"}, "judge": {"Iterator[Finding]", "pd.DataFrame"}, "plot": {"Axes"},
+    "solve": {"ClosedNetwork", "Station"}, "summarise": {"pd.DataFrame"},
+}  # fmt: skip
 PUBLIC = [
     (path, name)
     for path, module in public_modules().items()
@@ -48,3 +54,15 @@ def test_every_public_module_has_its_page(root):
     assert list(pages()) == list(public_modules()) > ["loadcurve"]
     assert "reference/python/index.md" in (root / "mkdocs.yml").read_text("utf-8")
     assert "{{ modules_table() }}" in (root / "handbook/reference/python/index.md").read_text("utf-8")
+
+
+def test_a_verb_fixes_the_return_type(root):
+    wrong = [
+        f"{path.relative_to(root)}: {node.name} returns {ast.unparse(node.returns)}, not {' or '.join(RETURNS[verb])}"
+        for path in sorted((root / "lib/loadcurve").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and "_" in node.name and (verb := node.name.split("_")[0]) in RETURNS
+        if ast.unparse(node.returns) not in RETURNS[verb]
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert all(f"``{verb}_*``" in loadcurve.__doc__ for verb in RETURNS)

@@ -2,12 +2,18 @@
 
 The second transcription (lib/tests/data/published) was finished before the two were compared. Numbers, names and
 strings as printed are in both; the first person's own words (remarks, labels, conclusions) are not.
+
+The reports' own texts belong to their authors and are not part of this project.  With a folder of them as plain text,
+one file for each report, in the environment variable LOADCURVE_REPORTS, further tests check that every line of raw
+output and every section that data/published names is in the report's text.
 """
 
 import csv
 import math
+import os
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -26,7 +32,7 @@ IN_OTHER_WORDS = {
 }  # fmt: skip
 # A unit or a classifier of the sentence, before the number or behind it; the value holds it in SI.
 NOT_COMPARED = {("prose", "unit_as_printed")}
-# How a report is known: words of its title in source.yml that stand in its text.
+# Words of a report's title in source.yml that are also in its text, and in no other report.
 TITLES = {
     "nginx_10gbe": "Nginx 万兆网络环境测试",
     "rt_qps_threads": "Nginx 性能测试与压力计算",
@@ -140,21 +146,21 @@ def test_each_difference_is_named():
 
 @cache
 def report(root, source):
-    """The report's text, blanks made one. The reports are not ours to keep in this project."""
+    """The report's text, with each run of blanks made one blank."""
     assert TITLES[source] in declared(root, source)["title"]
-    texts = [p.read_text("utf-8") for p in sorted((root.parent / "shared" / "seeds").glob("*.txt"))]
-    if not texts:
-        pytest.skip("the reports themselves are not here")
+    if "LOADCURVE_REPORTS" not in os.environ:
+        pytest.skip("set LOADCURVE_REPORTS to a folder of the reports' texts, which this project does not contain")
+    texts = [path.read_text("utf-8") for path in sorted(Path(os.environ["LOADCURVE_REPORTS"]).glob("*.txt"))]
     return next(" ".join(text.split()) for text in texts if TITLES[source] in text)
 
 
 def places(text, line):
-    """Where a line stands, as whole words; blanks do not count."""
+    """Spans at which a text contains a line, as whole words; the number of blanks does not count."""
     wanted = re.escape(" ".join(line.split()))
     return [match.span() for match in re.finditer(rf"(?<![\w.]){wanted}(?![\w.])", text)]
 
 
-def test_each_line_of_a_raw_file_stands_in_the_report(root, source):
+def test_each_line_of_a_raw_file_is_in_the_report(root, source):
     text = report(root, source)
     for path in sorted((first_folder(root) / source / "raw").glob("*")):
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
@@ -162,7 +168,7 @@ def test_each_line_of_a_raw_file_stands_in_the_report(root, source):
 
 
 def test_raw_output_of_a_tool_is_whole(root, source):
-    """Between two lines the report has nothing, but for an author's note behind a #."""
+    """Between two lines of the output the report has nothing but, at most, an author's note after a #."""
     text = report(root, source)
     if "outputs" not in declared(root, source)["tables"]:
         return

@@ -9,7 +9,7 @@ import pandas as pd
 from loadcurve import tables
 from loadcurve.errors import ParseError, printable
 from loadcurve.ingest.files import files_of
-from loadcurve.ingest.record_checks import check_factors, find_edits, wrong
+from loadcurve.ingest.record_checks import check_factors, edits_of, wrong
 from loadcurve.ingest.run_columns import factors_of, of_run
 from loadcurve.ingest.run_files import Parts, check_files, check_fingerprint, is_report, read_finished
 from loadcurve.ingest.streams import parse_each
@@ -17,7 +17,7 @@ from loadcurve.paths import shown
 from loadcurve.schemas import RAW
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import NAME as MANIFEST
-from loadcurve.study.manifest import find_gaps
+from loadcurve.study.manifest import gaps_of
 from loadcurve.study.records import read_run, read_study, run_folders
 
 REPORTS = ("runs", "latency", "histogram", "balancer")
@@ -76,7 +76,7 @@ def read_gaps(folder: Path) -> Ingested:
 def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
     """Add a row and a warning for each missing run, and a warning for each run that the launch did not make."""
     held = {path.name: read_run(path).seal for path in run_folders(folder)}
-    for run_id, said in find_gaps(folder, held):
+    for run_id, said in gaps_of(folder, held):
         parts.warnings.append(f"{shown(folder / run_id)}: {said}")
         if run_id not in held:
             row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
@@ -132,7 +132,7 @@ def _read_one(folder: Path, study: Study, parts: Parts) -> None:
     parts.sources["runs"].add(folder / "run.json")
     if run.status == "finished":
         check_factors(run, folder)
-        for edit in find_edits(run, study):
+        for edit in edits_of(run, study):
             parts.edits[edit].append(run.run_id)
         read_finished(run, folder, parts)
         check_files(run, folder)

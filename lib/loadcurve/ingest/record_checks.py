@@ -40,7 +40,7 @@ def check_factors(run: Run, folder: Path) -> None:
         raise wrong(folder, "factors", f"connections to be {loaded} as in its settings", str(factors["connections"]))
 
 
-def find_edits(run: Run, study: Study) -> Iterator[str]:
+def edits_of(run: Run, study: Study) -> Iterator[str]:
     """Find differences between `study.yml` and the settings that a run was launched with.
 
     Parameters

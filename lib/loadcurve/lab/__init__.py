@@ -1,6 +1,6 @@
 """The only place that starts processes: it runs a study and leaves run folders.
 
-`launch` runs a study; `find_obstacles` lists what is missing on this machine.  Load goes only to loopback and to
+`launch` runs a study; `list_obstacles` lists what is missing on this machine.  Load goes only to loopback and to
 networks of the laboratory's own, unless the study names a target under ``allow_targets``; every tool runs under an
 outer time limit.  Each folder imports only from those above it in this list::
 
@@ -20,7 +20,7 @@ outer time limit.  Each folder imports only from those above it in this list::
 """
 
 from loadcurve.lab.preflight.dry_run import describe, describe_obstacles
-from loadcurve.lab.preflight.obstacles import find_obstacles
+from loadcurve.lab.preflight.obstacles import list_obstacles
 from loadcurve.lab.run.launch import launch
 from loadcurve.lab.run.measure_here import Measurement, measure_here
 from loadcurve.lab.schedule.order import Feedback, Measured
@@ -32,8 +32,8 @@ __all__ = [
     "Measurement",
     "describe",
     "describe_obstacles",
-    "find_obstacles",
     "launch",
+    "list_obstacles",
     "measure_here",
     "read_checked",
 ]

@@ -11,7 +11,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts.network import clean
 from loadcurve.lab.hosts.signals import signal_of
 from loadcurve.launching.run_feedback import feedback
-from loadcurve.launching.summary import summarise_launch
+from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders
@@ -41,7 +41,7 @@ def launch(
         Receives sentences for the user: what a killed launch left, and how a search or a stop ends.  By default they
         are printed above the progress bar.
     report : callable
-        Receives each line of the summary (`summarise_launch`), also when runs failed.
+        Receives each line of the summary (`describe_launch`), also when runs failed.
 
     Examples
     --------
@@ -87,5 +87,5 @@ def _records(folder: Path) -> dict[Path, int]:
 
 
 def _report(folder: Path, report: Callable[[str], None]) -> None:
-    for line in summarise_launch(folder):
+    for line in describe_launch(folder):
         report(line)

@@ -23,7 +23,7 @@ _NAMED = 3
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
 
 
-def summarise_launch(folder: Path) -> list[str]:
+def describe_launch(folder: Path) -> list[str]:
     """Return lines about the runs in a study's folder: each fact, then each distinct warning.
 
     Parameters

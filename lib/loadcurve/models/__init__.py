@@ -29,7 +29,7 @@ from loadcurve.models.bounds import (
     saturation_connections,
 )
 from loadcurve.models.demand import find_demand, find_latency_min
-from loadcurve.models.fit import Fit, fit_table
+from loadcurve.models.fit import Fit, summarise_fit
 from loadcurve.models.gain import summarise_gain
 from loadcurve.models.laws import (
     little_connections,
@@ -71,7 +71,6 @@ __all__ = [
     "find_peak",
     "find_peak_throughput",
     "find_saturation",
-    "fit_table",
     "fit_usl",
     "forced_flow_rps",
     "geometric_bounds",
@@ -86,6 +85,7 @@ __all__ = [
     "scaling",
     "service_demand_s",
     "single_thread_throughput_rps",
+    "summarise_fit",
     "summarise_gain",
     "summarise_likeness",
     "summarise_threads",

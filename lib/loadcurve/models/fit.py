@@ -162,7 +162,7 @@ class Fit:
         return pd.DataFrame({"connections": at, "throughput_rps": middle, "lo": middle - half, "hi": middle + half})
 
 
-def fit_table(
+def summarise_fit(
     fit: Fit, *, study: str, variant: str | None = None, derived: Mapping[str, Estimate] | None = None
 ) -> pd.DataFrame:
     """Return a fit as rows of the table ``fits``, one for each parameter and derived quantity.
@@ -187,7 +187,7 @@ def fit_table(
     --------
     >>> from loadcurve.models.scaling import fit_usl
     >>> fit = fit_usl([1, 2, 4, 6, 8, 10], [1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557])
-    >>> fit_table(fit, study="synthetic")[["law", "parameter", "value"]].round(3).values.tolist()
+    >>> summarise_fit(fit, study="synthetic")[["law", "parameter", "value"]].round(3).values.tolist()
     [['usl', 'unit_throughput_rps', 1.0], ['usl', 'contention', 0.02], ['usl', 'coherency', 0.02]]
     """
     rows = [

@@ -94,10 +94,10 @@ def balanced_job_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     [[5.0, 6.494, 6.757, 0.74, 0.77]]
     """
     number, demand, think = _arguments(connections, demand_s, think_time_s)
-    total, most = demand.sum(), demand.max()
+    total, largest = demand.sum(), demand.max()
     lo = total + (number - 1) * demand.mean() / (1 + think / total)
-    hi = total + (number - 1) * most / (1 + think / (number * total))
-    return _table(number, np.maximum(number * most - think, lo), hi, think)
+    hi = total + (number - 1) * largest / (1 + think / (number * total))
+    return _table(number, np.maximum(number * largest - think, lo), hi, think)
 
 
 def proportional_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: float = 0) -> pd.DataFrame:
@@ -135,15 +135,15 @@ def proportional_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_
     [6.66, 6.7297]
     """
     number, demand, think = _arguments(connections, demand_s, think_time_s)
-    total, most = demand.sum(), demand.max()
+    total, largest = demand.sum(), demand.max()
     before = number - 1
-    x_lo, x_hi = before / (before * total + think + (before == 0)), np.minimum(1 / most, before / (total + think))
-    share = demand / most  # its powers stay within 0 and 1
+    x_lo, x_hi = before / (before * total + think + (before == 0)), np.minimum(1 / largest, before / (total + think))
+    share = demand / largest  # its powers stay within 0 and 1
     powers = share[None, :] ** before[:, None]
-    steep = most * (powers * share).sum(axis=1) / powers.sum(axis=1)  # ΣD_k^N / ΣD_k^(N−1)
+    steep = largest * (powers * share).sum(axis=1) / powers.sum(axis=1)  # ΣD_k^N / ΣD_k^(N−1)
     flat = (demand**2).sum() / total
     lo = total + flat * np.maximum(before - think * x_hi, 0)
-    return _table(number, np.maximum(number * most - think, lo), total + steep * (before - think * x_lo), think)
+    return _table(number, np.maximum(number * largest - think, lo), total + steep * (before - think * x_lo), think)
 
 
 def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: float = 0) -> pd.DataFrame:
@@ -186,18 +186,18 @@ def geometric_bounds(connections: ArrayLike, demand_s: ArrayLike, think_time_s: 
     [6.6859, 6.7524]
     """
     number, demand, think = _arguments(connections, demand_s, think_time_s)
-    total, most = demand.sum(), demand.max()
+    total, largest = demand.sum(), demand.max()
     others = number - 1
-    below = demand[demand < most]
+    below = demand[demand < largest]
     fewer = np.maximum(others - 1, 0)
-    x_hi = np.minimum(1 / most, fewer / (think + total))
+    x_hi = np.minimum(1 / largest, fewer / (think + total))
     flat = (demand**2).sum() / total
-    rate = np.minimum(1 / most, others / (think + total + flat * np.maximum(fewer - think * x_hi, 0)))
-    least = _geometric(np.outer(others / (think + total + others * most), below), others)
+    rate = np.minimum(1 / largest, others / (think + total + flat * np.maximum(fewer - think * x_hi, 0)))
+    least = _geometric(np.outer(others / (think + total + others * largest), below), others)
     greatest = _geometric(np.outer(rate, below), others)
-    full = think + total + most * others
-    cycle_hi = _cycle(full - least @ (most - below), think * most * others)
-    cycle_lo = np.maximum(number * most, _cycle(full - greatest @ (most - below), think * most * number))
+    full = think + total + largest * others
+    cycle_hi = _cycle(full - least @ (largest - below), think * largest * others)
+    cycle_lo = np.maximum(number * largest, _cycle(full - greatest @ (largest - below), think * largest * number))
     return _table(number, np.maximum(cycle_lo - think, total), cycle_hi - think, think)
 
 

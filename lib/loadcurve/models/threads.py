@@ -14,7 +14,7 @@ from loadcurve.models.queueing import solve_network
 from loadcurve.models.utilisation_laws import filled_utilisation_ratio, threads_to_fill
 
 
-def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, most: int = 128) -> pd.DataFrame:
+def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, max_threads: int = 128) -> pd.DataFrame:
     """What 1, 2, … threads make of a processor, exactly and by the formula.
 
     Parameters
@@ -25,8 +25,8 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, mos
         Time W that it waits elsewhere, without a queue, >= 0.
     cores : int
         Cores, >= 1; all threads share one queue for them.
-    most : int
-        Most threads, >= 1.
+    max_threads : int
+        Highest number of threads, >= 1.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, mos
     >>> print(summarise_threads(0.002, 0.042).loc[21, ["bound_ratio", "utilisation_ratio"]].round(3).to_list())
     [1.0, 0.871]
     """
-    pool = solve_network(most, [cpu_time_s], wait_time_s, cores)
+    pool = solve_network(max_threads, [cpu_time_s], wait_time_s, cores)
     return pd.DataFrame(
         {
             "threads": pool.connections,
@@ -77,10 +77,10 @@ def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilis
     formula = float(threads_to_fill(cpu_time_s, wait_time_s, cores))
     if not formula < np.inf:
         raise ValueRuleError("cpu_time_s and wait_time_s", "known and finite", (cpu_time_s, wait_time_s))
-    most = 2 * int(np.ceil(formula))
+    max_threads = 2 * int(np.ceil(formula))
     while True:
-        pool = summarise_threads(cpu_time_s, wait_time_s, cores, most)
+        pool = summarise_threads(cpu_time_s, wait_time_s, cores, max_threads)
         reached = pool.loc[pool["utilisation_ratio"] >= utilisation_ratio, "threads"]
         if len(reached):
             return int(reached.iloc[0])
-        most *= 2  # it tends to 1, so this ends
+        max_threads *= 2  # it tends to 1, so this ends

@@ -61,7 +61,7 @@ def plot_capacity(
     known = known_points(runs, objective.column)
     last = float(runs["connections"].max())
     ax.axvspan(max(capacity.lo, 1.0), min(capacity.hi, last), color=COLOURS["limit"], alpha=0.15, linewidth=0, zorder=0)
-    ax.axhline(objective.most, color=COLOURS["limit"], linestyle="--", zorder=1)
+    ax.axhline(objective.maximum, color=COLOURS["limit"], linestyle="--", zorder=1)
     for decision, (marker, color) in _DECISIONS.items():
         loads = decisions.loc[decisions["decision"] == decision, "connections"]
         rows = known[known["connections"].isin(loads)]
@@ -72,12 +72,12 @@ def plot_capacity(
                 ha="center", va="top", color=color,
             )  # fmt: skip
     ax.annotate(
-        f"promised: {EngFormatter(unit='s')(objective.most)}", (float(runs["connections"].min()), objective.most),
+        f"promised: {EngFormatter(unit='s')(objective.maximum)}", (float(runs["connections"].min()), objective.maximum),
         xytext=(0, 4), textcoords="offset points", color=COLOURS["limit"],
     )  # fmt: skip
     connections_axis(ax)
     ax.set_ylabel("99th percentile [s]" if objective.column == "latency_p99_s" else objective.column)
-    ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.most))  # room for the decisions' names
+    ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
     ax.yaxis.set_major_formatter(seconds())
     return ax
 
@@ -157,16 +157,16 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
     ax = axes_or_new(ax)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
     palette = colours(usage["resource"].unique())
-    most = _FURTHEST * usage["throughput_rps"].max()
+    end_of_axis = _FURTHEST * usage["throughput_rps"].max()
     for place, line in enumerate(demands.itertuples()):
         color, rows = palette[line.resource], usage[usage["resource"] == line.resource]
         ax.scatter(rows["throughput_rps"], rows["utilisation_ratio"], color=color, alpha=0.65, s=18, lw=0)
         reached = line.saturation_rps if np.isnan(line.line_saturation_rps) else line.line_saturation_rps
-        end = min(reached, most)
+        end = min(reached, end_of_axis)
         background = np.nan_to_num(line.background_ratio)
         top = background + line.demand_per_server_s * end
         ax.plot([0, end], [background, top], color=color)
-        if np.isfinite(line.saturation_hi) and line.saturation_hi <= most:
+        if np.isfinite(line.saturation_hi) and line.saturation_hi <= end_of_axis:
             target = background + line.demand_per_server_s * reached
             ax.plot([line.saturation_lo, line.saturation_hi], [target, target], color=color, lw=6, alpha=0.4)
         # Label the first resource to saturate left of its line's end, the next to the right, and the others higher.

@@ -38,7 +38,7 @@ def list_run(study_folder: Path, run_id: str, seal: str = "") -> None:
         write_text(study_folder / NAME, json.dumps({"runs": listed}, indent=1, ensure_ascii=False) + "\n")
 
 
-def find_gaps(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def gaps_of(study_folder: Path, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the run_id of each run for which manifest and folder differ, and a description of the difference.
 
     Parameters

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.manifest import read_manifest
 from loadcurve.study.records import read_run, run_folders
@@ -85,7 +85,7 @@ def short_study(name: str, **sections: Any) -> Study:
 def launched(folder: Path, **sections: Any) -> Launched:
     """Launch a short study into a folder; skips where this machine lacks something for it."""
     study = short_study(folder.name, **sections)
-    if not (lacks := find_obstacles(study)).empty:
+    if not (lacks := list_obstacles(study)).empty:
         pytest.skip("; ".join(f"{row.obstacle}: {row.remedy}" for row in lacks.itertuples()))
     launch(study, folder)
     made = read_folder(folder)

@@ -13,7 +13,7 @@ from private_services import ask, need, running
 from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.nft import parse_nft
 from loadcurve.lab.balancers import NftSection, nft_rules, nft_server
-from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.named_topologies import client_l4_servers
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
 
@@ -24,7 +24,7 @@ SERVERS = 3
 def site(tmp_path, ledger):
     """Hosts, and what balances among three servers when it is loaded."""
     need("nginx", "curl", "nft")
-    topology = client_l4_servers(servers=SERVERS, block=find_block())
+    topology = client_l4_servers(servers=SERVERS, block=unused_block())
     front = topology.node("LB").addresses[0]
     ends = tuple(Endpoint(topology.node(f"S{i + 1}").addresses[0], 8080) for i in range(SERVERS))
     with build(topology, ledger) as hosts, contextlib.ExitStack() as stack:

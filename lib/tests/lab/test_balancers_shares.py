@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadcurve.lab.balancers import expected_shares, find_seed, nft_server, nginx_server
+from loadcurve.lab.balancers import expected_shares, nft_server, nginx_server, seed_of_shares
 from loadcurve.lab.balancers.shares import jhash
 
 
@@ -17,7 +17,7 @@ def test_the_kernels_hash():
 @pytest.mark.parametrize("servers", [2, 3, 5])
 def test_as_many_clients_as_servers_spread_evenly(server_of, block, servers):
     clients = {f"{block}.0.{n + 2}": 8 for n in range(servers)}
-    seed = find_seed(clients, servers, server_of)
+    seed = seed_of_shares(clients, servers, server_of)
     assert expected_shares(clients, servers, server_of, seed) == pytest.approx([1 / servers] * servers)
 
 
@@ -28,9 +28,9 @@ def test_what_cannot_be_even_is_as_even_as_it_can_be():
     """
     alone, three = {"10.99.0.2": 64}, {"10.99.0.2": 3, "10.99.0.3": 2, "10.99.0.4": 1}
     ten = {f"10.99.0.{n + 2}": 100 for n in range(10)}
-    assert sorted(expected_shares(alone, 2, nft_server, find_seed(alone, 2, nft_server))) == [0, 1]
-    assert expected_shares(three, 2, nft_server, find_seed(three, 2, nft_server)) == (0.5, 0.5)
-    assert sorted(expected_shares(ten, 4, nft_server, find_seed(ten, 4, nft_server))) == [0.2, 0.2, 0.3, 0.3]
+    assert sorted(expected_shares(alone, 2, nft_server, seed_of_shares(alone, 2, nft_server))) == [0, 1]
+    assert expected_shares(three, 2, nft_server, seed_of_shares(three, 2, nft_server)) == (0.5, 0.5)
+    assert sorted(expected_shares(ten, 4, nft_server, seed_of_shares(ten, 4, nft_server))) == [0.2, 0.2, 0.3, 0.3]
 
 
 def test_a_seed_for_all_blocks_of_addresses_gave_one_server_everything():

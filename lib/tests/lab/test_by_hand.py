@@ -14,7 +14,7 @@ from events import HANG_S, wait_until
 
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.registry import form_of
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts.network import namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import SEARCH_PATH
@@ -51,7 +51,7 @@ ON_LOOPBACK = {
 
 def made(name: str, settings: dict, folder: Path) -> Path:
     study = Study(name, "?", repeats=1, **{"load": LOAD, "monitors": MONITORS, **settings})
-    if not (missing := find_obstacles(study)).empty:
+    if not (missing := list_obstacles(study)).empty:
         pytest.skip("; ".join(missing["obstacle"]))
     (run,) = launch(study, folder / name)
     return run

@@ -25,7 +25,7 @@ from events import HANG_S, wait_until
 from faked_clock import LIBRARY, faking
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.generators import start_delay_s
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, run_folders, write_study
@@ -51,7 +51,7 @@ def study():
     monitors = {"sar": 1, "ss_summary": 0.2, "ss_connections": 0.2}
     load = {"duration_s": 1, "connections": 4, "processes": 2}
     study = Study("stepped", "?", server=waits, load=load, monitors=monitors, repeats=2)
-    if not (missing := find_obstacles(study)).empty:
+    if not (missing := list_obstacles(study)).empty:
         pytest.skip("; ".join(missing["obstacle"]))
     return study
 

@@ -12,7 +12,7 @@ from launched_runs import left_behind
 
 from loadcurve.errors import LabError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.study.records import read_run, write_study
 
 pytestmark = pytest.mark.real
@@ -34,7 +34,7 @@ def study(small_study):
     """Three runs of 2 s against a server that waits, so that neither it nor wrk takes the processors."""
     variants = {"delay": small_study.variants["delay"]}
     changed = replace(small_study, variants=variants, load={"duration_s": 2}, factors={"connections": (1, 2, 4)})
-    if not (missing := find_obstacles(changed)).empty:
+    if not (missing := list_obstacles(changed)).empty:
         pytest.skip("; ".join(missing["obstacle"]))
     return changed
 

@@ -24,7 +24,7 @@ from loadcurve.lab.faults import (
     stop_server,
     why_not,
 )
-from loadcurve.lab.hosts.network import HostSettings, build, find_block
+from loadcurve.lab.hosts.network import HostSettings, build, unused_block
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.monitors import nstat, ss_connections, ss_summary, watchers
@@ -76,7 +76,7 @@ def up(tmp_path, ledger):
 
     @contextlib.contextmanager
     def made(fault):
-        topology = client_server(block=find_block())
+        topology = client_server(block=unused_block())
         endpoint = Endpoint(topology.node("S1").addresses[0], PORT)
         service = nginx_service(Nginx("S1", (endpoint,), Text(616)))
         # A page beside it that is closed without a byte (nginx's own status 444).

@@ -18,7 +18,7 @@ from private_services import free_endpoint, need, running
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.limits import Limits, Prefix, limited, throttling, why_not
-from loadcurve.lab.hosts.limits.controller import find_controller
+from loadcurve.lab.hosts.limits.controller import mounted_controller
 from loadcurve.lab.hosts.network import Ledger, Resource, build, clean
 from loadcurve.lab.hosts.network.ledger import _boot
 from loadcurve.lab.hosts.network.named_topologies import client_server
@@ -55,7 +55,7 @@ def own(tmp_path):
 
 
 def groups_of(tag: str) -> list[Path]:
-    controller = find_controller()
+    controller = mounted_controller()
     return list(controller.folder.glob(f"{tag}*")) if controller else []
 
 
@@ -223,7 +223,7 @@ def test_what_a_killed_launcher_left_is_ended_and_removed(tmp_path, quota):
 
 
 def test_a_group_that_no_ledger_names_is_never_touched(tmp_path, own, quota):
-    foreign = find_controller().folder / f"foreign-{own.tag}"
+    foreign = mounted_controller().folder / f"foreign-{own.tag}"
     foreign.mkdir()
     try:
         with subprocess.Popen(["sleep", "20"]) as sleeper:
@@ -236,7 +236,7 @@ def test_a_group_that_no_ledger_names_is_never_touched(tmp_path, own, quota):
                 (said,) = clean(tmp_path / "ledgers")
                 assert "with a name in lc0000aa*" in said
             ledger.unlink()
-            taken = find_controller().folder / f"{own.tag}-S1"
+            taken = mounted_controller().folder / f"{own.tag}-S1"
             taken.mkdir()
             with pytest.raises(LabError, match="cgroup .* exists already"), limited(Limits(None, 1), own, "S1"):
                 pass
@@ -245,13 +245,13 @@ def test_a_group_that_no_ledger_names_is_never_touched(tmp_path, own, quota):
             assert sleeper.poll() is None
             sleeper.kill()
     finally:
-        for folder in (foreign, find_controller().folder / f"{own.tag}-S1"):
+        for folder in (foreign, mounted_controller().folder / f"{own.tag}-S1"):
             with contextlib.suppress(FileNotFoundError):
                 folder.rmdir()
 
 
 def test_a_quota_that_cannot_be_set_leaves_no_group(tmp_path, own, quota, monkeypatch):
-    monkeypatch.setattr(type(find_controller()), "settings", lambda self, quota: ("no.such.file=1",))
+    monkeypatch.setattr(type(mounted_controller()), "settings", lambda self, quota: ("no.such.file=1",))
     refused = pytest.raises(LabError, match="no quota of 2 processors here: .*no.such.file")
     with refused, limited(Limits(cpu_quota=2), own, "S1"):
         pass

@@ -8,7 +8,7 @@ import pytest
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.limits import Limits, Prefix, limited, limits, throttling, why_not
-from loadcurve.lab.hosts.limits.controller import Controller, find_controller
+from loadcurve.lab.hosts.limits.controller import Controller, mounted_controller
 from loadcurve.lab.hosts.network import Ledger
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the laboratory needs Linux")
@@ -58,14 +58,14 @@ def test_no_limits_need_nothing(tmp_path):
 def test_version_1_is_below_the_own_group(tmp_path):
     own = group(tmp_path / "cpu,cpuacct/user/shell", quota=True)
     mounts = V1.format(root="/", at=tmp_path) + V2.format(root="/", at=tmp_path / "unified")
-    found = find_controller(mounts, "4:cpu,cpuacct:/user/shell\n3:cpuset:/\n0::/\n", tmp_path)
+    found = mounted_controller(mounts, "4:cpu,cpuacct:/user/shell\n3:cpuset:/\n0::/\n", tmp_path)
     assert found == Controller(1, own)
 
 
 def test_version_1_of_a_container_is_what_is_mounted(tmp_path):
     mounted = group(tmp_path / "cpu,cpuacct", quota=True)
     for own in ("/docker/9f", "/docker/9f/", "/elsewhere", "/../other", "/docker/9f/../.."):
-        found = find_controller(V1.format(root="/docker/9f", at=tmp_path), f"4:cpu,cpuacct:{own}\n", tmp_path)
+        found = mounted_controller(V1.format(root="/docker/9f", at=tmp_path), f"4:cpu,cpuacct:{own}\n", tmp_path)
         assert found == Controller(1, mounted), own
 
 
@@ -74,21 +74,23 @@ def test_version_2_is_below_the_nearest_group_that_hands_the_controller_out(tmp_
     nearest = group(tmp_path / "user.slice", hands_out="cpu memory")
     group(tmp_path / "user.slice/user-0.slice", hands_out="cpuset memory")
     group(tmp_path / "user.slice/user-0.slice/session-1.scope")
-    found = find_controller(V2.format(root="/", at=tmp_path), "0::/user.slice/user-0.slice/session-1.scope\n", tmp_path)
+    found = mounted_controller(
+        V2.format(root="/", at=tmp_path), "0::/user.slice/user-0.slice/session-1.scope\n", tmp_path
+    )
     assert found == Controller(2, nearest)
 
 
 def test_nowhere_where_nobody_hands_it_out_or_it_is_mounted_elsewhere(tmp_path):
     group(tmp_path / "here", hands_out="cpuset memory")
-    assert find_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path) is None
+    assert mounted_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path) is None
     group(tmp_path / "here", hands_out="cpu")
-    assert find_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path) is not None
-    assert find_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path / "other") is None
-    assert find_controller("23 1 0:22 / /sys rw - sysfs sysfs rw\n", "0::/\n", tmp_path) is None
+    assert mounted_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path) is not None
+    assert mounted_controller(V2.format(root="/", at=tmp_path / "here"), "0::/\n", tmp_path / "other") is None
+    assert mounted_controller("23 1 0:22 / /sys rw - sysfs sysfs rw\n", "0::/\n", tmp_path) is None
 
 
 def test_the_reason_is_one_line(monkeypatch, tmp_path):
-    monkeypatch.setattr(limits, "find_controller", lambda: None)
+    monkeypatch.setattr(limits, "mounted_controller", lambda: None)
     monkeypatch.setattr(limits, "_may_raise", lambda: False)
     monkeypatch.setattr(limits.resource, "getrlimit", lambda which: (100, 1000))
     for asked in (Limits(open_files=1001, cpu_quota=1), Limits(open_files=1000, cpu_quota=1)):

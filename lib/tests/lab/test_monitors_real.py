@@ -18,7 +18,7 @@ from watched import start, watching
 
 import loadcurve
 from loadcurve.lab.balancers import IpvsSection, NftSection, ipvs_rules, nft_rules
-from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.monitors import (
@@ -134,7 +134,7 @@ def test_instants_are_never_a_burst(tmp_path):
 @pytest.mark.lab
 def test_in_a_namespace_with_the_balancer_counted(tmp_path, ledger):
     need("nginx", "curl", "nft", "ss")
-    topology = client_server(block=find_block())
+    topology = client_server(block=unused_block())
     address = topology.node("S1").addresses[0]
     server = Endpoint(address, 8080)
     rules = nft_rules(NftSection(), (Endpoint(address, 80),), (server,), name="LB-1")

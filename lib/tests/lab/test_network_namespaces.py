@@ -22,10 +22,10 @@ from loadcurve.lab.hosts.network import (
     Resource,
     build,
     clean,
-    find_block,
     has_netem,
     namespaces,
     network_facts,
+    unused_block,
 )
 from loadcurve.lab.hosts.network.conditions import tc_lines
 from loadcurve.lab.hosts.network.named_topologies import (
@@ -379,7 +379,7 @@ def test_addresses_that_the_machine_routes_are_refused(up, monkeypatch):
     monkeypatch.setattr(namespaces, "_routes", lambda: ["10.96.0.0/12"])
     with pytest.raises(LabError, match="this machine has a route to 10.99.0.0/18"), up(client_server()):
         pass
-    with up(client_server(block=find_block())) as hosts:
+    with up(client_server(block=unused_block())) as hosts:
         assert hosts["S1"].address == "10.240.2.1"
 
 

@@ -93,7 +93,7 @@ def test_no_free_block_is_an_error():
 
 @pytest.mark.skipif(which("ip") is None, reason="ip (iproute2) is not installed")
 def test_the_block_found_is_outside_this_machines_own_routes():
-    from loadcurve.lab.hosts.network import find_block
+    from loadcurve.lab.hosts.network import unused_block
 
     said = subprocess.run([which("ip"), "-4", "-j", "address"], capture_output=True, text=True, check=True).stdout
     own = [
@@ -101,7 +101,7 @@ def test_the_block_found_is_outside_this_machines_own_routes():
         for i in json.loads(said)
         for a in i.get("addr_info", [])
     ]
-    block = ipaddress.ip_network(find_block())
+    block = ipaddress.ip_network(unused_block())
     assert not any(block.overlaps(network) for network in own)
 
 

@@ -20,8 +20,8 @@ from events import HANG_S, wait_until
 from tqdm import tqdm
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
-from loadcurve.lab.hosts.limits.controller import find_controller
+from loadcurve.lab import launch, list_obstacles
+from loadcurve.lab.hosts.limits.controller import mounted_controller
 from loadcurve.lab.hosts.network import Ledger, clean, namespaces
 from loadcurve.lab.hosts.network.resources import NAMESPACES
 from loadcurve.lab.hosts.tools import which
@@ -41,7 +41,7 @@ LATEST_KILL_IN_NAMESPACES_S = 5.0  # there is more around the load, and four lau
 
 @pytest.fixture
 def study(small_study):
-    missing = find_obstacles(small_study)
+    missing = list_obstacles(small_study)
     if not missing.empty:
         pytest.skip("; ".join(missing["obstacle"]))
     return replace(
@@ -256,7 +256,7 @@ def wide_study(ledgers):
         },
         repeats=40,
     )
-    if not (missing := find_obstacles(study)).empty:
+    if not (missing := list_obstacles(study)).empty:
         pytest.skip("; ".join(missing["obstacle"]))
     return study
 
@@ -281,7 +281,7 @@ def of_others(network_tools):
 
 def left_of(tags: set[str]) -> list[str]:
     """Namespaces, control groups and processes that carry a launch's tag."""
-    controller = find_controller()
+    controller = mounted_controller()
     places = [NAMESPACES, *([controller.folder] if controller else [])]
     found = [str(path) for place in places for path in place.iterdir() if path.name.partition("-")[0] in tags]
     for process in psutil.process_iter(["cmdline", "status"]):

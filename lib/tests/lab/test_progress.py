@@ -7,7 +7,7 @@ import pytest
 from events import HANG_S
 from nbclient import NotebookClient
 
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import list_obstacles
 from loadcurve.study import Study
 
 pytestmark = pytest.mark.real
@@ -22,7 +22,7 @@ launch(study, Path("bar"));
 
 
 def test_a_bar_in_a_notebook_shows_the_time_left_and_no_warning(tmp_path):
-    if len(obstacles := find_obstacles(Study("bar", "?", monitors={}))):
+    if len(obstacles := list_obstacles(Study("bar", "?", monitors={}))):
         pytest.skip("; ".join(obstacles["obstacle"]))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": kernel})

@@ -15,7 +15,7 @@ from private_services import listens
 
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch, measure_here, monitors
+from loadcurve.lab import launch, list_obstacles, measure_here, monitors
 from loadcurve.lab.deployment import host_slot, loads
 from loadcurve.lab.generators import GeneratorCommand
 from loadcurve.lab.hosts import capabilities
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module", autouse=True)
 def tools(small_study):
-    if not (missing := find_obstacles(small_study)).empty:
+    if not (missing := list_obstacles(small_study)).empty:
         pytest.skip("; ".join(missing["obstacle"]))
 
 
@@ -151,12 +151,12 @@ def test_a_missing_tool_is_named_with_its_package(small_study, monkeypatch, chec
     monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "sar") else f"/usr/bin/{tool}")
     monkeypatch.setattr(capabilities, "which", lambda tool: None)
     capabilities._module.cache_clear()
-    found = find_obstacles(small_study)
+    found = list_obstacles(small_study)
     assert found["remedy"].tolist() == [
         "apt-get install sysstat", "apt-get install wrk", "apt-get install libnginx-mod-http-echo",
     ]  # fmt: skip
     capabilities._module.cache_clear()
-    monkeypatch.setattr(launch_module, "find_obstacles", lambda study: found)
+    monkeypatch.setattr(launch_module, "list_obstacles", lambda study: found)
     write_study(small_study, checkout / "data" / "studies" / "small")
     here = measure_here("small", name="here", seconds=1, repeats=1)
     assert here.finished == 0

@@ -3,7 +3,7 @@
 import pytest
 from launched_runs import launched, read_folder, short_study
 
-from loadcurve.lab import describe, find_obstacles
+from loadcurve.lab import describe, list_obstacles
 from loadcurve.lab.balancers import balancer as balancer_module
 from loadcurve.lab.balancers import has_ipvs
 from loadcurve.lab.hosts.tools import which
@@ -79,7 +79,7 @@ def test_ipvs(tmp_path):
         "topology": {"recipe": "client_l4_servers"}, "balancer": {"ipvs": {}}, "monitors": {"counters": 0.3},
     }  # fmt: skip
     if which("ipvsadm") and not has_ipvs():
-        lacks = find_obstacles(short_study("s", **sections))
+        lacks = list_obstacles(short_study("s", **sections))
         assert lacks.values.tolist() == [["this kernel has no IPVS", "choose the balancer nft, or a kernel with ip_vs"]]
         pytest.skip("this kernel has no IPVS")
     made = launched(tmp_path / "s", **sections)
@@ -94,7 +94,7 @@ def test_servers_get_what_a_hash_is_expected_to_give_them(tmp_path, clients):
         "balancer": {"nft": {"scheduler": "hash"}}, "monitors": {"counters": 0.3}, "load": {"connections": 6 * clients},
     }  # fmt: skip
     (plan,) = (line.split()[3::2] for line in describe(short_study("s", **sections)) if " shares " in line)
-    if lacks := find_obstacles(short_study("s", **sections)).values.tolist():
+    if lacks := list_obstacles(short_study("s", **sections)).values.tolist():
         pytest.skip(str(lacks))
     launch(short_study("s", **sections), tmp_path / "s")
     made = read_folder(tmp_path / "s")
@@ -112,14 +112,14 @@ def test_servers_get_what_a_hash_is_expected_to_give_them(tmp_path, clients):
 
 def test_other_shares_than_expected_are_warned_of(tmp_path, monkeypatch):
     """With the seed that every run once had, both clients of the usual addresses went to the same server."""
-    monkeypatch.setattr(balancer_module, "find_seed", lambda *_: 0x10ADC0DE)
+    monkeypatch.setattr(balancer_module, "seed_of_shares", lambda *_: 0x10ADC0DE)
     monkeypatch.setattr(balancer_module, "expected_shares", lambda *_: (0.5, 0.5))
-    monkeypatch.setattr(launch_module, "find_block", lambda: "10.99.0.0/16")
+    monkeypatch.setattr(launch_module, "unused_block", lambda: "10.99.0.0/16")
     sections = {
         "topology": {"recipe": "client_l4_servers", "clients": 2}, "balancer": {"nft": {"scheduler": "hash"}},
         "monitors": {"counters": 0.3}, "load": {"connections": 12},
     }  # fmt: skip
-    if lacks := find_obstacles(short_study("s", **sections)).values.tolist():
+    if lacks := list_obstacles(short_study("s", **sections)).values.tolist():
         pytest.skip(str(lacks))
     launch(short_study("s", **sections), tmp_path / "s", report=lambda line: None)
     (warning,) = (each for each in read_folder(tmp_path / "s").run.warnings if "balancer" in each)

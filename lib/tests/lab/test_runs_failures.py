@@ -11,7 +11,7 @@ from events import HANG_S, wait_until
 from launched_runs import DELAYS, check_whole, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.monitors import sampler
 from loadcurve.lab.preflight import obstacles
@@ -184,7 +184,7 @@ def test_a_tool_that_is_missing_is_named_with_its_package(tmp_path, monkeypatch,
     which = obstacles.which
     monkeypatch.setattr(obstacles, "which", lambda name: None if name == tool else which(name))
     study = short_study("s", **sections)
-    lacks = find_obstacles(study)
+    lacks = list_obstacles(study)
     assert [f"{tool} is not installed", remedy] in lacks.values.tolist()
     with pytest.raises(LabError, match=f"{tool} is not installed: {remedy}"):
         launch(study, tmp_path / "s")
@@ -206,7 +206,7 @@ def test_a_module_that_is_missing_is_named_with_its_package(monkeypatch, section
     known = capabilities.here()
     bare = capabilities.Programs(lacking, lacking, known.nginx_takes_early_errors, known.is_root)
     monkeypatch.setattr(capabilities, "here", lambda: bare)
-    lacks = find_obstacles(short_study("s", **sections))
+    lacks = list_obstacles(short_study("s", **sections))
     assert f"apt-get install {package}" in lacks["remedy"].tolist()
 
 
@@ -215,7 +215,7 @@ def test_networks_need_root(tmp_path, monkeypatch):
     with pytest.raises(LabError, match="network namespaces need root: launch as root, or choose the topology loopback"):
         launch(short_study("s", **SITE), tmp_path / "s")
     assert not (tmp_path / "s").exists()
-    assert find_obstacles(short_study("s")).empty, "loopback does not"
+    assert list_obstacles(short_study("s")).empty, "loopback does not"
 
 
 def test_links_that_do_not_fit_each_other_are_refused_before_anything_is_made(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from launched_runs import DELAYS, launched, left_behind, read_folder, short_study
 
 from loadcurve.errors import LabError
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 
 pytestmark = pytest.mark.lab
 
@@ -173,7 +173,7 @@ def test_a_full_connection_table(tmp_path):
     """Where the kernel gives a namespace no limit of its own, the launch says so before anything is made."""
     sections = {**SITE, "fault": {"fill_conntrack": 16}, "load": {"connections": 40}, "limit_s": 3.0}
     study, folder = short_study("s", **sections), tmp_path / "s"
-    if len(obstacles := find_obstacles(study)):
+    if len(obstacles := list_obstacles(study)):
         wanted = "fault fill_conntrack: the kernel gives a namespace no net.netfilter.nf_conntrack_max of its own"
         assert obstacles["obstacle"].tolist() == [wanted]
         with pytest.raises(LabError, match=wanted):

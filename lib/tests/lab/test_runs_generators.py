@@ -3,7 +3,7 @@
 import pytest
 from launched_runs import DELAYS, launched, short_study
 
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts.tools import which
 
 pytestmark = pytest.mark.lab
@@ -29,7 +29,7 @@ def test_each_generator_finds_the_law(tmp_path):
     # What this machine does not have is named with where to get it.
     for tool, asked in (("weighttp", {"requests": 10}), ("wrk2", {"rate_rps": 10})):
         if which(tool) is None:
-            lacks = find_obstacles(short_study("s", load={"tool": tool, **asked}))
+            lacks = list_obstacles(short_study("s", load={"tool": tool, **asked}))
             assert f"{tool} is not installed" in lacks["obstacle"].tolist()
             assert lacks["remedy"].str.contains(tool).any()
 

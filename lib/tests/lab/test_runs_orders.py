@@ -13,7 +13,7 @@ import pytest
 from events import HANG_S
 from launched_runs import check_whole, launched, left_behind, read_folder, short_study
 
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import list_obstacles
 from loadcurve.launching import launch
 from loadcurve.study.records import read_run, run_folders
 
@@ -113,7 +113,7 @@ def interrupt_after(folder, finished):
 
 def interrupted_and_resumed(study, folder, finished):
     """Launch, interrupt, launch again; return what was said at the end, and the folder."""
-    if not (lacks := find_obstacles(study)).empty:
+    if not (lacks := list_obstacles(study)).empty:
         pytest.skip("; ".join(lacks["obstacle"]))
     said = []
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -162,7 +162,7 @@ def test_a_search_for_the_size_that_fills_a_link(tmp_path):
         server={"nginx": {"response": {"delay": {"delay_ms": 20}}}},
         search={"factor": "server.nginx.response.delay.body_bytes", **sizes},
     )  # fmt: skip
-    if not (lacks := find_obstacles(study)).empty:
+    if not (lacks := list_obstacles(study)).empty:
         pytest.skip("; ".join(lacks["obstacle"]))
     said, folder = [], tmp_path / "s"
     launch(study, folder, log=said.append)

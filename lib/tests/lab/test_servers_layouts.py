@@ -7,7 +7,7 @@ import pytest
 from events import HANG_S
 from private_services import ask, need, running
 
-from loadcurve.lab.hosts.network import build, find_block
+from loadcurve.lab.hosts.network import build, unused_block
 from loadcurve.lab.hosts.network.named_topologies import client_server
 from loadcurve.lab.servers import LAYOUTS, Endpoint, Files, Layout, Nginx, Serving, layout_services, nginx_service
 
@@ -28,7 +28,7 @@ _EXPECTED = {
 @pytest.mark.parametrize("letter", LAYOUTS)
 def test_a_layout_listens_as_it_says(letter, tmp_path, ledger):
     need("nginx", "curl", "ss")
-    topology = client_server(addresses=_WORKERS, block=find_block())
+    topology = client_server(addresses=_WORKERS, block=unused_block())
     node = topology.node("S1")
     layout = Layout("S1", letter, node.addresses, 8080, _WORKERS)
     services = layout_services(layout)
@@ -57,7 +57,7 @@ def _addresses(layout):
 def test_header_and_file_in_one_segment(tmp_path, ledger):
     """tcp_nopush: of a small file, the server sends one segment for each response instead of two."""
     need("nginx", "curl")
-    topology = client_server(block=find_block())
+    topology = client_server(block=unused_block())
     here, sent = Endpoint(topology.node("S1").addresses[0], 8080), {}
     with build(topology, ledger) as hosts:
         for nopush in (False, True):

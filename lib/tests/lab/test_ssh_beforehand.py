@@ -12,7 +12,7 @@ from ssh_hosts import have_ssh, serving
 from test_ssh_runs import CLIENT_CONFIGURATION, Machines, statuses
 
 from loadcurve.errors import LabError
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import list_obstacles
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.lab.hosts.tools import which
@@ -107,9 +107,9 @@ def test_what_the_launcher_lacks_for_its_own_part_is_an_obstacle(monkeypatch):
     machines = {"C1": {"ssh": "", "address": "10.0.0.1"}, "S1": {"ssh": "ssh://u@10.0.0.2", "address": "10.0.0.2"}}
     monkeypatch.setattr(obstacles, "which", lambda tool: None if tool in ("wrk", "nginx", "mpstat") else tool)
     study = Study("s", "?", topology={"machines": machines}, monitors={"mpstat": 1}, server=DELAYS)
-    assert find_obstacles(study)["obstacle"].tolist() == ["mpstat is not installed", "wrk is not installed"]
+    assert list_obstacles(study)["obstacle"].tolist() == ["mpstat is not installed", "wrk is not installed"]
     study = replace(study, topology={"machines": {"C1": machines["S1"], "S1": machines["S1"]}})
-    assert find_obstacles(study).empty, "what runs elsewhere is asked for there"
+    assert list_obstacles(study).empty, "what runs elsewhere is asked for there"
 
 
 def test_runs_of_a_machine_that_was_another_one_are_not_mixed_in(ledger, tmp_path):

@@ -18,7 +18,7 @@ from loadcurve.errors import LabError, LoadcurveError, ValueRuleError
 from loadcurve.lab.hosts import facts
 from loadcurve.lab.hosts.executor import Executor, LocalExecutor
 from loadcurve.lab.hosts.ssh import RemoteExecutor, connection, files, parse_url
-from loadcurve.lab.hosts.ssh.clock import Exchange, find_offset
+from loadcurve.lab.hosts.ssh.clock import Exchange, offset_of
 from loadcurve.lab.hosts.ssh.files import check_names, receive
 from loadcurve.lab.hosts.ssh.reader import Reader
 from loadcurve.lab.study_file import check_study
@@ -155,7 +155,7 @@ def test_the_true_offset_is_within_the_bound(monotonic_ns, wall_ns, trips):
         read = (clock + there + monotonic_ns, clock + there + 5 + wall_ns)
         exchanges.append(Exchange((clock, clock + 5), read, (clock + there + back, clock + there + back + 5)))
         clock += 10**10
-    offset = find_offset(exchanges)
+    offset = offset_of(exchanges)
     assert abs(offset.monotonic_ns - monotonic_ns) <= offset.bound_ns
     assert abs(offset.wall_ns - wall_ns) <= offset.bound_ns
     assert offset.bound_ns == min((there + back + 1) // 2 for there, back in trips)
@@ -163,7 +163,7 @@ def test_the_true_offset_is_within_the_bound(monotonic_ns, wall_ns, trips):
 
 def test_the_worked_example_of_two_symmetric_ways():
     """T1 = 0, T2 = T3 = 1,000,010, T4 = 20: the offset is a million, the delay 20, so it is known to 10."""
-    offset = find_offset([Exchange((0, 0), (1_000_010, 10), (20, 20))])
+    offset = offset_of([Exchange((0, 0), (1_000_010, 10), (20, 20))])
     assert (offset.monotonic_ns, offset.wall_ns, offset.bound_ns) == (1_000_000, 0, 10)
 
 

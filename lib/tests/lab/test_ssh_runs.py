@@ -24,7 +24,7 @@ from launched_runs import own_warnings
 from ssh_hosts import SshHost, have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles
+from loadcurve.lab import list_obstacles
 from loadcurve.lab.generators import start_delay_s
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
@@ -118,7 +118,7 @@ def two_machines(ledger, folder: Path, lines: str = "") -> Iterator[Machines]:
         (settings := folder / "client").mkdir()
         (settings / "ssh_config").write_text(CLIENT_CONFIGURATION.format(folder=far.folder))
         both = Machines(hosts["C1"], far, settings)
-        if not (missing := find_obstacles(both.study())).empty:
+        if not (missing := list_obstacles(both.study())).empty:
             pytest.skip("; ".join(missing["obstacle"]))
         yield both
         assert far.comes_to_rest(), (far.processes, far.left)

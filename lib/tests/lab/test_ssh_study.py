@@ -6,7 +6,7 @@ import pytest
 from ssh_hosts import have_ssh, serving
 
 from loadcurve.ingest.folder import read_runs
-from loadcurve.lab import find_obstacles, launch
+from loadcurve.lab import launch, list_obstacles
 from loadcurve.lab.hosts import ssh
 from loadcurve.lab.hosts.network import TOPOLOGIES, build
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -44,7 +44,7 @@ def test_a_study_on_two_machines(ledger, tmp_path, monkeypatch):
             STUDY.format(client_url=near.url, client=near.host.address, server_url=far.url, server=far.host.address)
         )
         study = read_study(folder)
-        if not (missing := find_obstacles(study)).empty:
+        if not (missing := list_obstacles(study)).empty:
             pytest.skip("; ".join(missing["obstacle"]))
         launch(study, folder)
         assert near.comes_to_rest() and far.comes_to_rest(), (near.processes, near.left, far.processes, far.left)

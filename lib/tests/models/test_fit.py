@@ -3,7 +3,7 @@ import pytest
 from published_scaling import RAYTRACER, SPECSDM91
 
 from loadcurve import tables
-from loadcurve.models import find_peak, fit_table, fit_usl
+from loadcurve.models import find_peak, fit_usl, summarise_fit
 
 
 def half_widths(band):
@@ -37,7 +37,7 @@ def test_a_parameter_at_its_bound_does_not_vary():
 
 def test_table_has_the_declared_columns_and_all_warnings():
     fit = fit_usl(*RAYTRACER, weights="equal")
-    table = fit_table(fit, study="raytracer", variant="sgi", derived={"peak": find_peak(fit)})
+    table = summarise_fit(fit, study="raytracer", variant="sgi", derived={"peak": find_peak(fit)})
     assert list(table) == list(tables.columns("fits")["column"])
     assert table["parameter"].tolist() == ["unit_throughput_rps", "contention", "coherency", "peak"]
     assert table["points"].tolist() == [11] * 4
@@ -46,4 +46,4 @@ def test_table_has_the_declared_columns_and_all_warnings():
 
 
 def test_table_of_a_study_without_variants():
-    assert fit_table(fit_usl(*SPECSDM91, weights="equal"), study="spec")["variant"].isna().all()
+    assert summarise_fit(fit_usl(*SPECSDM91, weights="equal"), study="spec")["variant"].isna().all()

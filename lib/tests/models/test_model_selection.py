@@ -10,7 +10,7 @@ from scipy import integrate
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling import ENTRANTS, LAWS, run_tournament
-from loadcurve.models.scaling.posterior import find_posterior
+from loadcurve.models.scaling.posterior import posterior_of
 from loadcurve.models.scaling.priors import WITH_CAPACITY, log_shape, ranges
 
 NUMBER = np.array([1.0, 2, 4, 8, 12, 16, 24, 32])
@@ -118,7 +118,7 @@ def test_the_evidence_is_the_integral(name):
         integrate.nquad(likelihood, box, opts={"epsrel": 1e-5})[0]
         for box in product(*(list(pairwise(axis)) for axis in pieces))
     )
-    found = find_posterior(law, NUMBER, throughput, np.ones(NUMBER.size)).log_evidence
+    found = posterior_of(law, NUMBER, throughput, np.ones(NUMBER.size)).log_evidence
     assert found == pytest.approx(np.log(exact * 1e9 / np.prod(upper - lower)), abs=0.01)
 
 
@@ -135,7 +135,7 @@ def test_posteriors_cover_what_made_the_data(name):
         scatter = min(0.03 / np.sqrt(draw.chisquare(2) / 2), 0.3)
         curve = logs[0] + log_shape(law, np.append(NUMBER, 20.0), shape)[0]
         throughput = np.exp(curve[:-1] + scatter * draw.standard_normal(NUMBER.size))
-        found = find_posterior(law, NUMBER, throughput, np.ones(NUMBER.size))
+        found = posterior_of(law, NUMBER, throughput, np.ones(NUMBER.size))
         some = draw.choice(found.share.size, 500, p=found.share)
         level = found.log_unit[some] + np.sqrt(found.variance[some] / NUMBER.size) * draw.standard_t(
             NUMBER.size + 1, 500

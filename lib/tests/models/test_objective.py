@@ -173,8 +173,8 @@ def test_each_load_below_the_lower_end_is_kept_and_the_upper_end_is_broken(level
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Objective("latency_p99_s", -1), "most must be >= 0"),
-        (lambda: Objective("latency_p99_s", math.nan), "most must be >= 0"),
+        (lambda: Objective("latency_p99_s", -1), "maximum must be >= 0"),
+        (lambda: Objective("latency_p99_s", math.nan), "maximum must be >= 0"),
         (lambda: find_capacity(runs_of({1: [1]}), []), "objectives must be at least one"),
         (lambda: find_capacity(runs_of({1: [1]}), [P99, P99]), "objectives must be of different columns"),
         (lambda: find_capacity(runs_of({1: [1]}), [Objective("latency_p50_s", 1)]), "column must be one of"),

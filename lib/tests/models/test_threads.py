@@ -14,7 +14,7 @@ from loadcurve.models import summarise_threads, threads_needed, threads_to_fill
 def test_one_core_is_the_machine_repair_model(threads, compute, wait):
     # Machine repair: P(idle) = 1 / Σ N!/(N−k)! (C/W)^k  (L. Kleinrock, "Queueing Systems" I, 1975, section 3.8).
     terms = [math.perm(threads, k) * (compute / wait) ** k for k in range(threads + 1)]
-    found = summarise_threads(compute / 1000, wait / 1000, most=threads).iloc[-1]
+    found = summarise_threads(compute / 1000, wait / 1000, max_threads=threads).iloc[-1]
     assert found["utilisation_ratio"] == pytest.approx(1 - 1 / sum(terms), rel=1e-9)
     assert found["throughput_rps"] * found["latency_s"] == pytest.approx(threads)  # Little
 
@@ -23,7 +23,7 @@ def test_one_core_is_the_machine_repair_model(threads, compute, wait):
 @given(st.floats(1e-4, 0.1), st.floats(0, 0.5), st.integers(1, 8), st.floats(0.1, 0.99))
 def test_the_queue_only_ever_asks_for_more_threads(compute, wait, cores, target):
     wait = min(wait, 20 * compute)
-    table = summarise_threads(compute, wait, cores, most=64)
+    table = summarise_threads(compute, wait, cores, max_threads=64)
     assert (table["utilisation_ratio"] <= table["bound_ratio"] + 1e-9).all()
     assert (table["utilisation_ratio"].diff().dropna() >= -1e-9).all()
     needed = threads_needed(compute, wait, cores, target)

@@ -33,7 +33,7 @@ def test_throughput_that_falls_from_the_start_has_only_a_falling_branch(unit, al
     assert np.isnan(usl_connections_at(throughput, unit, alpha, beta, "rising"))
 
 
-@given(units, contentions, st.floats(1e-4, 0.05), st.floats(2, 1e4))
+@given(units, st.one_of(contentions, st.floats(1, 3)), st.floats(1e-4, 0.05), st.floats(2, 1e4))
 def test_throughput_and_latency_are_of_one_point(unit, alpha, beta, number):
     throughput = usl(number, unit, alpha, beta)
     assert usl_throughput_at(number / throughput, unit, alpha, beta) == pytest.approx(throughput, rel=1e-4)

@@ -23,7 +23,7 @@ _EVEN_SHARES = ("wrk", "wrk2")
 _NEEDED = {"connections": "connections", "throughput_rps": "throughput", "latency_mean_s": "mean response time"}
 
 
-def find_effective_concurrency(tables: Tables) -> Iterator[Finding]:
+def judge_effective_concurrency(tables: Tables) -> Iterator[Finding]:
     """Yield one finding for each finished row of ``runs``: X · R against the connections requested.
 
     The finding is ok within 10 %, a warning within a factor of 2, an error beyond, and a warning too where a number is
@@ -35,7 +35,7 @@ def find_effective_concurrency(tables: Tables) -> Iterator[Finding]:
     >>> runs = check("runs", pd.DataFrame({
     ...     "study": ["001"], "run_id": ["c8000"], "status": ["finished"], "connections": [8000],
     ...     "throughput_rps": [20260.6], "latency_mean_s": [0.04994], "errors_connect": [6980]}))
-    >>> print(next(find_effective_concurrency({"runs": runs})).evidence)
+    >>> print(next(judge_effective_concurrency({"runs": runs})).evidence)
     20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested, 6980 failed to open.
     """
     runs = tables["runs"]
@@ -136,7 +136,7 @@ def _count(run: pd.Series, column: str) -> int:
 RULE = Rule(
     "effective-concurrency",
     "Were as many requests in flight as connections were requested?",
-    find_effective_concurrency,
+    judge_effective_concurrency,
     {
         "ok": "X · R / N is 0.9 to 1.1",
         "warning": "X · R / N is 0.5 to 2, or a number is missing, so nothing was checked",

@@ -26,14 +26,14 @@ _ALONE = {
 _ALONE_OTHER = "The file holds no complete report: read its warnings and the tool's standard error, then measure again."
 
 
-def find_unfinished(tables: Tables) -> Iterator[Finding]:
+def judge_unfinished(tables: Tables) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not.
 
     Examples
     --------
     >>> from loadcurve.tables import check
     >>> runs = check("runs", pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["failed"]}))
-    >>> print(next(find_unfinished({"runs": runs})).evidence)
+    >>> print(next(judge_unfinished({"runs": runs})).evidence)
     The run's status is failed, not finished.
     """
     for run in tables["runs"].itertuples(index=False):
@@ -48,6 +48,6 @@ def find_unfinished(tables: Tables) -> Iterator[Finding]:
 RULE = Rule(
     "unfinished-run",
     "Did the run end as planned?",
-    find_unfinished,
+    judge_unfinished,
     {"ok": "the status is `finished`", "error": "any other status"},
 )

@@ -13,7 +13,7 @@ from loadcurve.lab.balancers.nft import NftSection, nft_rules
 from loadcurve.lab.balancers.nginx import NginxProxy, nginx_l7_service, nginx_stream_service
 from loadcurve.lab.balancers.proxies import Domains, Proxy
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.balancers.shares import expected_shares, find_seed, nft_server, nginx_server
+from loadcurve.lab.balancers.shares import expected_shares, nft_server, nginx_server, seed_of_shares
 
 BALANCERS = registered_by_name(sys.modules[__name__], Balancer)
 """Balancers by the name that a study uses."""
@@ -33,7 +33,6 @@ __all__ = [
     "Rules",
     "direct_routing_argvs",
     "expected_shares",
-    "find_seed",
     "haproxy_counters_argv",
     "haproxy_proxy_service",
     "has_ipvs",
@@ -43,4 +42,5 @@ __all__ = [
     "nginx_l7_service",
     "nginx_server",
     "nginx_stream_service",
+    "seed_of_shares",
 ]

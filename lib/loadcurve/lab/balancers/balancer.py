@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from loadcurve.lab.balancers.rules import Rules
-from loadcurve.lab.balancers.shares import ServerOf, expected_shares, find_seed
+from loadcurve.lab.balancers.shares import ServerOf, expected_shares, seed_of_shares
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import Endpoint
@@ -125,7 +125,7 @@ class Balancer:
     def balance(self, section: Any, host: BalancerHost) -> Balanced:
         """Return what balances on a host, with the expected share of each server."""
         hashed = self.server_of if section.scheduler == "hash" else None
-        seed = find_seed(host.clients, len(host.servers), hashed) if hashed else 1
+        seed = seed_of_shares(host.clients, len(host.servers), hashed) if hashed else 1
         if hashed:
             shares = expected_shares(host.clients, len(host.servers), hashed, seed)
         else:

@@ -78,8 +78,8 @@ def ipvs_rules(
     -a -t 10.99.0.1:80 -r 10.99.65.1:8080 -m -w 3
     """
     check_name("name", name)
-    check_endpoints("listens", listens, most=MAX_SERVICES)
-    check_endpoints("servers", servers, most=256)
+    check_endpoints("listens", listens, maximum=MAX_SERVICES)
+    check_endpoints("servers", servers, maximum=256)
     if section.weights and len(section.weights) != len(servers):
         raise ValueRuleError("weights", f"one for each of {len(servers)} servers, or none", section.weights)
     ports = {endpoint.port for endpoint in (*listens, *servers)}

@@ -76,7 +76,7 @@ def nft_rules(
     servers : tuple of Endpoint
         1–256, for all services.
     seed : int
-        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
+        Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`.
     name : str
         Name of the rules; their table has it in small letters, with ``_`` for ``-``.
 
@@ -89,8 +89,8 @@ def nft_rules(
     True
     """
     check_name("name", name)
-    check_endpoints("listens", listens, most=MAX_SERVICES)
-    check_endpoints("servers", servers, most=256)
+    check_endpoints("listens", listens, maximum=MAX_SERVICES)
+    check_endpoints("servers", servers, maximum=256)
     check_count("seed", seed, 1, 2**32 - 1)
     table_name = name.lower().replace("-", "_")
     if section.lookup == "map":

@@ -41,7 +41,7 @@ class NginxProxy:
     lookup : str
         How a name finds its pool: ``blocks``, a server block for each name; ``map``, one block and a table.
     seed : int
-        Of the hash, 1 to 2^32 − 1; see `shares.find_seed`.
+        Of the hash, 1 to 2^32 − 1; see `shares.seed_of_shares`.
     """
 
     proxy: Proxy

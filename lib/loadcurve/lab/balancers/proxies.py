@@ -71,7 +71,7 @@ class Proxy:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_endpoint("listen", self.listen)
-        check_endpoints("servers", self.servers, most=256)
+        check_endpoints("servers", self.servers, maximum=256)
         check_flag("keepalive", self.keepalive)
         if not isinstance(self.domains, Domains | None):
             raise ValueRuleError("domains", "Domains or None", self.domains)

@@ -69,7 +69,7 @@ def nginx_key(seed: int) -> str:
     return f"${{remote_addr}}-{seed}"
 
 
-def find_seed(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> int:
+def seed_of_shares(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> int:
     """Return the first seed by which the busiest server has the fewest connections, and the others the most alike.
 
     Parameters
@@ -84,7 +84,7 @@ def find_seed(clients: Mapping[str, int], servers: int, server_of: ServerOf) -> 
     Examples
     --------
     >>> clients = {"10.99.0.2": 32, "10.99.0.3": 32}
-    >>> expected_shares(clients, 2, nft_server, find_seed(clients, 2, nft_server))
+    >>> expected_shares(clients, 2, nft_server, seed_of_shares(clients, 2, nft_server))
     (0.5, 0.5)
     """
     return _found(tuple(clients.items()), servers, server_of)
@@ -98,7 +98,7 @@ def _found(pairs: tuple[tuple[str, int], ...], servers: int, server_of: ServerOf
 
 
 def expected_shares(clients: Mapping[str, int], servers: int, server_of: ServerOf, seed: int) -> tuple[float, ...]:
-    """Return the part of all connections that each server gets; parameters as of `find_seed`."""
+    """Return the part of all connections that each server gets; parameters as of `seed_of_shares`."""
     (loads,) = _loads(clients, servers, server_of, np.array([seed])).tolist()
     return tuple(load / sum(clients.values()) for load in loads)
 

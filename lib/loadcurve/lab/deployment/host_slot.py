@@ -80,7 +80,7 @@ def host_slots(settings: StudyFile, block: str) -> dict[str, HostSlot]:
     settings : StudyFile
         Its sections.
     block : str
-        Addresses of the laboratory's own networks, see `network.find_block`.
+        Addresses of the laboratory's own networks, see `network.unused_block`.
     """
     topology = settings.topology
     here = tuple(sorted(os.sched_getaffinity(0)))

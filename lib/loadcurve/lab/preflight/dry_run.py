@@ -10,7 +10,7 @@ from loadcurve.lab.deployment.host_slot import processors
 from loadcurve.lab.deployment.warm_up import warm_ups
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.allowed_targets import check_targets
-from loadcurve.lab.preflight.obstacles import deployments, find_obstacles, first_points
+from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
 from loadcurve.lab.schedule.goals import SearchSection
 from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
@@ -88,7 +88,7 @@ def describe_obstacles(study: Study, *, public: bool = False) -> Iterator[str]:
     >>> [line.partition(":")[0] for line in describe_obstacles(study)][-1]
     'cannot be launched'
     """
-    for row in find_obstacles(study).itertuples():
+    for row in list_obstacles(study).itertuples():
         yield f"cannot be launched here: {row.obstacle}: {row.remedy}"
     try:
         check_targets(study, public=public, ask=False)

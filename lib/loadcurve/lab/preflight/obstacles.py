@@ -35,7 +35,7 @@ _PROBE = Host("probe", "127.0.0.1", ("unshare", "--net"))
 _OF_NETWORKS = ("ip", "tc", "sysctl", "ethtool", "nft")
 
 
-def find_obstacles(study: Study) -> pd.DataFrame:
+def list_obstacles(study: Study) -> pd.DataFrame:
     """Return what prevents a launch of `study` on this machine: ``obstacle``, ``remedy``; empty if nothing does.
 
     Raises
@@ -45,7 +45,7 @@ def find_obstacles(study: Study) -> pd.DataFrame:
 
     Examples
     --------
-    >>> list(find_obstacles(Study("s", "?")))
+    >>> list(list_obstacles(Study("s", "?")))
     ['obstacle', 'remedy']
     """
     if platform.system() != "Linux":

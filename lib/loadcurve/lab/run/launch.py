@@ -13,10 +13,10 @@ from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook tha
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
-from loadcurve.lab.hosts.network import find_block
+from loadcurve.lab.hosts.network import unused_block
 from loadcurve.lab.hosts.signals import deferred, pause
 from loadcurve.lab.preflight.allowed_targets import check_targets
-from loadcurve.lab.preflight.obstacles import deployments, find_obstacles, first_points
+from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
 from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.run.environment import log_in
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
@@ -63,7 +63,7 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
     check_study(study)
     settings = settings_of(study)
     check_targets(study, public=public)
-    obstacles = find_obstacles(study)
+    obstacles = list_obstacles(study)
     if not obstacles.empty:
         raise LabError("; ".join(f"{row.obstacle}: {row.remedy}" for row in obstacles.itertuples()))
     topologies = _topologies(study)
@@ -133,4 +133,4 @@ def _topologies(study: Study) -> list[TopologySection]:
 
 def _block(topologies: Iterable[TopologySection]) -> str:
     """A free block of addresses for the networks of the laboratory; empty where no point has one."""
-    return find_block() if any(topology.recipe != "loopback" for topology in topologies) else ""
+    return unused_block() if any(topology.recipe != "loopback" for topology in topologies) else ""

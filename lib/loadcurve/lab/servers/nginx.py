@@ -156,7 +156,7 @@ class Nginx:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        check_endpoints("listens", self.listens, most=256)
+        check_endpoints("listens", self.listens, maximum=256)
         check_flag("wildcard", self.wildcard)
         check_flag("reuseport", self.reuseport)
         if self.status is not None and self.status.port in {endpoint.port for endpoint in self.listens}:

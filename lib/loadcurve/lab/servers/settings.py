@@ -108,12 +108,12 @@ def check_endpoint(field: str, value: Endpoint) -> Endpoint:
     raise ValueRuleError(field, "an endpoint", value)
 
 
-def check_endpoints(field: str, value: tuple[Endpoint, ...], most: int = 64) -> tuple[Endpoint, ...]:
-    """Return 1 to `most` endpoints, no two of them the same."""
+def check_endpoints(field: str, value: tuple[Endpoint, ...], maximum: int = 64) -> tuple[Endpoint, ...]:
+    """Return 1 to `maximum` endpoints, no two of them the same."""
     right = isinstance(value, tuple) and all(isinstance(endpoint, Endpoint) for endpoint in value)
-    if right and 1 <= len(value) <= most and len(set(value)) == len(value):
+    if right and 1 <= len(value) <= maximum and len(set(value)) == len(value):
         return value
-    raise ValueRuleError(field, f"1 to {most} endpoints, each once", value)
+    raise ValueRuleError(field, f"1 to {maximum} endpoints, each once", value)
 
 
 def _is_path(value: str) -> bool:

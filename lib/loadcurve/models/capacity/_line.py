@@ -29,7 +29,7 @@ class Line:
     saturation: Interval
 
 
-def fit_line(x: Array, u: Array, target: float, level: float, through_origin: bool) -> Line | None:
+def least_squares_line(x: Array, u: Array, target: float, level: float, through_origin: bool) -> Line | None:
     """Return the line with an intercept, or through the origin with too few points for one; None without points."""
     if not x.size:
         return None

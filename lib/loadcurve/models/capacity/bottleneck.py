@@ -28,7 +28,7 @@ import pandas as pd
 
 from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, fit_line, has_intercept, reciprocal
+from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, has_intercept, least_squares_line, reciprocal
 from loadcurve.stats.mean import find_mean
 from loadcurve.tables.curves import check_points
 
@@ -149,7 +149,7 @@ def _of_resource(
     x, u, m = throughput[known], busy[known], float(servers[0])
     loads = group[load].to_numpy()[known] if load in group else np.arange(x.size)
     full = pd.Series(u).groupby(loads).transform("mean").to_numpy() >= SATURATED
-    line = fit_line(x[~full], u[~full], target, level, through_origin)
+    line = least_squares_line(x[~full], u[~full], target, level, through_origin)
     saturated = _at_saturation(x[full], u[full], target, level)
     measured = line is None or (full.sum() >= 2 and target >= SATURATED)
     slope = saturated.demand_per_server_s if line is None else line.slope

@@ -20,13 +20,13 @@ _METHOD = "highest load kept by every run, lowest broken by every run; each end 
 
 @dataclass(frozen=True)
 class Objective:
-    """What was promised: a column of the runs, and the most it may be.
+    """A promise: a column of the runs, and the highest value that it may have.
 
     Attributes
     ----------
     column : str
         Such as ``latency_p99_s`` or ``error_ratio``.
-    most : float
+    maximum : float
         In the column's unit, >= 0; a run that has exactly this keeps it.
 
     Examples
@@ -36,14 +36,14 @@ class Objective:
     """
 
     column: str
-    most: float
+    maximum: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.most < np.inf:
-            raise ValueRuleError("most", ">= 0 and finite", self.most)
+        if not 0 <= self.maximum < np.inf:
+            raise ValueRuleError("maximum", ">= 0 and finite", self.maximum)
 
     def __str__(self) -> str:
-        return f"{self.column} <= {self.most:g}"
+        return f"{self.column} <= {self.maximum:g}"
 
 
 def summarise_objectives(
@@ -89,12 +89,12 @@ def summarise_objectives(
     _checked(runs, objectives, load)
     check_points(runs, [load])
     values = runs[[objective.column for objective in objectives]].astype(float)
-    over = values.gt([objective.most for objective in objectives], axis=1)
+    over = values.gt([objective.maximum for objective in objectives], axis=1)
     judged = pd.DataFrame(
         {
             load: runs[load].to_numpy(),
             "broken": over.any(axis=1).to_numpy(),
-            "kept": values.le([objective.most for objective in objectives], axis=1).all(axis=1).to_numpy(),
+            "kept": values.le([objective.maximum for objective in objectives], axis=1).all(axis=1).to_numpy(),
         }
     )
     groups = judged.groupby(load)

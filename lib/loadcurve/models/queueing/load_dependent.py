@@ -28,7 +28,7 @@ from scipy.special import gammaln
 from loadcurve.arrays import Array, above_0
 from loadcurve.errors import ValueRuleError
 from loadcurve.models._network import demands, known, think_time, whole
-from loadcurve.models.queueing.solution import ClosedNetwork, populations_network
+from loadcurve.models.queueing.solution import ClosedNetwork, checked_solution
 
 
 def solve_load_dependent(
@@ -93,7 +93,7 @@ def solve_centres(number: int, demand: Array, think: float, speeds: list[Array],
         queue[:, k] = np.exp(weighted[1:] - whole_g[1:])
     residence = queue / throughput[:, None]
     busy = throughput[:, None] * demand / full
-    return populations_network("convolution in logarithms", think, throughput, residence, queue, busy)
+    return checked_solution("convolution in logarithms", think, throughput, residence, queue, busy)
 
 
 def _delay(outside: float, number: int) -> Array:

@@ -18,7 +18,7 @@ from loadcurve.arrays import Array
 from loadcurve.models._network import demands, server_numbers, think_time, whole
 from loadcurve.models.network_bounds import asymptotic_bounds
 from loadcurve.models.queueing.load_dependent import solve_centres
-from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, populations_network
+from loadcurve.models.queueing.solution import ClosedNetwork, InvariantError, checked_solution
 
 _ROUNDING = 1e-9  # part by which rounding may take the throughput past an asymptote that it meets
 
@@ -80,7 +80,7 @@ def _mean_values(number: int, demand: Array, think: float, many: Array) -> Close
         queue[n] = throughput[n - 1] * residence
     residence = demand + queueing * queue[:-1]
     busy = throughput[:, None] * demand / many
-    return populations_network("mean value analysis", think, throughput, residence, queue[1:], busy)
+    return checked_solution("mean value analysis", think, throughput, residence, queue[1:], busy)
 
 
 def _require_asymptotes(network: ClosedNetwork, demand: Array, think: float, many: Array) -> None:

@@ -117,8 +117,8 @@ connections 1: 1 against 2
             raise InvariantError(f"{network.method}: {name} has values that are negative or not finite")
     number = network.connections.astype(float)
     _require(network, "Q = X R at every centre", queue, throughput * network.residence_s, number[:, None])
-    everyone = queue.sum(axis=1) + network.throughput_rps * network.think_time_s
-    _require(network, "sum of Q + X Z = N", everyone, number, number)
+    total = queue.sum(axis=1) + network.throughput_rps * network.think_time_s
+    _require(network, "sum of Q + X Z = N", total, number, number)
     latency = np.where(present, network.latency_s, 0.0)
     _require(network, "X (R + Z) = N", network.throughput_rps * (latency + network.think_time_s), number, number)
     busy = network.utilisation_ratio
@@ -127,7 +127,7 @@ connections 1: 1 against 2
     return network
 
 
-def populations_network(
+def checked_solution(
     method: str, think_time_s: float, throughput: Array, residence: Array, queue: Array, utilisation: Array
 ) -> ClosedNetwork:
     """Return the checked solution for the populations 1 … n of one class, from X (n,) and R, Q and U (n, K)."""

@@ -22,7 +22,7 @@ _CHANCE = 0.05
 _EFFICIENCY = 1.05
 
 
-def fit_warnings(
+def warnings_of_fit(
     connections: Array,
     throughput_rps: Array,
     fitted_rps: Array,
@@ -52,7 +52,7 @@ def fit_warnings(
     --------
     >>> zero = Estimate(0, 0, 0.1, 0.95, "given")
     >>> number = np.arange(1.0, 8)
-    >>> for sentence in fit_warnings(number, number, number, 0 * number, 1.0,
+    >>> for sentence in warnings_of_fit(number, number, number, 0 * number, 1.0,
     ...                            {"unit_throughput_rps": zero, "contention": zero, "coherency": zero}):
     ...     print(sentence)
     coherency is at its bound 0: no finite peak is supported by these data

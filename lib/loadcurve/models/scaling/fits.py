@@ -9,11 +9,11 @@ from scipy import stats
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.fit import Fit
-from loadcurve.models.scaling.diagnostics import corrected_aic, fit_warnings
+from loadcurve.models.scaling.diagnostics import corrected_aic, warnings_of_fit
 from loadcurve.models.scaling.finite_source import FINITE_SOURCE
 from loadcurve.models.scaling.law import NO_SCATTER, Law
 from loadcurve.models.scaling.points import known_points
-from loadcurve.models.scaling.profile import HELD, Profile, sum_limit
+from loadcurve.models.scaling.profile import PROFILED, Profile, sum_limit
 from loadcurve.models.scaling.roofline import ROOFLINE
 from loadcurve.models.scaling.saturating import SATURATING
 from loadcurve.models.scaling.usl import AMDAHL, FREE_USL, LINEAR, USL
@@ -77,20 +77,20 @@ def fit_law(
     parameters, has_scatter = {}, squares > NO_SCATTER * (throughput**2 @ weight)
     for i, name in enumerate(law.parameters):
         ends, method = (values[i] - half[i], values[i] + half[i]), "t interval"
-        if name not in HELD:  # a capacity, a time or a sharpness: clip to its valid range
-            ends = np.clip(ends, 0.0, law.most(name))
-        if len(free) < count and name in HELD and name in law.bounds and degrees and has_scatter:
+        if name not in PROFILED:  # a capacity, a time or a sharpness: clip to its valid range
+            ends = np.clip(ends, 0.0, law.upper_bound(name))
+        if len(free) < count and name in PROFILED and name in law.bounds and degrees and has_scatter:
             # A t interval would take the bound for known.
             profile = Profile(name, number, throughput, weight, count)
             ends, method = profile.interval(values[i], sum_limit(squares, degrees, level)), "profile"
         elif i not in free:
-            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, law.most(name))
+            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, law.upper_bound(name))
         method += ", at its bound" * (i not in free)
         parameters[name] = Estimate(values[i], *ends, level, f"least squares, {weighting} weights, {method}")
     mean = throughput @ weight / weight.sum()
     spread = float((throughput - mean) ** 2 @ weight)
     r_squared = 1 - squares / spread if np.ptp(throughput) else np.nan
-    warnings += fit_warnings(number, throughput, fitted, leverage, r_squared, parameters)
+    warnings += warnings_of_fit(number, throughput, fitted, leverage, r_squared, parameters)
     if law in (AMDAHL, USL) and has_scatter:
         sharp = ROOFLINE.squares(number, throughput[None], weight, ROOFLINE.solve(number, throughput[None], weight))[0]
         if sharp < squares * np.exp(-_NO_SUPPORT / number.size):

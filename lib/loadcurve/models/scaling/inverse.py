@@ -92,19 +92,20 @@ def usl_latency_at(
 def usl_throughput_at(
     latency_s: ArrayLike, unit_throughput_rps: ArrayLike, contention: ArrayLike, coherency: ArrayLike
 ) -> Array:
-    """Throughput at which the mean response time is R; there is one, because R rises with every connection.
+    """Throughput at which the mean response time is R; there is at most one, because R rises with the connections.
 
     Parameters
     ----------
     latency_s : array_like
         R, > 0, in seconds.
     unit_throughput_rps, contention, coherency : array_like
-        γ > 0, 0 <= α < 1 and β >= 0.
+        γ > 0, α >= 0 and β >= 0.
 
     Returns
     -------
     numpy.ndarray
-        X; NaN where R is below (1 − α) / γ, which no number of connections reaches.
+        X.  NaN where R <= (1 − α) / γ, which no number of connections reaches, and where α = β = 0, because R is then
+        1 / γ at every throughput.  With α >= 1 every R > 0 has a throughput.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Law:
     bounds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     ceiling: Callable[[Array, Array], Array] | None = None
 
-    def most(self, name: str) -> float:
+    def upper_bound(self, name: str) -> float:
         """Return the highest value that a parameter may take; infinite where nothing bounds it from above."""
         return max((bound for bound in self.bounds.get(name, ()) if bound > 0), default=np.inf)
 
@@ -74,9 +74,9 @@ class Law:
 
     def free(self, number: Array, observed: Array, values: Array) -> list[int]:
         """Indexes of the parameters (p,) that are at none of their bounds, of one data set (n,)."""
-        most = self.ceiling(number, observed[None])[0] if self.ceiling else np.full(len(values), np.inf)
+        ceiling = self.ceiling(number, observed[None])[0] if self.ceiling else np.full(len(values), np.inf)
         return [
             i
             for i, name in enumerate(self.parameters)
-            if values[i] not in self.bounds.get(name, ()) and not most[i] <= values[i] < np.inf
+            if values[i] not in self.bounds.get(name, ()) and not ceiling[i] <= values[i] < np.inf
         ]

@@ -25,7 +25,7 @@ from loadcurve.models.fit import Fit
 from loadcurve.models.scaling.fits import LAWS, fit_law
 from loadcurve.models.scaling.outlook import Outlook
 from loadcurve.models.scaling.points import known_points
-from loadcurve.models.scaling.posterior import Posterior, find_posterior
+from loadcurve.models.scaling.posterior import Posterior, posterior_of
 from loadcurve.models.scaling.priors import log_shape
 
 ENTRANTS = ("linear", "amdahl", "usl", "roofline", "saturating", "finite_source")
@@ -191,7 +191,7 @@ def run_tournament(connections: ArrayLike, throughput_rps: ArrayLike, weights: A
     'roofline is the most probable law (76 %), then saturating (23 %)'
     """
     number, throughput, weight, warnings = known_points(connections, throughput_rps, weights, _MIN_POINTS)
-    posteriors = {name: find_posterior(LAWS[name], number, throughput, weight) for name in ENTRANTS}
+    posteriors = {name: posterior_of(LAWS[name], number, throughput, weight) for name in ENTRANTS}
     evidence = np.array([posteriors[name].log_evidence for name in ENTRANTS])
     probability = np.exp(evidence - evidence.max())
     probability /= probability.sum()

@@ -56,7 +56,7 @@ class Posterior:
     log_evidence: float
 
 
-def find_posterior(law: Law, number: Array, throughput: Array, weights: Array) -> Posterior:
+def posterior_of(law: Law, number: Array, throughput: Array, weights: Array) -> Posterior:
     """Weigh the shapes of a law for one curve; arrays as in `Law.solve`, `throughput` (n,), mean weight 1."""
     lower, upper = np.log(ranges(law.name, number, throughput))
     unit, lo, hi = (lower[0], upper[0]), lower[1:].copy(), upper[1:].copy()

@@ -22,37 +22,37 @@ from loadcurve.models.scaling.rational import solve
 from loadcurve.models.scaling.usl import usl_limit_rps, usl_peak_connections
 from loadcurve.stats.estimate import Estimate
 
-Held = tuple[Array, Array | float]
+LinearForm = tuple[Array, Array | float]
 
 
-def _hold_unit(q: float, n: Array) -> Held:
+def _fix_unit(q: float, n: Array) -> LinearForm:
     return np.column_stack([n - 1, n * (n - 1)]), 1 / q
 
 
-def _hold_contention(q: float, n: Array) -> Held:
+def _fix_contention(q: float, n: Array) -> LinearForm:
     return np.column_stack([1 + q * (n - 1), n * (n - 1)]), 0.0
 
 
-def _hold_coherency(q: float, n: Array) -> Held:
+def _fix_coherency(q: float, n: Array) -> LinearForm:
     pairs = q * n * (n - 1)
     return np.column_stack([1 + pairs, n + pairs]), 0.0
 
 
-def _hold_peak(q: float, n: Array) -> Held:
+def _fix_peak(q: float, n: Array) -> LinearForm:
     return np.column_stack([1 + n * (n - 1) / q**2, n]), 0.0
 
 
-def _hold_limit(q: float, n: Array) -> Held:
+def _fix_limit(q: float, n: Array) -> LinearForm:
     return np.column_stack([np.ones_like(n), n * (n - 1)]), n / q
 
 
-# With a quantity q held, N / X is still linear in what is left: its columns, whose coefficients are >= 0 everywhere in
-# the domain, and what q alone makes of it.
-HELD: dict[str, Callable[[float, Array], Held]] = {
-    "unit_throughput_rps": _hold_unit, "contention": _hold_contention, "coherency": _hold_coherency, "peak": _hold_peak,
-    "limit_rps": _hold_limit,
+# With a quantity q fixed, N / X is linear in the other parameters.  Each function returns the columns of this linear
+# form, whose coefficients are >= 0 everywhere in the domain, and its constant term.
+PROFILED: dict[str, Callable[[float, Array], LinearForm]] = {
+    "unit_throughput_rps": _fix_unit, "contention": _fix_contention, "coherency": _fix_coherency, "peak": _fix_peak,
+    "limit_rps": _fix_limit,
 }  # fmt: skip
-QUANTITIES = tuple(HELD)
+QUANTITIES = tuple(PROFILED)
 """What a profile can be drawn of."""
 
 # A quantity a million times what is asked first is one that the data do not bound.
@@ -62,12 +62,12 @@ _DIGITS = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Least sum of squares of a law with one quantity held, as a function of it.
+    """Least sum of squares of a law with one quantity fixed, as a function of this quantity.
 
     Attributes
     ----------
     quantity : str
-        One of `HELD`.
+        One of `PROFILED`.
     number, throughput, weights : numpy.ndarray, shape (n,)
         The points.
     count : int
@@ -82,7 +82,7 @@ class Profile:
 
     def __call__(self, value: float) -> float:
         """Weighted sum of squares; infinite where no law of the domain has the value."""
-        columns, base = HELD[self.quantity](value, self.number)
+        columns, base = PROFILED[self.quantity](value, self.number)
         columns = columns[:, : self.count - 1]
         found = self._solve(columns, base)
         if self.quantity == "unit_throughput_rps" and found[0] * value > 1:  # α is above 1: the best is where it is 1
@@ -105,14 +105,14 @@ class Profile:
         return float(begins.get(self.quantity, 1e-3 / last))
 
     @property
-    def most(self) -> float:
-        """Most that the quantity may be."""
+    def upper_bound(self) -> float:
+        """Highest value that the quantity may have."""
         return 1.0 if self.quantity == "contention" else np.inf
 
     def interval(self, value: float, limit: float) -> tuple[float, float]:
-        """Where the profile crosses the limit on both sides of the best value; 0 or `most` where it never does."""
+        """Return the values on both sides of the best where the profile crosses the limit, else 0 and `upper_bound`."""
         if np.isnan(value):  # the peak of a flat law is anywhere
-            return 0.0, self.most
+            return 0.0, self.upper_bound
         if value == 0:
             return 0.0, self._from_0(limit)
         if np.isinf(value):
@@ -122,13 +122,13 @@ class Profile:
     def _end(self, middle: float, limit: float, side: int) -> float:
         inside, step = middle, 1.25
         while True:
-            outside = min(inside * step**side, self.most)
+            outside = min(inside * step**side, self.upper_bound)
             if not middle / _SEARCH_FACTOR < outside < middle * _SEARCH_FACTOR:
-                return 0.0 if side < 0 else self.most
+                return 0.0 if side < 0 else self.upper_bound
             if self(outside) > limit:
                 return self._between(inside, outside, limit)
-            if outside == self.most:
-                return self.most
+            if outside == self.upper_bound:
+                return self.upper_bound
             inside, step = outside, min(step**1.5, 10.0)
 
     def _from_0(self, limit: float) -> float:
@@ -241,7 +241,7 @@ def sum_limit(squares: float, degrees: int, level: float) -> float:
 def _check(fit: Fit, quantity: str) -> None:
     if fit.law != "usl":
         raise ValueRuleError("fit", "of the law usl", fit.law)
-    if quantity not in HELD:
+    if quantity not in PROFILED:
         raise ValueRuleError("quantity", f"one of {', '.join(QUANTITIES)}", quantity)
     if fit.degrees_of_freedom < 1:
         raise ValueRuleError("points", "> 3 (a profile needs a residual)", fit.points)

@@ -122,8 +122,8 @@ def influence_degrees(
     found = _bounded(np.asarray(quantity(law.solve(levels, ends, weights)), float))
     parts = ((found[: levels.size] - found[levels.size :]) / 2) ** 2
     parts = np.where(np.isfinite(parts), parts, 0.0)
-    most = parts.max(axis=0)
-    parts = np.where(most > 0, parts / np.where(most > 0, most, 1.0), 1.0)
+    largest = parts.max(axis=0)
+    parts = np.where(largest > 0, parts / np.where(largest > 0, largest, 1.0), 1.0)
     result: Array = parts.sum(axis=0) ** 2 / np.sum(parts**2 / own[:, None], axis=0)
     return result
 

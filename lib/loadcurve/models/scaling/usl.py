@@ -116,9 +116,9 @@ _CEILING_FACTOR = 1e3
 
 def _ceiling(number: Array, observed: Array) -> Array:
     """Most that γ, α and β may become: α has a fixed bound, β none."""
-    most = np.full((len(observed), 3), np.inf)
-    most[:, 0] = _CEILING_FACTOR * np.maximum(observed, observed / number).max(axis=1)
-    return most
+    ceiling = np.full((len(observed), 3), np.inf)
+    ceiling[:, 0] = _CEILING_FACTOR * np.maximum(observed, observed / number).max(axis=1)
+    return ceiling
 
 
 def _columns(number: Array) -> Array:
@@ -130,19 +130,19 @@ def _solve(number: Array, observed: Array, weights: Array, count: int) -> Array:
     """Least squares in the domain: γ > 0 up to its ceiling, 0 <= α <= 1, β >= 0."""
     times = solve(number, observed, weights, _columns(number)[:, :count], bounded=True)
     each = times[:, :2].sum(axis=1, keepdims=True)
-    most = _ceiling(number, observed)[:, :1]
-    far = np.flatnonzero(~(each * most >= 1))
+    ceiling = _ceiling(number, observed)[:, :1]
+    far = np.flatnonzero(~(each * ceiling >= 1))
     with np.errstate(all="ignore"):
         values = np.column_stack([1 / each, times[:, 1:] / each])
     if far.size:
-        values[far, :1] = most[far]
+        values[far, :1] = ceiling[far]
         costs = _columns(number)[:, 1:count] - [1.0, 0.0]
-        base = 1 / most[far]
+        base = 1 / ceiling[far]
         values[far, 1:] = solve(number, observed[far], weights, costs, bounded=True, base=base) / base
         over = far[values[far, 1] > 1]
-        base = number / most[over]
+        base = number / ceiling[over]
         values[over, 1] = 1.0
-        values[over, 2:] = solve(number, observed[over], weights, costs[:, 1:], bounded=True, base=base) * most[over]
+        values[over, 2:] = solve(number, observed[over], weights, costs[:, 1:], bounded=True, base=base) * ceiling[over]
     return values
 
 

@@ -43,7 +43,7 @@ class Controller:
         return (f"cpu.max={quota_us} {_PERIOD}",)
 
 
-def find_controller(mounts: str | None = None, own: str | None = None, root: Path = CGROUPS) -> Controller | None:
+def mounted_controller(mounts: str | None = None, own: str | None = None, root: Path = CGROUPS) -> Controller | None:
     """Return where a group can be created, or None.
 
     In version 1 the cpu controller has its own hierarchy: the group is created below that of this process, so that it

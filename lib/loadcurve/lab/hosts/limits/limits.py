@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.limits import enter
-from loadcurve.lab.hosts.limits.controller import NONE, find_controller
+from loadcurve.lab.hosts.limits.controller import NONE, mounted_controller
 from loadcurve.lab.hosts.names import check_stem
 from loadcurve.lab.hosts.network.ledger import Ledger
 from loadcurve.lab.hosts.network.resources import Resource
@@ -89,7 +89,7 @@ def why_not(limits: Limits) -> str:
             allowed = min(allowed, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # never infinite: nr_open bounds it
         if allowed < limits.open_files:
             return f"no process may have {limits.open_files} open files here, but {allowed}"
-    if limits.cpu_quota is not None and find_controller() is None:
+    if limits.cpu_quota is not None and mounted_controller() is None:
         return NONE
     return ""
 
@@ -126,7 +126,7 @@ def limited(limits: Limits, ledger: Ledger | None, name: str, python: str = sys.
     if limits.cpu_quota is None:
         yield Prefix(files)
         return
-    controller = find_controller()
+    controller = mounted_controller()
     if controller is None or ledger is None:
         raise LabError(NONE)
     group, settings = (

@@ -41,7 +41,7 @@ def client_server(addresses: int = 1, block: str = BLOCKS[0]) -> Topology:
         Addresses of each server, 1–254; a client can open about 28,000 connections to each address, one per ephemeral
         port.
     block : str
-        Block of addresses to use, a /16; see `find_block`.
+        Block of addresses to use, a /16; see `unused_block`.
     """
     return replace(several_clients(1, 1, addresses, block), name="client_server")
 

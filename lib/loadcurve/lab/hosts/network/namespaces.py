@@ -92,7 +92,7 @@ def build(
         }
 
 
-def find_block() -> str:
+def unused_block() -> str:
     """Return a block of private addresses that this machine has no route to."""
     return free_block(_routes())
 
@@ -110,7 +110,7 @@ def _check_machine(topology: Topology) -> None:
         ipaddress.ip_interface(a).network for n in topology.nodes for i in n.interfaces for a in i.addresses
     }:
         if any(network.overlaps(route) for route in routes):
-            raise LabError(f"this machine has a route to {network}; give the topology another block, see find_block")
+            raise LabError(f"this machine has a route to {network}; give the topology another block, see unused_block")
 
 
 def _make(

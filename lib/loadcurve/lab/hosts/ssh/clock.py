@@ -45,7 +45,7 @@ class Offset:
     bound_ns: int
 
 
-def find_offset(exchanges: Iterable[Exchange]) -> Offset:
+def offset_of(exchanges: Iterable[Exchange]) -> Offset:
     """Return the offset computed from the exchange with the shortest round trip.
 
     Raises
@@ -55,7 +55,7 @@ def find_offset(exchanges: Iterable[Exchange]) -> Offset:
 
     Examples
     --------
-    >>> find_offset([Exchange((0, 0), (1_000_400, 90), (1_000, 1_000)), Exchange((0, 0), (7, 7), (9_000, 9_000))])
+    >>> offset_of([Exchange((0, 0), (1_000_400, 90), (1_000, 1_000)), Exchange((0, 0), (7, 7), (9_000, 9_000))])
     Offset(monotonic_ns=999900, wall_ns=-410, bound_ns=500)
     """
     found = min(exchanges, key=lambda each: each.answered_ns[0] - each.asked_ns[0], default=None)

@@ -13,7 +13,7 @@ from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.process import Started, guarded, now
 from loadcurve.lab.hosts.signals import ends
-from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, find_offset
+from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, offset_of
 from loadcurve.lab.hosts.ssh.connection import Connection, end
 from loadcurve.lab.hosts.ssh.files import check_names, receive
 from loadcurve.lab.hosts.ssh.messages import last_words
@@ -207,7 +207,7 @@ def open_executor(connection: Connection, host: Host, folder: Path) -> RemoteExe
     """
     path = connection.folder(connection.number())
     connection.ask({"verb": "begin", "folder": path})
-    return RemoteExecutor(host, folder, connection, path, find_offset(_exchange(connection) for _ in range(_EXCHANGES)))
+    return RemoteExecutor(host, folder, connection, path, offset_of(_exchange(connection) for _ in range(_EXCHANGES)))
 
 
 def _number(started: Started) -> int:

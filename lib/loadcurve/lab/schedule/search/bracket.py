@@ -114,7 +114,7 @@ class Ends:
     shortest_s: float
 
 
-def find_ends(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:
+def ends_of(goal: Bracket, verdicts: Iterable[tuple[float, float, bool]]) -> Ends:
     """Sort the tried loads from the side where the objective is kept, and find where the verdict changes.
 
     Parameters

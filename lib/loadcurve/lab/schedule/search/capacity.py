@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.answer import answer
-from loadcurve.lab.schedule.search.bracket import Bracket, find_ends, next_trial
+from loadcurve.lab.schedule.search.bracket import Bracket, ends_of, next_trial
 from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
 
 
@@ -37,7 +37,7 @@ class Capacity(Bracket):
         verdicts = [(o.load, o.duration_s, o.kept) for o in observations if o.kept is not None]
         if len(verdicts) < len(observations):
             raise ValueRuleError("kept", "True or False: repeat a trial that cannot be judged", None)
-        ends = find_ends(self, verdicts)
+        ends = ends_of(self, verdicts)
         trial = next_trial(self, ends)
         if trial is not None and len(observations) < self.most_trials:
             return trial

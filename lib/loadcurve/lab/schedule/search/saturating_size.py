@@ -15,7 +15,7 @@ from pydantic import Field
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.schedule.search.answer import answer
-from loadcurve.lab.schedule.search.bracket import Bracket, find_ends, next_trial
+from loadcurve.lab.schedule.search.bracket import Bracket, ends_of, next_trial
 from loadcurve.lab.schedule.search.trials import Observation, Result, Trial
 from loadcurve.section import Range
 
@@ -71,7 +71,7 @@ class SaturatingSize(Bracket):
                 return Trial(float(self.highest), float(self.final_s))
             limit = float(np.mean([o.value for o in observations[: self.needed]]))
         least = (1 - self.tolerance_ratio) * limit
-        ends = find_ends(self, ((o.load, o.duration_s, o.value >= least) for o in observations))
+        ends = ends_of(self, ((o.load, o.duration_s, o.value >= least) for o in observations))
         trial = next_trial(self, ends)
         if trial is not None and len(observations) < self.most_trials:
             return trial
