@@ -7,9 +7,26 @@ import sys
 
 import pytest
 
+from loadcurve.cli import main
 from loadcurve.ingest.registry import FORMS
 
 pytestmark = pytest.mark.slow
+
+REPORT = "lib/tests/data/wrk/fdlimit.txt"
+
+
+@pytest.fixture
+def called(root, monkeypatch, capsys):
+    """Runs a command in this process, where starting one is not what is tested: exit code, stdout, stderr."""
+
+    def call(*argv):
+        monkeypatch.chdir(root)
+        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
 
 
 def loadcurve(*argv, cwd):
@@ -30,15 +47,18 @@ def loadcurve(*argv, cwd):
         ),
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
         (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),
+        (["run", "notebooks/00_template.ipynb", "-p", "study=["], "parameter study must be YAML, got '['"),
         (["run", "notebooks/none.ipynb"], "notebooks/none.ipynb:0: expected a notebook, got no file"),
+        (["ingest", REPORT, "--format", "csv", "-o", REPORT], "File exists; name another path"),
+        (["ingest", REPORT, "--format", "csv", "-o", f"{REPORT}/x"], "Not a directory; name a folder"),
     ],
 )
-def test_what_is_wrong_is_one_line(root, argv, says):
-    done = loadcurve(*argv, cwd=root)
-    assert done.returncode == 1
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
+def test_what_is_wrong_is_one_line(called, argv, says):
+    code, _, said = called(*argv)
+    assert code == 1
+    assert says in said
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(
@@ -46,19 +66,12 @@ def test_what_is_wrong_is_one_line(root, argv, says):
     [
         ("$LC ingest $REPORT > /dev/full", "standard input or output: No space left on device; free disk space"),
         ("$LC --help > /dev/full", "standard input or output: No space left on device; free disk space"),
-        ("$LC ingest $REPORT --format csv -o $REPORT", "File exists; name another path"),
-        ("$LC ingest $REPORT --format csv -o $REPORT/x", "Not a directory; name a folder"),
         ("$LC ingest - <&-", "expected output of a tool"),
-        ("$LC run notebooks/00_template.ipynb -p study=[", "parameter study must be YAML, got '['"),
         ("ulimit -v 200000; $LC ingest $REPORT", "not enough memory"),
     ],
 )
 def test_what_the_system_refuses_is_one_line(root, command, says):
-    env = {
-        **os.environ,
-        "LC": f"{sys.executable} -m loadcurve",
-        "REPORT": str(root / "lib/tests/data/wrk/fdlimit.txt"),
-    }
+    env = {**os.environ, "LC": f"{sys.executable} -m loadcurve", "REPORT": REPORT}
     done = subprocess.run(["sh", "-c", command], cwd=root, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert says in done.stderr
@@ -66,7 +79,7 @@ def test_what_the_system_refuses_is_one_line(root, command, says):
 
 @pytest.mark.parametrize(("to", "code"), [(">&-", 0), ("2>&-", 0), ("> /dev/full 2>&1", 1), ("| head -c 1", 0)])
 def test_a_stream_that_is_closed_is_no_traceback(root, tmp_path, to, code):
-    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_bytes((root / "lib/tests/data/wrk/fdlimit.txt").read_bytes())
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_bytes((root / REPORT).read_bytes())
     command = f"{sys.executable} -m loadcurve ingest {tmp_path} {to}"
     done = subprocess.run(["sh", "-c", command], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == code
@@ -75,7 +88,8 @@ def test_a_stream_that_is_closed_is_no_traceback(root, tmp_path, to, code):
 
 def test_a_study_that_is_finished_is_not_launched_again(root, checkout):
     """The recorded study, on whatever machine this is: either nothing is left to do, or it refuses to mix machines."""
-    shutil.copytree(root / "data", checkout / "data", dirs_exist_ok=True)
+    recorded = "data/studies/connections_on_loopback"
+    shutil.copytree(root / recorded, checkout / recorded)
     before = {p: p.stat().st_mtime_ns for p in checkout.rglob("*")}
     done = loadcurve("launch", "connections_on_loopback", cwd=checkout)
     said = done.stdout + done.stderr
@@ -88,8 +102,8 @@ def test_help_names_the_commands(root):
     assert all(word in said for word in ("launch", "lab", "ingest", "run"))
 
 
-def test_doctor_names_every_tool_whose_output_is_read(root):
-    said = {line.split()[0] for line in loadcurve("doctor", cwd=root).stdout.splitlines()}
+def test_doctor_names_every_tool_whose_output_is_read(called):
+    said = {line.split()[0] for line in called("doctor")[1].splitlines()}
     assert {form.tool for form in FORMS} <= said
 
 
