@@ -160,13 +160,19 @@ def test_the_recorded_server_has_no_intercept_of_46_percent():
 @pytest.mark.slow
 def test_the_saturation_holds_every_throughput_that_may_be_the_target():
     """Fieller's set by its definition: on a grid, where the line's utilisation does not differ from the target by t."""
-    random, open_below = np.random.default_rng(5), 0
+    random, open_below, studies = np.random.default_rng(5), 0, []
     for _ in range(1500):
         x = random.uniform(100, 1000, 4)
         busy = np.clip(0.85 + 1e-4 * x + 0.05 * random.standard_normal(4), 0, 1)
-        busy /= 2  # the same lines below saturation
-        usage = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": x, "utilisation_ratio": busy})
-        row = summarise_demands(usage, target_utilisation_ratio=0.5).iloc[0]
+        studies.append((x, busy / 2))  # the same lines below saturation
+    usage = pd.concat(
+        [
+            pd.DataFrame({"resource": number, "servers": 1, "throughput_rps": x, "utilisation_ratio": busy})
+            for number, (x, busy) in enumerate(studies)
+        ]
+    )
+    table = summarise_demands(usage, target_utilisation_ratio=0.5).set_index("resource").sort_index()
+    for (x, busy), row in zip(studies, table.to_dict("records"), strict=True):
         line = stats.linregress(x, busy)
         if not row["has_background"] or line.slope <= 0 or busy.mean() >= 0.5:
             continue
@@ -234,12 +240,13 @@ def test_missing_values_are_named():
 @pytest.mark.parametrize("background", [0.0, 0.01, 0.02, 0.15])
 def test_intervals_cover_in_simulation(background):
     """95 % intervals of demand and saturation in 400 studies; 3 standard errors of that many are 3.3 %."""
-    random, demand_hits, saturation_hits = np.random.default_rng(4), 0, 0
-    for _ in range(400):
-        busy = background + X * 0.0004 + 0.01 * random.standard_normal(X.size)
-        row = summarise_demands(usage_of(cpu=(1, np.clip(busy, 0, 1)))).iloc[0]
-        demand_hits += row["demand_lo"] <= 0.0004 <= row["demand_hi"]
-        saturation_hits += row["saturation_lo"] <= (1 - background) / 0.0004 <= row["saturation_hi"]
+    noise = 0.01 * np.random.default_rng(4).standard_normal((400, X.size))
+    busy = np.clip(background + X * 0.0004 + noise, 0, 1)
+    table = summarise_demands(usage_of(**{str(number): (1, values) for number, values in enumerate(busy)}))
+    assert len(table) == 400
+    demand_hits = ((table["demand_lo"] <= 0.0004) & (table["demand_hi"] >= 0.0004)).sum()
+    saturation_rps = (1 - background) / 0.0004
+    saturation_hits = ((table["saturation_lo"] <= saturation_rps) & (table["saturation_hi"] >= saturation_rps)).sum()
     # A line through the origin would cover half of the demands where the background is small.
     assert demand_hits / 400 >= 0.93
     assert saturation_hits / 400 >= 0.93

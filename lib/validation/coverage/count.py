@@ -76,10 +76,33 @@ def summarise_hits(
       method  coverage     lo     hi     verdict
     0   coin      0.97  0.948  0.983  as claimed
     """
+
+    def simulate_all(rng: np.random.Generator) -> pd.DataFrame:
+        return pd.DataFrame([simulate(rng) for _ in range(runs)])
+
+    return summarise_all_hits(simulate_all, runs=runs, seed=seed, n=n, setting=setting, repeats=repeats)
+
+
+def summarise_all_hits(
+    simulate: Callable[[np.random.Generator], pd.DataFrame],
+    *,
+    runs: int,
+    seed: int,
+    n: int,
+    setting: str,
+    repeats: float = np.nan,
+) -> pd.DataFrame:
+    """Coverage from all simulations at once; arguments, result and errors as for `summarise_hits`.
+
+    Parameters
+    ----------
+    simulate : callable
+        ``generator -> hits``: a row for each of `runs` studies, a column for each (method, quantity).
+    """
     if runs < 1:
         raise ValueRuleError("runs", ">= 1", runs)
     rng = np.random.default_rng([seed, n, 0 if np.isnan(repeats) else int(repeats), zlib.crc32(setting.encode())])
-    hits = pd.DataFrame([simulate(rng) for _ in range(runs)])
+    hits = simulate(rng)
     rows = []
     for method, quantity in hits:
         known = hits[method, quantity].dropna()

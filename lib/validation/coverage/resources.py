@@ -13,7 +13,7 @@ from loadcurve.models.capacity.scale_out import summarise_scale_out
 from loadcurve.models.demand import find_demand
 from loadcurve.models.scaling.usl import USL, usl
 from loadcurve.stats.estimate import Estimate
-from validation.coverage.count import holds, summarise_hits
+from validation.coverage.count import holds, summarise_all_hits, summarise_hits
 from validation.coverage.curves import TRUE, Hits, levels_of, over_studies
 
 _DEMAND_S = 4e-4
@@ -47,20 +47,23 @@ def summarise_demand_coverage(
     ['no background', 'background of 1 %', 'background of 15 %']
     """
 
-    def simulate(rng: np.random.Generator, n: int, background: float) -> dict[tuple[str, str], float]:
-        throughput = np.linspace(1600 / n, 1600, n)
-        busy = np.clip(background + throughput * _DEMAND_S + _OFF * rng.standard_normal(n), 0, 1)
-        usage = pd.DataFrame({"resource": "cpu", "servers": 1, "throughput_rps": throughput, "utilisation_ratio": busy})
-        row = summarise_demands(usage).iloc[0]
-        return {
-            ("regression of utilisation", "demand_s"): _of_row(row, "demand_s", "demand", _DEMAND_S),
-            ("regression of utilisation", "saturation_rps"): _of_row(
-                row, "saturation_rps", "saturation", (1 - background) / _DEMAND_S
-            ),
-        }
+    def simulate(rng: np.random.Generator, n: int, background: float) -> pd.DataFrame:
+        throughput = np.tile(np.linspace(1600 / n, 1600, n), runs)
+        busy = np.clip(background + throughput * _DEMAND_S + _OFF * rng.standard_normal(n * runs), 0, 1)
+        # Each study is one resource of one table.
+        usage = pd.DataFrame({"resource": np.repeat(np.arange(runs), n), "servers": 1, "throughput_rps": throughput})
+        table = summarise_demands(usage.assign(utilisation_ratio=busy)).set_index("resource").sort_index()
+        return pd.DataFrame(
+            {
+                ("regression of utilisation", "demand_s"): _hits(table, "demand", _DEMAND_S),
+                ("regression of utilisation", "saturation_rps"): _hits(
+                    table, "saturation", (1 - background) / _DEMAND_S
+                ),
+            }
+        )
 
     tables = [
-        summarise_hits(partial(simulate, n=n, background=background), runs=runs, seed=seed, n=n, setting=setting)
+        summarise_all_hits(partial(simulate, n=n, background=background), runs=runs, seed=seed, n=n, setting=setting)
         for setting, background in {"no background": 0.0, **_BACKGROUNDS}.items()
         for n in points
     ]
@@ -173,6 +176,12 @@ def summarise_knee_coverage(
         }
 
     return over_studies(levels, repeats, scatters, [""], hits, runs, seed)
+
+
+def _hits(table: pd.DataFrame, name: str, truth: float) -> Array:
+    """For each row 1 where the interval holds the truth, 0 where it does not, NaN where an end is not known."""
+    lo, hi = (table[f"{name}_{end}"].to_numpy(float) for end in ("lo", "hi"))
+    return np.where(np.isnan(lo + hi), np.nan, (lo <= truth) & (truth <= hi))
 
 
 def _of_row(row: pd.Series, value: str, name: str, truth: float) -> float:
