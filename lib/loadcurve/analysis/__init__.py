@@ -8,12 +8,26 @@
 | `usage`     | utilisation of each watched resource in each run |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
+| `compare`   | one measurement against another, and gates on the ratio |
 | `verdict`   | the verdict of the audit in one line |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse
+from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.objective import parse_objective, parse_objectives
 from loadcurve.analysis.verdict import Verdict
 
-__all__ = ["Analysis", "Curve", "Result", "Verdict", "analyse", "parse_objective", "parse_objectives"]
+__all__ = [
+    "Analysis",
+    "Comparison",
+    "Curve",
+    "Gate",
+    "Result",
+    "Verdict",
+    "analyse",
+    "compare",
+    "parse_gate",
+    "parse_objective",
+    "parse_objectives",
+]

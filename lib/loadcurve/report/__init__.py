@@ -4,6 +4,7 @@ Every form shows the same things in the same order: verdict, levels, results, bo
 to measure next, findings, warnings, provenance.
 """
 
+from loadcurve.report.comparison import comparison_report
 from loadcurve.report.text import text_report
 
-__all__ = ["text_report"]
+__all__ = ["comparison_report", "text_report"]

@@ -51,11 +51,11 @@ def _curve(curve: Curve, width: int, *, many: bool, unicode: bool) -> str:
     if len(curve.levels):
         headings, rows = level_cells(curve)
         bars = _bars(curve.levels["throughput_rps"].to_numpy(), unicode)
-        parts.append(_table([*headings, ""], [[*row, bar] for row, bar in zip(rows, bars, strict=True)]))
+        parts.append(table([*headings, ""], [[*row, bar] for row, bar in zip(rows, bars, strict=True)]))
     if curve.results:
         level = curve.results[0].estimate.level
         cells = [result_cells(result) for result in curve.results]
-        parts.append(_table(["result", "value", f"{level:.0%} interval".replace("%", " %")], cells, left=3))
+        parts.append(table(["result", "value", f"{level:.0%} interval".replace("%", " %")], cells, left=3))
     if curve.bottleneck:
         parts.append(_paragraph(f"Bottleneck: {curve.bottleneck}", width))
     notes = dict.fromkeys(warning for result in curve.results for warning in result.estimate.warnings)
@@ -77,8 +77,8 @@ def _findings(analysis: Analysis) -> list[str]:
     return said
 
 
-def _table(headings: Sequence[str] | None, rows: Sequence[Sequence[str]], left: int = 0) -> str:
-    """Cells in aligned columns: the first `left` and the last to the left, all others to the right."""
+def table(headings: Sequence[str] | None, rows: Sequence[Sequence[str]], left: int = 0) -> str:
+    """Return cells in aligned columns: the first `left` and the last to the left, all others to the right."""
     lines = [*([headings] if headings else []), *rows]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     last = len(widths) - 1

@@ -1,0 +1,230 @@
+"""One measurement against another: the ratio of a metric at each load that both have, and a gate on it.
+
+A ratio is that of B to the baseline A.  Runs of one level are compared by the geometric means over the runs, with
+Welch's t interval on the logarithms; the intervals of several levels hold together (Bonferroni), so that looking at
+many levels finds no more differences by chance.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from loadcurve.analysis.answer import Analysis
+from loadcurve.analysis.curve import Curve
+from loadcurve.arrays import Array
+from loadcurve.errors import LoadcurveError
+from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
+
+MARGIN_RATIO = 0.02
+"""Difference that does not matter, by default: what two quiet machines of one kind differ by."""
+_GATE = re.compile(
+    r"\s*(?P<metric>[a-z][a-z0-9_]*)\s*(?P<operator>[<>])=?\s*(?P<limit>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?\s*"
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition on the ratio of a metric under which a comparison fails.
+
+    Attributes
+    ----------
+    metric : str
+        Column of the runs: ``throughput_rps``, ``latency_p99_s``.
+    operator : {"<", ">"}
+        A ratio below or above the limit fails.
+    limit : float
+        Ratio, > 0.
+
+    Examples
+    --------
+    >>> print(Gate("throughput_rps", "<", 0.95))
+    throughput_rps < 0.95
+    """
+
+    metric: str
+    operator: Literal["<", ">"]
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.operator} {self.limit:g}"
+
+    def judge(self, ratio: Estimate) -> Literal["pass", "fail", "undecided"]:
+        """Return what an estimated ratio says: a verdict needs its whole interval on one side of the limit.
+
+        Without an interval, as with one run of each, the value decides.
+        """
+        ends = [ratio.value if np.isnan(end) else end for end in (ratio.lo, ratio.hi)]
+        beyond = [end < self.limit if self.operator == "<" else end > self.limit for end in ends]
+        return "fail" if all(beyond) else "undecided" if any(beyond) else "pass"
+
+
+def parse_gate(text: str) -> Gate:
+    """Return the gate that a text states, such as ``throughput_rps < 0.95`` or ``latency_p99_s > 110%``.
+
+    Raises
+    ------
+    LoadcurveError
+        When the text is no gate.
+
+    Examples
+    --------
+    >>> parse_gate("latency_p99_s>110%")
+    Gate(metric='latency_p99_s', operator='>', limit=1.1)
+    """
+    found = _GATE.fullmatch(text)
+    limit = float(found["limit"]) / (100 if found["percent"] else 1) if found else 0.0
+    if not found or not limit > 0:
+        raise LoadcurveError(
+            f"gate must be METRIC < RATIO or METRIC > RATIO, such as throughput_rps < 0.95, got {text!r}"
+        )
+    return Gate(found["metric"], "<" if found["operator"] == "<" else ">", limit)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against the baseline A, by one metric.
+
+    Attributes
+    ----------
+    metric : str
+        Column of the runs.
+    baseline, other : str
+        Names of A and B.
+    levels : pandas.DataFrame
+        One row for each variant and load that both have: ``variant``, the load's column, ``baseline_runs``,
+        ``other_runs``, ``baseline`` and ``other`` (geometric means), ``ratio``, ``lo``, ``hi`` and ``verdict``:
+        ``equivalent within ±2 %``, ``different`` or ``undecided``.
+    overall : Estimate
+        Geometric mean of the ratios of all levels.
+    warnings : tuple of str
+        What only one of the two has, and what weakens the overall ratio.
+    """
+
+    metric: str
+    baseline: str
+    other: str
+    levels: pd.DataFrame
+    overall: Estimate
+    warnings: tuple[str, ...] = ()
+
+    def judge(self, gate: Gate) -> Iterator[tuple[str, Estimate, str]]:
+        """Yield name, ratio and verdict for the overall ratio and for each level that has an interval."""
+        yield "all levels", self.overall, gate.judge(self.overall)
+        for row in self.levels.to_dict("records"):
+            if not np.isnan(row["lo"]):
+                ratio = Estimate(row["ratio"], row["lo"], row["hi"], self.overall.level, "geometric means over runs")
+                yield self.name_of(row), ratio, gate.judge(ratio)
+
+    def name_of(self, row: dict) -> str:
+        """Name of a level: variant and load."""
+        load = next(name for name in ("connections", "target_rate_rps") if name in row)
+        variant = f"{row['variant']}, " if len(self.levels["variant"].unique()) > 1 else ""
+        return f"{variant}{load} = {row[load]:g}"
+
+
+def compare(
+    baseline: Analysis,
+    other: Analysis,
+    metric: str = "throughput_rps",
+    *,
+    margin_ratio: float = MARGIN_RATIO,
+    level: float = 0.95,
+) -> Comparison:
+    """Compare two measurements by a metric at each load that both have.
+
+    Parameters
+    ----------
+    baseline, other : Analysis
+        A and B, as `analyse` returns them.  Variants are matched by name; where each has one curve, by that.
+    metric : str
+        Column of the runs, > 0, such as ``throughput_rps``, ``latency_mean_s`` or ``latency_p99_s``.
+    margin_ratio : float
+        Largest difference that does not matter, > 0.
+    level : float
+        Confidence level of all intervals of levels together, and of the overall one, 0.5 < level < 1.
+
+    Raises
+    ------
+    LoadcurveError
+        When A and B have no load in common, or no run of one of them has the metric.
+    """
+    pairs, warnings = _pairs(baseline, other)
+    points: list[tuple[str, float, Array, Array]] = []
+    load = pairs[0][0].load
+    for first, second in pairs:
+        for side in (first, second):
+            if metric not in side.runs or side.runs[metric].isna().all():
+                known = ", ".join(sorted(side.runs.select_dtypes("number").dropna(axis=1, how="all").filter(
+                    regex="^(throughput|goodput|latency|error|received)")))  # fmt: skip
+                raise LoadcurveError(f"metric must be one of {known}, got {metric!r}")
+        groups = [_by_load(side.runs, side.load, metric) for side in (first, second)]
+        points += [(first.variant, at, groups[0][at], groups[1][at]) for at in groups[0] if at in groups[1]]
+    if not points:
+        raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got none")
+    family = 1 - (1 - level) / len(points)  # Bonferroni
+    rows = []
+    for variant, at, a, b in points:
+        verdict = summarise_equivalence(b, a, margin_ratio=margin_ratio, level=level).iloc[0]
+        ratio = find_geometric_ratio(b, a, family)
+        said = verdict["verdict"]
+        if said == "different" and ratio.lo <= 1 <= ratio.hi:
+            said = "undecided"  # not different after the correction for the number of levels
+        rows.append((variant, at, len(a), len(b), _geometric(a), _geometric(b), ratio.value, ratio.lo, ratio.hi, said))
+    names = ["variant", load, "baseline_runs", "other_runs", "baseline", "other", "ratio", "lo", "hi", "verdict"]
+    overall = _overall([(b, a) for _, _, a, b in points], level)
+    return Comparison(
+        metric, baseline.source, other.source, pd.DataFrame(rows, columns=names), overall,
+        (*warnings, *overall.warnings),
+    )  # fmt: skip
+
+
+def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
+    """Geometric mean of the ratios of all levels; its interval from repeats where each level has them."""
+    if len(points) == 1:
+        return find_geometric_ratio(*points[0], level)
+    if any(min(len(b), len(a)) == 1 for b, a in points):
+        found = find_paired_ratio([_geometric(b) for b, _ in points], [_geometric(a) for _, a in points], level)
+        weak = "levels without repeats: the interval takes the ratios of the levels as repeats of one ratio"
+        return Estimate(found.value, found.lo, found.hi, level, found.method, (*found.warnings, weak))
+    logs = np.array([np.log(b).mean() - np.log(a).mean() for b, a in points])
+    parts = np.array([group.var(ddof=1) / len(group) for pair in points for group in map(np.log, pair)])
+    freedom = np.array([len(group) - 1 for pair in points for group in pair])
+    variance = parts.sum() / len(points) ** 2
+    middle = logs.mean()
+    if variance == 0:
+        ends = (middle, middle)
+    else:
+        degrees = parts.sum() ** 2 / (parts**2 / freedom).sum()  # Welch–Satterthwaite
+        half = stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
+        ends = (middle - half, middle + half)
+    method = "geometric mean over levels, Welch's t interval on the logarithms of the runs"
+    return Estimate(float(np.exp(middle)), float(np.exp(ends[0])), float(np.exp(ends[1])), level, method)
+
+
+def _pairs(baseline: Analysis, other: Analysis) -> tuple[list[tuple[Curve, Curve]], list[str]]:
+    first, second = ({curve.variant: curve for curve in side.curves} for side in (baseline, other))
+    if len(first) == len(second) == 1:
+        return [(baseline.curves[0], other.curves[0])], []
+    common = [name for name in first if name in second]
+    if not common:
+        raise LoadcurveError(
+            f"{baseline.source} and {other.source} must have a variant in common, got {', '.join(first)} and "
+            f"{', '.join(second)}"
+        )
+    only = [f"only {side.source} has {name}" for side, mine, theirs in
+            ((baseline, first, second), (other, second, first)) for name in mine if name not in theirs]  # fmt: skip
+    return [(first[name], second[name]) for name in common], only
+
+
+def _by_load(runs: pd.DataFrame, load: str, metric: str) -> dict[float, Array]:
+    known = runs[runs[metric].notna() & (runs[metric] > 0)]
+    return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(load)}
+
+
+def _geometric(values: Iterable[float]) -> float:
+    return float(np.exp(np.log(np.asarray(list(values), float)).mean()))

@@ -1,0 +1,108 @@
+"""One measurement against another: the ratio, its interval, and what a gate makes of it."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from loadcurve import analyse
+from loadcurve.analysis import compare, parse_gate
+from loadcurve.errors import LoadcurveError
+from loadcurve.report import comparison_report
+from loadcurve.stats import Estimate, find_geometric_ratio
+
+LOADS = [1, 4, 16]
+
+
+def measured(factor=1.0, repeats=3, scatter=0.01, seed=0, **more):
+    """Runs of a server at three loads that scatter by 1 %."""
+    draw = np.random.default_rng(seed)
+    rows = [
+        {
+            "run_id": f"c{n}-{i}",
+            "connections": n,
+            "throughput_rps": 100.0 * n * factor * np.exp(draw.normal(0, scatter)),
+        }
+        for n in LOADS
+        for i in range(repeats)
+    ]
+    runs = pd.DataFrame(rows).assign(tool="wrk", status="finished", latency_mean_s=0.01, **more)
+    return analyse({"runs": runs}, source=f"x{factor:g}")
+
+
+def test_a_slower_server_is_found_with_its_ratio():
+    found = compare(measured(), measured(0.9, seed=1))
+    assert found.overall.lo < 0.9 < found.overall.hi
+    assert found.overall.hi < 0.95
+    assert list(found.levels["connections"]) == LOADS
+    assert list(found.levels["verdict"]) == ["different"] * 3
+
+
+def test_the_same_runs_are_equivalent():
+    found = compare(measured(), measured())
+    assert found.overall.value == pytest.approx(1)
+    assert set(found.levels["verdict"]) == {"equivalent within ±2 %"}
+
+
+def test_the_interval_of_a_level_is_welch_s_at_bonferroni_s_level():
+    a, b = measured(), measured(0.97, seed=3)
+    found = compare(a, b, level=0.94).levels.iloc[1]
+    pair = [side.curves[0].runs.query("connections == 4")["throughput_rps"] for side in (b, a)]
+    by_hand = find_geometric_ratio(*pair, level=0.98)
+    assert (found["ratio"], found["lo"], found["hi"]) == pytest.approx((by_hand.value, by_hand.lo, by_hand.hi))
+
+
+def test_the_overall_interval_covers_as_often_as_it_says():
+    draws = [compare(measured(seed=2 * i), measured(0.95, seed=2 * i + 1)).overall for i in range(150)]
+    held = sum(one.lo <= 0.95 <= one.hi for one in draws)
+    assert 133 <= held <= 150  # 0.9999 of a binomial with p = 0.95
+
+
+def test_single_runs_take_the_levels_as_repeats_and_say_so():
+    found = compare(measured(repeats=1), measured(0.9, repeats=1, seed=1))
+    assert found.levels["lo"].isna().all()
+    assert found.overall.lo < 0.9 < found.overall.hi
+    assert any("levels without repeats" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "verdict"),
+    [(0.90, 0.94, "fail"), (0.96, 1.1, "pass"), (0.9, 1.0, "undecided"), (math.nan, math.nan, "fail")],
+)
+def test_a_gate_needs_the_whole_interval(lo, hi, verdict):
+    middle = 0.93 if math.isnan(lo) else (lo + hi) / 2
+    assert parse_gate("throughput_rps < 0.95").judge(Estimate(middle, lo, hi, 0.95, "given")) == verdict
+
+
+@pytest.mark.parametrize("wrong", ["", "throughput_rps", "throughput_rps = 1", "< 0.9", "throughput_rps < 0", "x < y"])
+def test_a_wrong_gate_is_one_line(wrong):
+    with pytest.raises(LoadcurveError, match="gate must be METRIC < RATIO"):
+        parse_gate(wrong)
+
+
+def test_a_level_that_fails_is_named():
+    slow = measured(seed=5)
+    runs = slow.tables["runs"].copy()
+    runs.loc[runs["connections"] == 16, "throughput_rps"] *= 0.86
+    text = comparison_report(
+        compare(measured(), analyse({"runs": runs}, source="B")), [parse_gate("throughput_rps<93%")]
+    )
+    assert "fail: throughput_rps < 0.93? connections = 16, 0.8" in text
+
+
+def test_what_only_one_has_is_named():
+    both = pd.concat([measured().tables["runs"].assign(variant=name, run_id=name) for name in "xy"])
+    runs = {name: analyse({"runs": both[both["variant"].isin(list(name))]}, source=name) for name in ("xy", "x")}
+    found = compare(runs["xy"], analyse({"runs": both.assign(variant=both["variant"].replace("y", "z"))}, source="xz"))
+    assert found.warnings[:2] == ("only xy has y", "only xz has z")
+    assert set(found.levels["variant"]) == {"x"}
+
+
+def test_nothing_in_common_is_one_line():
+    other = measured()
+    runs = other.tables["runs"].assign(connections=lambda frame: frame["connections"] + 1)
+    with pytest.raises(LoadcurveError, match="must have a load in common"):
+        compare(other, analyse({"runs": runs}))
+    with pytest.raises(LoadcurveError, match="metric must be one of .*throughput_rps, got 'latency_p99_s'"):
+        compare(other, other, "latency_p99_s")
