@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import LoadcurveError, ParseError, printable
@@ -48,6 +48,8 @@ class Reading:
         Reason for the rejection, in one line; empty if the file was read.
     recorded : bool
         Whether this is a run with a `run.json`; its rows then already name their run and file.
+    file : pathlib.Path or None
+        The file, if it is in a folder that was read and belongs to no recorded run.
     """
 
     source: str
@@ -55,6 +57,7 @@ class Reading:
     parsed: Parsed
     refused: str = ""
     recorded: bool = False
+    file: Path | None = None
 
     def rows(self, name: str) -> "pd.DataFrame | Rows":
         """Return the rows of a table, each with its run and its file."""
@@ -71,8 +74,10 @@ def read(
 ) -> Parsed:
     """Read a file, or every file of a folder, into declared tables.
 
-    A folder is a set of runs: each subfolder with files is one run, named by its path; facts that only a `run.json`
-    records are missing.  A study (a folder with `study.yml`) is read with all facts of its records.
+    A folder is a set of runs: each report of a load generator is one run, named by its file, or by its subfolder if it
+    is alone there.  Files of monitors belong to the run of their folder, of their name (``c64.sar.txt`` and
+    ``c64.wrk.txt``) or of their times.  Facts that only a `run.json` records are missing.  A study (a folder with
+    `study.yml`) is read with all facts of its records.
 
     Parameters
     ----------
@@ -92,14 +97,15 @@ def read(
     -------
     Parsed
         For a file, its tables and its tool.  For a folder, every table concatenated over the files, with an empty
-        `tool`; the column `source` names the file of each row, and the warnings list rejected files.
+        `tool`; the column `source` names the file of each row, the warnings list rejected files and rows without a run,
+        and `origins` lists facts that no text states.
 
     Raises
     ------
     ParseError
         When a single file is not output of its tool.
     LoadcurveError
-        When the file, folder, tool or format does not exist.
+        When the file, folder, tool or format does not exist, or the folder is empty.
 
     Examples
     --------
@@ -121,17 +127,43 @@ def read(
         known = {"source": printable(str(path))}
         checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
         return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+    return _read_folder(path, hints)
+
+
+def _read_folder(path: Path, hints: Hints) -> Parsed:
+    from loadcurve import tables
+    from loadcurve.ingest.raw_file import RawFile
+    from loadcurve.ingest.run_matching import match_runs
+
+    if not files_of(path):
+        raise LoadcurveError(
+            f"{printable(str(path))}:0: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
+            "ss …), got an empty folder: name the folder that your tools wrote to"
+        )
     collected: dict[str, list] = {}
     warnings: list[str] = []
+    files: list[RawFile] = []
     for reading in read_each(path, hints):
         if reading.refused:
             warnings.append(f"not read: {reading.refused}")
             continue
         warnings += [f"{reading.source}: {warning}" for warning in reading.parsed.warnings]
-        for name in reading.parsed.tables:
-            collected.setdefault(name, []).append(reading.rows(name))
+        if reading.file is None:
+            for name in reading.parsed.tables:
+                collected.setdefault(name, []).append(reading.rows(name))
+        else:
+            place = PurePosixPath(reading.file.relative_to(path))
+            files.append(RawFile(place, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
+    matched = match_runs(files, _own_name(path))
+    for name, rows in matched.tables.items():
+        collected.setdefault(name, []).append(rows)
     joined = Tables({name: join(parts) for name, parts in collected.items()})
-    return Parsed("", Tables({name: tables.check(name, joined[name]) for name in joined}), tuple(warnings))
+    checked = Tables({name: tables.check(name, joined[name]) for name in joined})
+    return Parsed("", checked, (*warnings, *matched.warnings), origins=tuple(matched.origins))
+
+
+def _own_name(path: Path) -> str:
+    return Path(os.path.realpath(path)).name
 
 
 def _refused(source: str, why: object) -> Reading:
@@ -181,7 +213,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     All files of a recorded run give one reading, with the factors of its `run.json`.
     """
     path = Path(path)
-    in_a_folder, own_name = is_folder(path), Path(os.path.realpath(path)).name
+    in_a_folder = is_folder(path)
     files = files_of(path)
     if in_a_folder and not files:
         yield _refused(printable(str(path)), ParseError(0, "files", "an empty folder", str(path)))
@@ -195,8 +227,8 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
         run_id = None
         if in_a_folder:
             place = file.parent.relative_to(path).as_posix()
-            run_id = printable(own_name if place == "." else place)
-        yield Reading(printable(str(file)), run_id, parsed or Parsed(""), refused)
+            run_id = printable(_own_name(path) if place == "." else place)
+        yield Reading(printable(str(file)), run_id, parsed or Parsed(""), refused, file=file if in_a_folder else None)
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:

@@ -65,12 +65,16 @@ class Parsed:
         What is missing or odd in the text, without being wrong: one sentence each, with the line number.
     version : str
         Version of the tool, where its output prints it; else empty.
+    origins : tuple of str
+        Of a folder: facts that no text states, such as the run of a monitor's file, and where each comes from; one
+        line for each fact.
     """
 
     tool: str
     tables: Tables
     warnings: tuple[str, ...]
     version: str
+    origins: tuple[str, ...]
 
     def __init__(
         self,
@@ -78,7 +82,10 @@ class Parsed:
         tables: "Given | None" = None,
         warnings: tuple[str, ...] = (),
         version: str = "",
+        origins: tuple[str, ...] = (),
     ) -> None:
-        made = tables if isinstance(tables, Tables) else Tables(tables)
-        for name, value in (("tool", tool), ("tables", made), ("warnings", warnings), ("version", version)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "tool", tool)
+        object.__setattr__(self, "tables", tables if isinstance(tables, Tables) else Tables(tables))
+        object.__setattr__(self, "warnings", warnings)
+        object.__setattr__(self, "version", version)
+        object.__setattr__(self, "origins", origins)

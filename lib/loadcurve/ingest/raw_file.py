@@ -1,0 +1,57 @@
+"""Files of a folder without records, before and after each row got its run."""
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from loadcurve.ingest.parsed import Rows, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """Tables of one raw file.
+
+    Attributes
+    ----------
+    path : pathlib.PurePosixPath
+        Relative to the folder that is read.
+    source : str
+        Name of the file in the column `source` and in warnings.
+    tables : Tables
+        As the parser returned them.
+    modified : float
+        Time at which the file was last written, in s since 1970 UTC; NaN if unknown.
+    """
+
+    path: PurePosixPath
+    source: str
+    tables: Tables
+    modified: float = float("nan")
+
+
+@dataclass
+class Matched:
+    """Tables of a folder, and how each row got its run.
+
+    Attributes
+    ----------
+    tables : dict
+        Table name -> its rows, each with `run_id` and `source`; `run_id` is missing where a row belongs to no run.
+    runs : dict
+        Name of each run -> the file with its report, in the order of the files.
+    started : dict
+        Run -> its start in s since 1970 UTC, where its report prints none and the time of the file shows it.
+    warnings : list of str
+        Files and rows that belong to no run, and names and times that contradict each other.
+    origins : list of str
+        One line for each fact that was not read in a text: what it is, and where it comes from.
+    """
+
+    tables: "dict[str, pd.DataFrame | Rows]"
+    runs: dict[str, RawFile]
+    started: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)

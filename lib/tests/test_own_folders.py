@@ -1,0 +1,211 @@
+"""Folders of raw files that somebody brought: which runs they hold, and to which run each row belongs."""
+
+import os
+import re
+import shutil
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import loadcurve
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.parsed import Tables
+from loadcurve.ingest.raw_file import RawFile
+from loadcurve.ingest.run_matching import match_runs
+from loadcurve.ingest.run_names import name_runs
+from loadcurve.ingest.run_times import assign
+
+FOLDERS = Path(__file__).parent / "data" / "folders"
+LEVELS = (1, 2, 4, 6, 8, 12, 16, 32, 64, 96, 128, 256)
+WRK = (FOLDERS / "wrk_only" / "c64.txt").read_text("utf-8")
+SAR = (FOLDERS / "wrk_monitors" / "sweep.sar.txt").read_text("utf-8")
+WRITTEN = dict(re.findall(r"^(c\d+\.wrk\.txt) (\S+Z)$", (FOLDERS / "README.md").read_text("utf-8"), re.MULTILINE))
+
+
+def put(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def runs_of(folder, table="runs"):
+    """Run of each file's rows; None for rows without a run."""
+    frame = loadcurve.read(folder).tables[table]
+    pairs = frame[["source", "run_id"]].astype(object).where(frame[["source", "run_id"]].notna(), None)
+    return {str(Path(source).relative_to(folder)): run for source, run in pairs.drop_duplicates().to_numpy()}
+
+
+@pytest.fixture
+def monitored(tmp_path):
+    """A sweep as the scripts left it, with the times at which the reports were written."""
+    folder = tmp_path / "sweep"
+    shutil.copytree(FOLDERS / "wrk_monitors", folder)
+    for name, time in WRITTEN.items():
+        at = pd.Timestamp(time).value
+        os.utime(folder / name, ns=(at, at))
+    return folder
+
+
+def test_each_report_of_a_folder_is_a_run():
+    runs = loadcurve.read(FOLDERS / "wrk_only").tables["runs"]
+    assert runs.set_index("run_id")["connections"].to_dict() == {f"c{n}": n for n in LEVELS}
+    assert runs["variant"].isna().all()
+
+
+def test_monitors_belong_to_runs_by_name_and_by_time(monitored):
+    """ss beside each report by its name, sar over all of them by its times: four whole seconds lie in each run."""
+    found = loadcurve.read(monitored)
+    snapshots = found.tables["connections"]
+    assert {
+        Path(source).name.split(".")[0]: run
+        for source, run in zip(snapshots["source"], snapshots["run_id"], strict=True)
+    } == {f"c{n}": f"c{n}" for n in LEVELS}
+    samples = found.tables["cpu"].query("cpu == '0'")
+    assert samples["run_id"].value_counts(dropna=True).to_dict() == {f"c{n}": 4 for n in LEVELS}
+    assert samples["elapsed_s"].dropna().between(0, 4.2).all()
+    outside = len(samples) - 4 * len(LEVELS)
+    assert outside == 16 and samples.loc[samples["run_id"].isna(), "elapsed_s"].isna().all()
+    assert [w.split(": ", 1)[1] for w in found.warnings] == [
+        "80 of 320 rows have a time outside all runs and belong to no run"  # 5 rows in each of 16 seconds
+    ]
+    assert [origin.split(":")[0] for origin in found.origins] == [
+        "started_at of 12 runs",
+        "run of c1.ss.txt, c12.ss.txt, c128.ss.txt, c16.ss.txt and 8 more files",
+        "run of each row of sweep.sar.txt",
+    ]
+
+
+def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
+    """After a copy all reports have one time; after a checkout they are newer than any sample."""
+    for name in WRITTEN:
+        os.utime(monitored / name, (1795383540, 1795383540))
+    found = loadcurve.read(monitored)
+    assert found.tables["runs"]["started_at"].isna().all()
+    assert found.tables["cpu"]["run_id"].isna().all()
+    assert found.tables["connections"]["run_id"].notna().all()
+    (warning,) = found.warnings
+    assert warning.endswith(
+        "sweep.sar.txt: belong to no run: no report has the same name or is alone in the folder, and the reports print "
+        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), or give each run a folder"
+    )
+
+
+def test_the_time_of_a_file_never_contradicts_a_name(tmp_path):
+    """c64 was written while c96 ran, by its sar; its own sar is a minute later."""
+    folder = put(tmp_path, {"c64.wrk.txt": WRK, "c96.wrk.txt": WRK, "c64.sar.txt": SAR.replace("\n21:3", "\n20:3")})
+    at = pd.Timestamp(WRITTEN["c64.wrk.txt"]).value
+    os.utime(folder / "c64.wrk.txt", ns=(at, at))
+    os.utime(folder / "c96.wrk.txt", ns=(at + 10**10, at + 10**10))
+    found = loadcurve.read(folder)
+    assert found.tables["cpu"]["run_id"].unique().tolist() == ["c64"]
+    assert found.tables["runs"]["started_at"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"c1/load.txt": WRK, "c2/load.txt": WRK}, {"c1/load.txt": "c1", "c2/load.txt": "c2"}),
+        ({"a/c1.txt": WRK, "a/c2.log": WRK, "b/c1.txt": WRK},
+         {"a/c1.txt": "a/c1", "a/c2.log": "a/c2", "b/c1.txt": "b"}),
+        ({"c1.wrk.txt": WRK, "c1.wrk2.txt": WRK, "c2.txt": WRK},
+         {"c1.wrk.txt": "c1.wrk", "c1.wrk2.txt": "c1.wrk2", "c2.txt": "c2"}),
+        ({"c1.txt": WRK, "c1.log": WRK}, {"c1.txt": "c1.txt", "c1.log": "c1.log"}),
+        ({"a/c1.txt": WRK, "a/b.txt": WRK, "a/c1/x.txt": WRK}, {"a/c1.txt": "a/c1.txt", "a/b.txt": "a/b",
+                                                                "a/c1/x.txt": "a/c1/x"}),
+    ],
+)  # fmt: skip
+def test_runs_are_named_by_files_or_folders(tmp_path, files, expected):
+    assert runs_of(put(tmp_path, files)) == expected
+
+
+def test_several_reports_of_a_text_are_several_runs(tmp_path):
+    folder = put(tmp_path, {"all.txt": WRK + WRK.replace("64 connections", "128 connections"), "one.txt": WRK})
+    found = loadcurve.read(folder)
+    runs = found.tables["runs"].set_index("run_id")
+    assert runs["connections"].to_dict() == {"all-1": 64, "all-2": 128, "one": 64}
+    assert runs["generator"].tolist() == [0, 0, 0]
+    assert found.tables["latency"].groupby("run_id").size().to_dict() == {"all-1": 4, "all-2": 4, "one": 4}
+
+
+@pytest.mark.parametrize(
+    ("monitor", "run"),
+    [
+        ("c1.sar.txt", "c1"),
+        ("sar-c1.log", "c1"),
+        ("monitors/c1.sar.txt", "c1"),
+        ("c1.server.sar", "c1"),
+        ("c1-tls.sar.txt", "c1-tls"),
+        ("20261122_c1_sar.txt", "c1"),
+        ("c16.sar.txt", None),  # its report is missing
+        ("sar.txt", None),
+    ],
+)
+def test_a_monitor_belongs_to_the_run_with_its_name(tmp_path, monitor, run):
+    folder = put(tmp_path, {"c1.wrk.txt": WRK, "c1-tls.wrk.txt": WRK, "c2.wrk.txt": WRK, monitor: SAR})
+    assert runs_of(folder, "cpu") == {monitor: run}
+
+
+def test_a_monitor_in_the_folder_of_one_report_belongs_to_its_run(tmp_path):
+    folder = put(tmp_path, {"c1/load.txt": WRK, "c1/monitors/web.sar.txt": SAR, "c2/load.txt": WRK, "c2/x.txt": SAR})
+    assert runs_of(folder, "cpu") == {"c1/monitors/web.sar.txt": "c1", "c2/x.txt": "c2"}
+
+
+def test_an_empty_folder_is_an_error_with_a_hint(tmp_path):
+    with pytest.raises(
+        LoadcurveError, match="expected reports of load generators .* got an empty folder: name the fol"
+    ):
+        loadcurve.read(tmp_path)
+
+
+PATHS = st.lists(st.sampled_from(["a", "b", "c1", "c1.wrk.txt", "c1.txt", "c1-1.log", "x.log", "wrk.txt"]), min_size=1,
+                 max_size=3).map(lambda parts: PurePosixPath(*parts))  # fmt: skip
+
+
+@given(st.dictionaries(PATHS, st.integers(1, 11), min_size=1, max_size=8))
+def test_each_report_has_a_name_of_its_own(reports):
+    named = name_runs(reports)
+    names = [name for some in named.values() for name in some]
+    assert len(names) == len(set(names)) == sum(reports.values())
+
+
+def reported(name, connections, written):
+    report = {"generator": 0, "connections": connections, "duration_s": 4.0}
+    return RawFile(PurePosixPath(name), name, Tables({"runs": [report]}), written)
+
+
+def sampled(name, *times):
+    cpu = pd.DataFrame({"cpu": "all", "time": pd.to_datetime(times, unit="s", utc=True)})
+    return RawFile(PurePosixPath(name), name, Tables({"cpu": cpu}))
+
+
+@given(st.permutations(range(8)))
+def test_the_order_of_the_files_changes_nothing(order):
+    """Runs of 4 s, ten seconds apart: at 5, 15, 25, 35 and 45 s."""
+    names = ["c1.txt", "c2.txt", "x/c1.txt", "y/c1.txt", "y/c2.txt"]
+    files = [reported(name, i, 10.0 * i + 9) for i, name in enumerate(names)]
+    files += [sampled("c2.sar.txt", 14, 18, 20), sampled("all.txt", 4, 6, 26, 48, 52), sampled("y/c2.sar.txt", 44, 50)]
+    matched = match_runs([files[i] for i in order], "mine")
+    cpu = matched.tables["cpu"].sort_values(["source", "time"])
+    assert cpu["run_id"].fillna("").tolist() == ["", "c1", "x", "y/c2", "", "c2", "c2", "c2", "y/c2", "y/c2"]
+    assert {run: file.source for run, file in matched.runs.items()} == {
+        "c1": "c1.txt", "c2": "c2.txt", "x": "x/c1.txt", "y/c1": "y/c1.txt", "y/c2": "y/c2.txt"
+    }  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=5),
+    st.lists(st.integers(-2, 50) | st.just(np.nan), max_size=12),
+)
+def test_a_time_belongs_to_the_run_that_includes_it(windows, times):
+    """Against the definition, time by time; a time at the start of a run that is the end of another is not its own."""
+    spans = [(float(start), float(start + length)) for start, length in windows]
+    ends = {end for _, end in spans}
+    found = assign(np.array(times, float), spans)
+    for time, place in zip(times, found, strict=True):
+        held = [i for i, (a, b) in enumerate(spans) if (a < time if a in ends else a <= time) and time <= b]
+        assert place == (held[0] if len(held) == 1 else -2 if held else -1)
