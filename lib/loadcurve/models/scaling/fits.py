@@ -74,30 +74,16 @@ def fit_law(
                 f"{law.parameters[i]} does not affect the fit at these levels; its value is the start of the search"
             )
 
-    parameters, has_scatter = {}, squares > NO_SCATTER * (throughput**2 @ weight)
-    for i, name in enumerate(law.parameters):
-        ends, method = (values[i] - half[i], values[i] + half[i]), "t interval"
-        if name not in PROFILED:  # a capacity, a time or a sharpness: clip to its valid range
-            ends = np.clip(ends, 0.0, law.upper_bound(name))
-        if len(free) < count and name in PROFILED and name in law.bounds and degrees and has_scatter:
-            # A t interval would take the bound for known.
-            profile = Profile(name, number, throughput, weight, count)
-            ends, method = profile.interval(values[i], sum_limit(squares, degrees, level)), "profile"
-        elif i not in free:
-            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, law.upper_bound(name))
-        method += ", at its bound" * (i not in free)
-        parameters[name] = Estimate(values[i], *ends, level, f"least squares, {weighting} weights, {method}")
+    has_scatter = squares > NO_SCATTER * (throughput**2 @ weight)
+    limit = sum_limit(squares, degrees, level) if degrees and has_scatter else None
+    method = f"least squares, {weighting} weights"
+    parameters = _estimates(law, (number, throughput, weight), values, half, free, limit, level, method)
     mean = throughput @ weight / weight.sum()
     spread = float((throughput - mean) ** 2 @ weight)
     r_squared = 1 - squares / spread if np.ptp(throughput) else np.nan
     warnings += warnings_of_fit(number, throughput, fitted, leverage, r_squared, parameters)
     if law in (AMDAHL, USL) and has_scatter:
-        sharp = ROOFLINE.squares(number, throughput[None], weight, ROOFLINE.solve(number, throughput[None], weight))[0]
-        if sharp < squares * np.exp(-_NO_SUPPORT / number.size):
-            warnings.append(
-                f"min(γN, C) leaves {sharp / squares:.0%} of this law's sum of squares: the plateau begins sharply, so "
-                "compare the laws with run_tournament"
-            )
+        warnings += _sharp_plateau(number, throughput, weight, squares)
     return Fit(
         law=law.name,
         parameters=parameters,
@@ -117,6 +103,43 @@ def fit_law(
         gradient=law.gradient,
         solve=law.solve,
     )
+
+
+def _estimates(
+    law: Law,
+    points: tuple[Array, Array, Array],
+    values: Array,
+    half: Array,
+    free: list[int],
+    limit: float | None,
+    level: float,
+    method: str,
+) -> dict[str, Estimate]:
+    """Parameters with t intervals of half the width `half`; profiles up to a sum of squares replace them at a bound."""
+    estimates = {}
+    for i, name in enumerate(law.parameters):
+        ends, how = (values[i] - half[i], values[i] + half[i]), "t interval"
+        if name not in PROFILED:  # a capacity, a time or a sharpness: clip to its valid range
+            ends = np.clip(ends, 0.0, law.upper_bound(name))
+        if len(free) < len(values) and name in PROFILED and name in law.bounds and limit is not None:
+            # A t interval would take the bound for known.
+            ends, how = Profile(name, *points, len(values)).interval(values[i], limit), "profile"
+        elif i not in free:
+            ends = (0.0, np.nan) if values[i] == 0 else (np.nan, law.upper_bound(name))
+        how += ", at its bound" * (i not in free)
+        estimates[name] = Estimate(values[i], *ends, level, f"{method}, {how}")
+    return estimates
+
+
+def _sharp_plateau(number: Array, throughput: Array, weight: Array, squares: float) -> list[str]:
+    """Warn where min(γN, C) fits far better than a law with this sum of squares."""
+    sharp = ROOFLINE.squares(number, throughput[None], weight, ROOFLINE.solve(number, throughput[None], weight))[0]
+    if sharp < squares * np.exp(-_NO_SUPPORT / number.size):
+        return [
+            f"min(γN, C) leaves {sharp / squares:.0%} of this law's sum of squares: the plateau begins sharply, so "
+            "compare the laws with run_tournament"
+        ]
+    return []
 
 
 def _weights(weights: Weights) -> tuple[str, ArrayLike | None]:
