@@ -140,9 +140,9 @@ def in_one_line(error: OSError | MemoryError | UnicodeError) -> str:
     if isinstance(error, UnicodeError):
         return f"text that cannot be written or read as it is ({error}): rename or convert it".replace("\n", " ")
     names = [str(name) for name in (error.filename, error.filename2) if name is not None]
-    said = error.strerror or str(error) or type(error).__name__
+    reason = error.strerror or str(error) or type(error).__name__
     todo = f"; {_NEXT[error.errno]}" if error.errno in _NEXT else ""
-    line = ": ".join((" to ".join(names) or "standard input or output", said)) + todo
+    line = ": ".join((" to ".join(names) or "standard input or output", reason)) + todo
     return printable(line)
 
 

@@ -274,7 +274,7 @@ def commit() -> str:
     True
     """
     try:
-        said = subprocess.run(
+        done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=10"],
             cwd=paths.root(),
             capture_output=True,
@@ -284,7 +284,7 @@ def commit() -> str:
         )
     except (OSError, subprocess.SubprocessError, LoadcurveError):
         return "not known"
-    return said.stdout.strip()
+    return done.stdout.strip()
 
 
 def _checked(name: str) -> str:

@@ -1,7 +1,7 @@
 """A cursor over the lines of a report: the current line, its number, and what a parser may do with it.
 
 Every parser of a report that is made of lines walks it with a `Cursor`, so that all of them count lines, refuse a
-garbled line, leave out a line that was cut and pass over lines of other programs in the same way.
+garbled line, leave out a line that was cut and ignore lines of other programs in the same way.
 """
 
 import re
@@ -47,7 +47,7 @@ class Cursor:
     ...     if not (cursor.match(r"Total: ([0-9]+)") or cursor.warn_if_cut(line.endswith(" per second"))):
     ...         cursor.skip_unknown()
     >>> cursor.warnings  # doctest: +NORMALIZE_WHITESPACE
-    ["line 2: passed over, because demo does not print it: 'shell noise?'",
+    ["line 2: ignored, because demo does not print it: 'shell noise?'",
      "line 3: the text ends inside this line, which is left out: 'Rate: 2'"]
     """
 

@@ -76,8 +76,8 @@ def read_gaps(folder: Path) -> Ingested:
 def _note_gaps(folder: Path, study: Study, parts: Parts) -> None:
     """Add a row and a warning for each missing run, and a warning for each run that the launch did not make."""
     held = {path.name: read_run(path).seal for path in run_folders(folder)}
-    for run_id, said in gaps_of(folder, held):
-        parts.warnings.append(f"{shown(folder / run_id)}: {said}")
+    for run_id, difference in gaps_of(folder, held):
+        parts.warnings.append(f"{shown(folder / run_id)}: {difference}")
         if run_id not in held:
             row = {"study": study.study, "run_id": run_id, "status": "missing", "source": MANIFEST}
             parts.frames["runs"].append(pd.DataFrame([row]))

@@ -51,7 +51,7 @@ def _over(less: float, more: float) -> bool:
     return less > more * (1 + _ROUNDED) + 1e-9
 
 
-def _said(row: dict, what: str, less: float, limit: str, more: float) -> str:
+def _sentence(row: dict, what: str, less: float, limit: str, more: float) -> str:
     low, high = format_quantity(less, "s"), format_quantity(more, "s")
     report = f"report {int(row.get('generator') or 0) + 1}"
     return f"{report}: {what} of {low} is over {limit} of {high}, which cannot be: check the file"
@@ -66,12 +66,12 @@ def _of_runs(parsed: Parsed) -> Iterator[str]:
             where = f" of the phase {row['phase']}" if "phase" in row else " response time"
             for less, more in _ORDER:
                 if _over(times[less], times[more]):
-                    yield _said(row, f"the {_NAMES[less]}{where}", times[less], f"the {_NAMES[more]}", times[more])
+                    yield _sentence(row, f"the {_NAMES[less]}{where}", times[less], f"the {_NAMES[more]}", times[more])
                     break  # one wrong number contradicts several
             else:
                 spread = times["max"] - times["min"]
                 if _over(times["stdev"], spread + _WHOLE_MS):
-                    yield _said(row, f"the standard deviation{where}", times["stdev"], "the whole range", spread)
+                    yield _sentence(row, f"the standard deviation{where}", times["stdev"], "the whole range", spread)
 
 
 def _of_rates(parsed: Parsed) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _of_quantiles(parsed: Parsed) -> Iterator[str]:
         before[key] = (quantile, latency)
         if _over(highest, latency):
             warned.add(key)
-            yield _said(row, f"the quantile {rank:g}", highest, f"the quantile {quantile:g}", latency)
+            yield _sentence(row, f"the quantile {rank:g}", highest, f"the quantile {quantile:g}", latency)
         elif _over(latency, most.get(key[0], math.nan)):
             warned.add(key)
-            yield _said(row, f"the quantile {quantile:g}", latency, "the maximum", most[key[0]])
+            yield _sentence(row, f"the quantile {quantile:g}", latency, "the maximum", most[key[0]])

@@ -23,7 +23,7 @@ _ARCHIVES = {
     b"070701": "cpio",
     b"!<arch>\n": "ar",
 }
-_LEAST_STEP, _MOST_STEP = 1 << 10, 1 << 20  # packed bytes that are unpacked at a time
+_MIN_STEP, _MAX_STEP = 1 << 10, 1 << 20  # packed bytes that are unpacked at a time
 
 
 def unpack(raw: bytes, max_bytes: int = MAX_BYTES) -> tuple[bytes, str]:
@@ -54,7 +54,7 @@ def _unpack(
     allowed = allowed or max_bytes
     left, at, warning = allowed, 0, ""
     while raw.startswith(magic, at):  # members follow each other
-        member, step = decompressor(), _LEAST_STEP
+        member, step = decompressor(), _MIN_STEP
         while not member.eof and at < len(raw):
             try:
                 parts.append(member.decompress(raw[at : at + step], left + 1))
@@ -66,7 +66,7 @@ def _unpack(
                     return _unpack(raw, magic, name, decompressor, max_bytes, LARGE * max_bytes)
                 raise too_large(max_bytes, f"more, unpacked from {name}")
             # A file of empty members must not be copied once for each of them.
-            at, step = min(at + step, len(raw)), min(2 * step, _MOST_STEP)
+            at, step = min(at + step, len(raw)), min(2 * step, _MAX_STEP)
         at -= len(member.unused_data)
         if not member.eof:
             warning = f"the {name} file ends too early; its content up to there was read"

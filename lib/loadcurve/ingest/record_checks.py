@@ -78,7 +78,7 @@ def _edited_settings(factors: dict[str, Any], study: Study) -> Iterator[str]:
     now = json.loads(json.dumps(settled(study.sections(), study.variants[factors["variant"]], levels)))
     for place, then, wanted in differences({name: factors["settings"].get(name) for name in SECTIONS}, now):
         if not (study.search and place == "load.duration_s"):
-            yield f"{place} {_said(then)} then, {_said(wanted)} now"
+            yield f"{place} {_value_text(then)} then, {_value_text(wanted)} now"
 
 
 def _edited_recipe(factors: dict[str, Any], study: Study) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _edited_recipe(factors: dict[str, Any], study: Study) -> Iterator[str]:
         yield f"connections {factors['connections']} then, {_listed(known)} now"
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     return "not set" if value is None else str(value)
 
 

@@ -130,5 +130,5 @@ class Strays:
         if is_noise(line):
             return
         if not self._last or number > self._last + 2:
-            self.warnings.append(f"line {number}: passed over, because {self._tool} does not print it: {line[:60]!r}")
+            self.warnings.append(f"line {number}: ignored, because {self._tool} does not print it: {line[:60]!r}")
         self._last = number

@@ -106,7 +106,7 @@ def _pattern(forms: tuple[Form, ...], present: frozenset[int]) -> re.Pattern[str
     parts = [f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in whole.items()]
     if lines:
         named = "|".join(f"(?P<f{form}>{'|'.join(patterns)})" for form, patterns in lines.items())
-        # Possessive: five megabytes of blanks are passed over once.
+        # Possessive, so that five megabytes of blanks are scanned once.
         parts.append(rf"^[ \t]*+(?:{named})")
     return re.compile("|".join(parts), re.MULTILINE) if parts else None
 

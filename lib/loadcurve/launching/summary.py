@@ -34,9 +34,9 @@ def describe_launch(folder: Path) -> list[str]:
     runs = {path: read_run(path) for path in run_folders(folder)}
     reports, warnings = [], []
     for path, run in runs.items():
-        found, said = _report(path, run) if run.status == "finished" else (None, [])
+        found, weaknesses = _report(path, run) if run.status == "finished" else (None, [])
         reports += [found] if found is not None else []
-        warnings += [*run.warnings, *(text for text in said if text not in run.warnings)]
+        warnings += [*run.warnings, *(text for text in weaknesses if text not in run.warnings)]
     lines = [_statuses(folder, runs.values()), *_reasons(runs.values())]
     if reports:
         rows = pd.concat(reports, ignore_index=True)
@@ -55,8 +55,8 @@ def _report(path: Path, run: Run) -> tuple[pd.DataFrame | None, list[str]]:
 
 def _statuses(folder: Path, runs: Iterable[Run]) -> str:
     counts = Counter(run.status for run in runs)
-    told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
-    return f"{shown(folder)}: {_count(counts.total())}, {told}" if told else f"{shown(folder)}: no run"
+    counted = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+    return f"{shown(folder)}: {_count(counts.total())}, {counted}" if counted else f"{shown(folder)}: no run"
 
 
 def _reasons(runs: Iterable[Run]) -> Iterator[str]:

@@ -78,12 +78,12 @@ def likeness_verdict(likeness: pd.DataFrame) -> str:
     """
     if likeness.empty:
         return "nothing was compared: no variant has two loads in common"
-    said = []
+    sentences = []
     for row in likeness.itertuples():
         shape = "the same shape" if row.same_shape else "another shape"
-        said.append(
+        sentences.append(
             f"{row.variant} has {shape}: {row.least_ratio:.2g} to {row.most_ratio:.2g} times the recorded throughput, "
             f"a factor of {row.spread:.2g} between levels; recorded repeats of one level differ by a factor of up to "
             f"{row.limit:.2g}"
         )
-    return ". ".join(said)
+    return ". ".join(sentences)

@@ -67,14 +67,14 @@ def _curve(curve: Curve, width: int, *, many: bool, unicode: bool) -> str:
 
 def _findings(analysis: Analysis) -> list[str]:
     """One sentence for each rule and severity: how many runs, and the first of them with its numbers."""
-    said = []
+    sentences = []
     for severity in ("error", "warning"):
         of_severity = analysis.findings[analysis.findings["severity"] == severity]
         for rule, rows in of_severity.groupby("rule", sort=False):
             first = rows.iloc[0]
             runs = f"{len(rows)} runs, such as {first['run_id']}" if len(rows) > 1 else f"{first['run_id']}"
-            said.append(f"{severity}, {rule}, {runs}: {first['evidence']} {first['advice'] or ''}".strip())
-    return said
+            sentences.append(f"{severity}, {rule}, {runs}: {first['evidence']} {first['advice'] or ''}".strip())
+    return sentences
 
 
 def table(headings: Sequence[str] | None, rows: Sequence[Sequence[str]], left: int = 0) -> str:

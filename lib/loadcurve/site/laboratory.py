@@ -54,7 +54,7 @@ OFFERS: dict[str, Callable[[], dict[str, str]]] = {
 
 def recipes_markdown(kind: str) -> str:
     """Return a Markdown table of all entries of a kind: name in a study, and description."""
-    rows = [f"| `{name}` | {said.replace('|', chr(92) + '|')} |" for name, said in OFFERS[kind]().items()]
+    rows = [f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in OFFERS[kind]().items()]
     return "\n".join(["| name | description |", "|---|---|", *rows])
 
 

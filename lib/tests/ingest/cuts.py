@@ -15,7 +15,7 @@ from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 
 DATA = Path(__file__).parents[1] / "data"
-MOST_BYTES = 300_000  # of a file; what a parser does to a thousand rows it does to a million
+MAX_BYTES = 300_000  # of a file; what a parser does to a thousand rows it does to a million
 # That a report broke off is what the cut text itself says; these columns say so.
 _TOLD = frozenset({"status", "reason"})
 
@@ -65,7 +65,7 @@ def real_files(folders: list[Path]) -> Iterator[tuple[Path, str, Parsed, bytes]]
     for path in sorted(path for path in found if path.is_file()):
         try:
             raw = unpack(path.read_bytes())[0]
-            if 0 < len(raw) <= MOST_BYTES:
+            if 0 < len(raw) <= MAX_BYTES:
                 whole = parse_bytes(raw, path.name)
                 yield path, whole.tool, whole, raw
         except ParseError:

@@ -109,7 +109,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
         elif re.match(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s", line):
             raise ParseError(number, "an entry of conntrack", line)
         elif not is_chatter(line):
-            warnings.append(f"line {number}: passed over: {line[:60]!r}")
+            warnings.append(f"line {number}: ignored: {line[:60]!r}")
     if not flows and not counters and not summaries:
         number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
         raise ParseError(number, "entries or statistics of conntrack", line)

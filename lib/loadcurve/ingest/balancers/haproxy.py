@@ -94,7 +94,7 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
             if (instant := time_of(line, number, timezone, warnings)) is not None:
                 time = instant
             elif heading and not is_chatter(line):
-                warnings.append(f"line {number}: passed over: {line[:60]!r}")
+                warnings.append(f"line {number}: ignored: {line[:60]!r}")
         else:
             fields = _fields(line, number)
             if number == len(lines) and (len(fields) < len(heading) or fields[-1]):

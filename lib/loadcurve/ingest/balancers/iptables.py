@@ -85,7 +85,7 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
             elif _ERROR.fullmatch(line):
                 errors.append((number, line))
             elif read.chain and not is_chatter(line) and not line.startswith("#") and line != "COMMIT":
-                read.warnings.append(f"line {number}: passed over: {line[:60]!r}")
+                read.warnings.append(f"line {number}: ignored: {line[:60]!r}")
     if not read.chains:
         number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
         raise ParseError(number, "chains of iptables", line)

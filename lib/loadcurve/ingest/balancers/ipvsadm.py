@@ -175,7 +175,7 @@ class _Reader:
         elif line not in _OPEN and not line.startswith("```"):
             self.unknown = (0, "") if is_chatter(line) else (number, line)
             if self.open and not is_chatter(line) and not _PROMPT.match(line):
-                self.warnings.append(f"line {number}: passed over: {line[:60]!r}")
+                self.warnings.append(f"line {number}: ignored: {line[:60]!r}")
             self._end_list()
 
     def _end_list(self) -> None:
@@ -188,7 +188,7 @@ class _Reader:
     def _begin(self, mode: str, table: str, number: int) -> None:
         self._end_list()
         if self.unknown[0] and number - self.unknown[0] == 1:  # where a time should be
-            warning = f"line {self.unknown[0]}: passed over: {self.unknown[1][:60]!r}"
+            warning = f"line {self.unknown[0]}: ignored: {self.unknown[1][:60]!r}"
             self.warnings += [] if _PROMPT.match(self.unknown[1]) or warning in self.warnings else [warning]
         self.mode, self.open, self.empty = mode, True, number
         self.tables.add(table)

@@ -84,7 +84,7 @@ def _passed_over(strangers: list[tuple[int, str]]) -> list[str]:
         if i + 1 < len(strangers) and strangers[i + 1][0] == at + 1:
             continue
         where = f"line {at}: {line[:60]!r}" if first == i else f"lines {strangers[first][0]} to {at}"
-        found.append(f"{where} not understood, passed over")
+        found.append(f"{where} not understood, ignored")
         first = i + 1
     return found
 

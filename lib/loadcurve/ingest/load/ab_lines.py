@@ -203,7 +203,7 @@ class Reader:
         ):
             self._cursor.fail(f"the value of {label!r}", value)
         if rest:
-            report.notes.append((self._cursor.number, f"{rest.strip()[:60]!r} after the value is passed over"))
+            report.notes.append((self._cursor.number, f"{rest.strip()[:60]!r} after the value is ignored"))
         if self._leave_out(report):
             return
         if label == "Time per request" and (label in report.labels or match[2]):

@@ -14,7 +14,7 @@ What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0
   without a response.  Before 1.0 it prints ``0.57%  ✓ 12  ✗ 2088``, where ✓ are the *failed* ones; then
   ``12 out of 2100``.
 - From 1.0 on the whole test is listed under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
-  passed over, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
+  ignored, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
 - k6 does not correct for coordinated omission; the arrival-rate executors send by schedule.
 """
 

@@ -131,9 +131,9 @@ def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:
     if not columns["time"]:
         raise ParseError(1, "a hit of vegeta encode", "")
     table = pd.DataFrame(columns)
-    said = {"format": "ISO8601"} if isinstance(columns["time"][0], str) else {"unit": "ns"}
+    options = {"format": "ISO8601"} if isinstance(columns["time"][0], str) else {"unit": "ns"}
     try:
-        table["time"] = pd.to_datetime(table["time"], utc=True, **said)
+        table["time"] = pd.to_datetime(table["time"], utc=True, **options)
     except (ValueError, OverflowError, TypeError) as error:
         raise ParseError(1, "instants such as 2019-01-02T10:00:00Z", str(error)[:80]) from None
     table["latency_s"] = table["latency_s"] / 1e9

@@ -124,7 +124,7 @@ def _read(cursor: Cursor) -> list[Run]:
         elif not (cursor.match(_CHATTER) or is_noise(line)):
             if in_result and re.search("[0-9]", line):
                 cursor.fail("the next line of a result of weighttp")
-            cursor.warn(f"{line[:60]!r} not understood, passed over")
+            cursor.warn(f"{line[:60]!r} not understood, ignored")
     return runs
 
 

@@ -95,7 +95,7 @@ class Distribution:
         self.longest = max(self.longest, latency) if latency > 0 else self.longest
         self.lines["quantiles"] = at
         if rest:
-            warnings.append(f"line {at}: {rest[0]!r} after the time is passed over")
+            warnings.append(f"line {at}: {rest[0]!r} after the time is ignored")
 
     def _take_row(self, words: list[str], at: int) -> None:
         value, percentile, count, inverse = words

@@ -190,7 +190,7 @@ def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
         The first has one row of `runs`; the second has `latency` and `histogram` if times were measured.  If the
         two contradict each other, the first is unchanged, and the second has only a warning with both numbers.
     """
-    said, counted = text.tables["runs"], report.tables["runs"]
+    printed, counted = text.tables["runs"], report.tables["runs"]
     if odd := _contradictions(text, report):
         more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
         warning = f"not of the run that the text reports, and left out: {odd[0]}{more}"
@@ -198,16 +198,16 @@ def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
     better = {name: [value] for name, value in counted.iloc[0].items() if name not in _FROM_TEXT and pd.notna(value)}
     times = {name: table for name, table in report.tables.items() if name != "runs" and len(table)}
     others = {name: table for name, table in text.tables.items() if name not in times}
-    joined = {**others, "runs": said.assign(**better)}
+    joined = {**others, "runs": printed.assign(**better)}
     return replace(text, tables=Tables(joined)), replace(report, tables=Tables(times))
 
 
 def _contradictions(text: Parsed, report: Parsed) -> list[str]:
-    said, counted = text.tables["runs"], report.tables["runs"]
-    if len(said) != 1:
-        return [f"{len(said)} reports in the text, 1 here"]
-    both = [name for name in counted if name in said and name not in ("generator", "status")]
-    pairs = {name: (said[name].iloc[0], counted[name].iloc[0]) for name in both}
+    printed, counted = text.tables["runs"], report.tables["runs"]
+    if len(printed) != 1:
+        return [f"{len(printed)} reports in the text, 1 here"]
+    both = [name for name in counted if name in printed and name not in ("generator", "status")]
+    pairs = {name: (printed[name].iloc[0], counted[name].iloc[0]) for name in both}
     exact = _quantiles(report)
     for quantile, latency_s in _quantiles(text).items():
         pairs[f"the {quantile:g} quantile of latency_s"] = latency_s, exact.get(quantile, math.nan)

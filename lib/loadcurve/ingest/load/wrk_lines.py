@@ -113,7 +113,7 @@ class Reader(OpenRuns):
         if url and not self.cursor.at_end:
             heading.facts["url"] = url
         if rest:
-            self.cursor.warn(f"{rest!r} after the URL is passed over")
+            self.cursor.warn(f"{rest!r} after the URL is ignored")
         if self.wrk2:
             heading.tool = "wrk2"
         if len(self._rates) == 1:

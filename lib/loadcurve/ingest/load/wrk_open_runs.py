@@ -44,7 +44,7 @@ class OpenRuns:
         if self._foreign:
             first, last = self._foreign
             where = f"line {first}" if first == last else f"lines {first} to {last}"
-            self.warnings.append(f"{where}: inside a report but not printed by wrk; passed over")
+            self.warnings.append(f"{where}: inside a report but not printed by wrk; ignored")
             self._foreign = None
         opened.last = self.cursor.number
 

@@ -16,7 +16,7 @@ from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
 _AS_WRITTEN = {"parse_int": str, "parse_float": str, "parse_constant": str}  # numbers stay as they were written
-_MOST_KEYS = 60
+_MAX_KEYS = 60
 _LONGEST = 1 << 16
 
 
@@ -96,7 +96,7 @@ def _object(line: str, decoder: Decoder) -> dict[str, str] | None:
     if (
         not isinstance(found, dict)
         or not found
-        or len(found) > _MOST_KEYS
+        or len(found) > _MAX_KEYS
         or any(isinstance(value, dict | list) for value in found.values())
     ):
         return None

@@ -23,7 +23,7 @@ from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
 
 _CHUNK = 1 << 16  # characters read at once: so few that their objects are freed before Python's garbage collector runs
-_MOST_LAYOUTS = 8  # formats of one file; more mean that lines were misread
+_MAX_LAYOUTS = 8  # formats of one file; more mean that lines were misread
 _LONGEST = 1 << 16  # characters; a longer line is left out
 
 
@@ -140,7 +140,7 @@ class _Log:
         for known in self._readers:
             if (match := known.pattern().fullmatch(line)) and (whole or known.ends_in_literal):
                 return known, match.groups()
-        layout = None if self._fixed or len(self._readers) >= _MOST_LAYOUTS else layout_of_line(line)
+        layout = None if self._fixed or len(self._readers) >= _MAX_LAYOUTS else layout_of_line(line)
         if layout is None or layout in self._readers or not (whole or self._is_only_line(layout)):
             return None, ()
         match = layout.pattern().fullmatch(line)

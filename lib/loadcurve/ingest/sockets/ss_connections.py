@@ -7,7 +7,7 @@ What ss itself does (iproute2 6.1, ``misc/ss.c``):
 
 - The queues are bytes, but of a LISTEN socket connections: those that wait, and their limit.
 - The State column is left out where one state was asked for, the Netid column where one family was, the queues by -Q.
-- ``users:((…))`` of -p stands behind the addresses; -o and -e follow on the same line, -m and -i on the next, which
+- ``users:((…))`` of -p follow the addresses; -o and -e follow on the same line, -m and -i on the next, which
   begins with a tab, unless -O joins them (`ss_details`).
 
 A list is read in parts of some megabytes, each a column at a time, so that a million sockets take seconds.
@@ -119,12 +119,12 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
     if not (addresses if row else begins_details(kept)):
         kept = ""
     cut = tail[len(kept) :].strip()
-    said = (
+    ending = (
         f"inside a line, of which is left out: {cut[-80:]!r}"
         if cut
         else "without a newline; words of its last line, which may be cut, are left out"
     )
-    warnings.append(f"line {text.count(chr(10)) + 1}: the text ends {said}")
+    warnings.append(f"line {text.count(chr(10)) + 1}: the text ends {ending}")
     return end, kept, cut or tail
 
 
@@ -276,8 +276,8 @@ def _pandas(column: pa.ChunkedArray) -> object:
 
 def _warn(journal: Journal, table: pd.DataFrame) -> None:
     """Warn of missing parts and of lines that were not read."""
-    said = dict.fromkeys(text for _, text in journal.errors)
-    for text in list(said)[:_NAMED]:
+    reports = dict.fromkeys(text for _, text in journal.errors)
+    for text in list(reports)[:_NAMED]:
         number = next(number for number, line in journal.errors if line == text)
         journal.warnings.append(f"line {number}: ss reports: {text[:200]}")
     for number, line in journal.unknown[:_NAMED]:

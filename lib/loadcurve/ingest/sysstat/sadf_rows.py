@@ -56,8 +56,8 @@ class Rows:
         if unknown := [name for name in values if name not in section.columns and name not in self._unknown]:
             self._unknown.update(unknown)
             what = f"columns of sar {section.option}" if section.option else where or "a section"
-            said = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
-            self.warnings.append(f"line {number}: {said}")
+            warning = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
+            self.warnings.append(f"line {number}: {warning}")
         for printed, value in values.items():
             column = section.column(printed)
             if column.table == "counters":

@@ -74,8 +74,10 @@ def line_times(
     odd = np.flatnonzero(dated)[doubtful]
     odd = odd[used[odd]]
     if len(odd):
-        said = np.datetime64(int(local[odd[0]]), "s").astype(object)
-        sentence = f"{said} occurs twice, or never, in {zone}; read as {times[odd[0]].astype('datetime64[s]')} UTC"
+        local_time = np.datetime64(int(local[odd[0]]), "s").astype(object)
+        sentence = (
+            f"{local_time} occurs twice, or never, in {zone}; read as {times[odd[0]].astype('datetime64[s]')} UTC"
+        )
         warnings.add("twice", int(odd[0]) + 1, sentence, len(odd))
     names = list(dict.fromkeys(heading.host for heading in headings))
     place = np.array([-1, *(names.index(heading.host) for heading in headings)])[above]

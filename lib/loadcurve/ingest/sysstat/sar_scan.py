@@ -213,8 +213,8 @@ class Scan:
         ]
         if unknown:
             what = f"columns of sar {section.option}" if section.option else "a section"
-            said = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
-            self.warnings.add(said, line, said)
+            warning = f"{what} not known, its numbers in no known unit: {' '.join(unknown)}"
+            self.warnings.add(warning, line, warning)
         self.american |= half
         return Header(columns, section, half, zone, line, items[0] if items else -1)
 

@@ -19,15 +19,15 @@ _ASK = r"""
 import glob, json, os, re, shutil, subprocess, sys
 try:
     done = subprocess.run([sys.argv[1], "-V"], stdin=subprocess.DEVNULL, capture_output=True, timeout=10)
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    printed = (done.stdout + done.stderr).decode("utf-8", "replace")
 except (OSError, subprocess.TimeoutExpired):
-    said = ""
-folder = re.search(r"--modules-path=(\S+)", said)
-modules = glob.glob(os.path.join(folder[1] if folder else "/usr/lib/nginx/modules", "*.so")) if said else []
+    printed = ""
+folder = re.search(r"--modules-path=(\S+)", printed)
+modules = glob.glob(os.path.join(folder[1] if folder else "/usr/lib/nginx/modules", "*.so")) if printed else []
 php = [shutil.which("php-fpm") or "", *sorted(glob.glob("/usr/sbin/php-fpm[0-9]*"))]
 mysqli = sorted(glob.glob("/usr/lib/php/*/mysqli.so"))
 print(json.dumps({
-    "nginx": said, "modules": modules, "php": php[0] or php[-1],
+    "nginx": printed, "modules": modules, "php": php[0] or php[-1],
     "extensions": os.path.dirname(mysqli[-1]) if mysqli else "", "is_root": os.geteuid() == 0,
 }))
 """
@@ -94,8 +94,8 @@ def there(executor: Executor) -> Programs:
         text = executor.check_output(("python3", "-I", "-S", "-c", _ASK, nginx), _ASK_LIMIT_S)
         try:
             found = json.loads(text)
-            told = {name: str(found[name]) for name in ("nginx", "php", "extensions")}
-            return {**told, "modules": list(map(str, found["modules"])), "is_root": found["is_root"] is True}
+            texts = {name: str(found[name]) for name in ("nginx", "php", "extensions")}
+            return {**texts, "modules": list(map(str, found["modules"])), "is_root": found["is_root"] is True}
         except (ValueError, TypeError, KeyError):
             raise LabError(f"{executor.host.name}: its python3 does not say what programs are there") from None
 
@@ -150,7 +150,7 @@ def _takes_early_errors(program: str) -> bool:
     return _is_recent(version(NGINX, "" if program == "nginx" else program))
 
 
-def _is_recent(said: str) -> bool:
+def _is_recent(printed: str) -> bool:
     """Return whether a version is 1.19.5 or later; an unknown version counts as later."""
-    numbers = tuple(int(part) for part in said.split(".") if part.isdigit())
+    numbers = tuple(int(part) for part in printed.split(".") if part.isdigit())
     return not numbers or numbers >= (1, 19, 5)

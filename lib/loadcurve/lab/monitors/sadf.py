@@ -36,9 +36,9 @@ def text_of(path: str | Path) -> str:
     if "Try to convert" in words:
         with tempfile.TemporaryDirectory() as folder:
             converted = Path(folder) / "converted.sa"
-            raw, said = _run_raw([sadf, "-c", str(path)], path)
+            raw, problem = _run_raw([sadf, "-c", str(path)], path)
             if not raw:
-                raise LabError(f"{path}: sadf cannot convert this recording: {_line(said)}")
+                raise LabError(f"{path}: sadf cannot convert this recording: {_line(problem)}")
             converted.write_bytes(raw)
             text, words = _run([sadf, *_OPTIONS, str(converted), *_ACTIVITIES], path)
     if '"timestamp"' not in text and '"restarts"' not in text:

@@ -75,8 +75,8 @@ def wait_until_idle(settings: StudyFile, deployment: Deployment, environment: En
             left = _count(executor, watched)
             if left is None:  # nothing listens: a server of the study has ended, and `RunSession` reports that
                 url = settings.server.url
-                if url is not None and (said := _send_one_request(url, deployment, environment, deadline)):
-                    yield said
+                if url is not None and (problem := _send_one_request(url, deployment, environment, deadline)):
+                    yield problem
                 break
             idle = 0 if left else idle + 1
             if idle < _IDLE_SAMPLES and time.monotonic() > deadline:
@@ -112,5 +112,5 @@ def _count(executor: Executor, watched: _Watched) -> int | None:
 def _send_one_request(url: str, deployment: Deployment, environment: Environment, deadline: float) -> str:
     """Send one request to an existing server; return what went wrong."""
     patience_s = max(1.0, deadline - time.monotonic())
-    status, said = probe(environment.watch[deployment.loaders[0].host], url, patience_s)
-    return "" if status else f"{url} did not respond within {patience_s:.0f} s ({said})"
+    status, problem = probe(environment.watch[deployment.loaders[0].host], url, patience_s)
+    return "" if status else f"{url} did not respond within {patience_s:.0f} s ({problem})"

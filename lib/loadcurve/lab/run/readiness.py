@@ -88,16 +88,16 @@ def wait_until_ready(executor: Executor, started: Started, url: str, words: str,
         When the process ended, even if another program responds on its port, or did not respond in time; with the last
         line of its standard error.
     """
-    deadline, said = time.monotonic() + START_LIMIT_S + work_s, ""
+    deadline, problem = time.monotonic() + START_LIMIT_S + work_s, ""
     while time.monotonic() < deadline and started.process.poll() is None:
-        status, said = probe(executor, url, _RESPONSE_S + work_s)
+        status, problem = probe(executor, url, _RESPONSE_S + work_s)
         if 0 < status < 500:
             if started.process.poll() is None:
                 return
-            said = ""
+            problem = ""
         pause(_PAUSE_S)
     last = last_words(executor, words)
-    raise LabError(f"the private {started.command.tool} did not respond ({said or 'it ended'}){last}")
+    raise LabError(f"the private {started.command.tool} did not respond ({problem or 'it ended'}){last}")
 
 
 def wait_for_samples(files: Iterable[Path], min_s: float) -> None:
@@ -130,8 +130,8 @@ def probe(executor: Executor, url: str, patience_s: float) -> tuple[int, str]:
         return _probe_here(url, patience_s)
     argv = ("python3", "-I", "-S", "-c", _PROBE, url, f"{patience_s:g}")
     try:
-        status, _, said = executor.check_output(argv, _PYTHON_START_S + patience_s).strip().partition(" ")
-        return int(status), said or f"status {status}"
+        status, _, problem = executor.check_output(argv, _PYTHON_START_S + patience_s).strip().partition(" ")
+        return int(status), problem or f"status {status}"
     except LabError as error:
         return 0, str(error)
 

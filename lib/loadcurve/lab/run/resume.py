@@ -86,8 +86,10 @@ def check_same_machine(folder: Path, here: Mapping[str, Any], remote: Mapping[st
             if (url := facts.get("ssh")) in remote:
                 pairs.append((f"{name}: ", facts, remote[url]))
         if differ := [fact for pair in pairs for fact in _differing(*pair)]:
-            said = "; ".join(differ)
-            raise LabError(f"{shown(folder)} was recorded on another machine ({said}): launch under another name")
+            differences = "; ".join(differ)
+            raise LabError(
+                f"{shown(folder)} was recorded on another machine ({differences}): launch under another name"
+            )
 
 
 def _differing(name: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:

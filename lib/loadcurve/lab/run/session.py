@@ -185,8 +185,8 @@ class RunSession:
             if load.exit_code == 124:
                 return "failed", f"{tool_on_host(load)} was ended at its limit of {load.limit_s:g} s"
             if load.exit_code != 0:
-                said = last_words(executor, load.stderr) or last_words(executor, load.stdout)
-                return "failed", f"{tool_on_host(load)} ended with exit code {load.exit_code}{said}"
+                detail = last_words(executor, load.stderr) or last_words(executor, load.stdout)
+                return "failed", f"{tool_on_host(load)} ended with exit code {load.exit_code}{detail}"
         return "finished", ""
 
     def _serve(self, host: str, service: Service, role: str, kind: str) -> None:

@@ -24,7 +24,7 @@ BLOCKS = (
     "198.19.0.0/16",
 )
 _NETWORK_BITS = 18  # four networks in a block, 64 hosts in a network, 254 addresses for each host
-_MOST_HOSTS, _MOST_ADDRESSES = 63, 254
+_MAX_HOSTS, _MAX_ADDRESSES = 63, 254
 
 
 def loopback() -> Topology:
@@ -116,8 +116,8 @@ def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
 
 
 def _names(role: str, count: int) -> list[tuple[str, str]]:
-    if not 1 <= count <= _MOST_HOSTS - 1:
-        raise ValueRuleError(f"number of hosts with role {role}", f"1 to {_MOST_HOSTS - 1}", count)
+    if not 1 <= count <= _MAX_HOSTS - 1:
+        raise ValueRuleError(f"number of hosts with role {role}", f"1 to {_MAX_HOSTS - 1}", count)
     return [(f"{role}{number}", role) for number in range(1, count + 1)]
 
 
@@ -138,10 +138,10 @@ def _addresses(block: str, network: int) -> Callable[[int, int], tuple[str, ...]
     base = parsed.network_address + network * 2 ** (32 - _NETWORK_BITS)
 
     def of_host(number: int, count: int) -> tuple[str, ...]:
-        if not 1 <= count <= _MOST_ADDRESSES:
-            raise ValueRuleError("addresses", f"1 to {_MOST_ADDRESSES}", count)
-        if number > _MOST_HOSTS:
-            raise ValueRuleError("number of hosts in a network", f"at most {_MOST_HOSTS}", number)
+        if not 1 <= count <= _MAX_ADDRESSES:
+            raise ValueRuleError("addresses", f"1 to {_MAX_ADDRESSES}", count)
+        if number > _MAX_HOSTS:
+            raise ValueRuleError("number of hosts in a network", f"at most {_MAX_HOSTS}", number)
         return tuple(f"{base + 256 * number + last}/{_NETWORK_BITS}" for last in range(1, count + 1))
 
     return of_host

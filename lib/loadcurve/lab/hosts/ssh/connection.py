@@ -48,7 +48,7 @@ _ANSWER_LIMIT_S = 20.0
 _WORD_EVERY_S = 5.0
 _SILENCE_S = 60.0
 _END_LIMIT_S = 5.0
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 
 
 class Connection:
@@ -119,7 +119,7 @@ class Connection:
             try:
                 self.say(json.dumps({"base": self._base, **job}).encode("ascii"))
                 self._answers.allow(_ANSWER_LIMIT_S)
-                answer = json.loads(self._answers.line(_MOST_BYTES))
+                answer = json.loads(self._answers.line(_MAX_BYTES))
                 if not isinstance(answer, dict):
                     raise ValueError("no answer")
             except (BrokenPipeError, EOFError):
@@ -134,7 +134,7 @@ class Connection:
     def output(self, job: dict[str, Any], limit_s: float) -> str:
         """Return the output of a program; raise the errors of `talking`, also for an exit code other than 0."""
         with self.talking(job, limit_s) as (session, reader):
-            text = reader.rest(_MOST_BYTES).decode("utf-8", "replace")
+            text = reader.rest(_MAX_BYTES).decode("utf-8", "replace")
             end(session)
             if session.returncode:
                 raise EOFError(f"exit code {session.returncode}")
@@ -293,4 +293,4 @@ def _send(session: subprocess.Popen, job: dict[str, Any]) -> None:
 
 def _text(words: IO[bytes]) -> str:
     # The program that writes shares the file position, so it must not change: use pread.
-    return os.pread(words.fileno(), _MOST_BYTES, 0).decode("utf-8", "replace")
+    return os.pread(words.fileno(), _MAX_BYTES, 0).decode("utf-8", "replace")

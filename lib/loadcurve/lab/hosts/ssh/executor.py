@@ -182,8 +182,8 @@ class RemoteExecutor:
             answer = self.connection.ask({"verb": "end_of", "number": _number(started)})
             if "code" not in answer:
                 words = last_words((self.folder / started.command.stderr).read_text("utf-8", "replace"))
-                said = f"; its last line: {words}" if words else ""
-                raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{said}")
+                detail = f"; its last line: {words}" if words else ""
+                raise LabError(f"{self.host.name}: {started.command.tool} has no exit code{detail}")
             code = int(answer["code"])
         return replace(started.command, ended_at=ended, exit_code=code)
 

@@ -8,8 +8,8 @@ from loadcurve.errors import LabError, ValueRuleError
 from loadcurve.lab.hosts.ssh.reader import Reader
 
 # The logs of a run are far smaller; a host that sends more is broken or hostile.
-MOST_BYTES = 4 * 1024**3
-MOST_FILES = 20_000
+MAX_BYTES = 4 * 1024**3
+MAX_FILES = 20_000
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -50,11 +50,11 @@ def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] 
     Raises
     ------
     LabError
-        When a name points outside the folder or exists already, or when the host sends more than `MOST_BYTES` bytes or
-        `MOST_FILES` files.
+        When a name points outside the folder or exists already, or when the host sends more than `MAX_BYTES` bytes or
+        `MAX_FILES` files.
     """
-    left_bytes = MOST_BYTES
-    for _ in range(MOST_FILES):
+    left_bytes = MAX_BYTES
+    for _ in range(MAX_FILES):
         heading = json.loads(reader.line())
         name, size = heading["name"], heading["size"]
         if name == "" and size == 0:
@@ -63,7 +63,7 @@ def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] 
             raise LabError(f"{sender}: a file must have a name and a size, got {heading}")
         left_bytes -= size
         if left_bytes < 0:
-            raise LabError(f"{sender}: its files must be smaller than {MOST_BYTES} bytes together")
+            raise LabError(f"{sender}: its files must be smaller than {MAX_BYTES} bytes together")
         try:
             check_names([name])
         except ValueRuleError as error:
@@ -71,7 +71,7 @@ def receive(reader: Reader, folder: Path, sender: str, streams: Collection[str] 
         if name in streams and not (folder / name).stat().st_size:
             (folder / name).unlink()
         _write(reader, folder, name, size, sender)
-    raise LabError(f"{sender}: it must have fewer than {MOST_FILES} files")
+    raise LabError(f"{sender}: it must have fewer than {MAX_FILES} files")
 
 
 def _write(reader: Reader, folder: Path, name: str, size: int, sender: str) -> None:

@@ -135,9 +135,9 @@ def run(job):
     The exit code, negative for a signal, is also written to a file next to the run's folder, because ssh itself may
     exit with 255.
     """
-    told, teller = os.pipe()
-    os.set_blocking(teller, False)
-    signal.set_wakeup_fd(teller)
+    end_read, end_write = os.pipe()
+    os.set_blocking(end_write, False)
+    signal.set_wakeup_fd(end_write)
     for number in _ENDING:
         signal.signal(number, lambda *_: None)  # the handler does nothing: the wake-up pipe reports the signal
     keeper = os.pidfd_open(job["keeper"])
@@ -152,7 +152,7 @@ def run(job):
         os.close(inlet)
         thread.start()
     ended, kept = os.pidfd_open(pid), True
-    if not _ends_by_itself(ended, keeper, told):
+    if not _ends_by_itself(ended, keeper, end_read):
         kept = not select.select([keeper], [], [], 0)[0]
         _stop(pid, ended, job["stop"], job["grace_s"])
     _kill_session(pid)
@@ -200,10 +200,10 @@ def _copy(source, target):
             target = os.open(os.devnull, os.O_WRONLY)
 
 
-def _ends_by_itself(ended, keeper, told):
+def _ends_by_itself(ended, keeper, end_read):
     """Wait until the command ends or must be stopped; return whether it ended by itself."""
     watched = select.poll()
-    for descriptor in (0, ended, keeper, told):
+    for descriptor in (0, ended, keeper, end_read):
         watched.register(descriptor, select.POLLIN)
     while True:
         found = {descriptor for descriptor, _ in watched.poll()}
