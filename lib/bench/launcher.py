@@ -90,7 +90,7 @@ def _processor_ticks() -> tuple[int, int]:
 
 def _bare(folder: Path, response: dict) -> float:
     """Throughput of wrk by itself against the same nginx, requests per second."""
-    from loadcurve.ingest import parse
+    from loadcurve import parse
     from loadcurve.lab.deployment.host_slot import free_port
     from loadcurve.lab.hosts import capabilities
     from loadcurve.lab.hosts.tools import SEARCH_PATH

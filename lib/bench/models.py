@@ -58,7 +58,7 @@ def tournament(_: Path) -> None:
 
 def forecast(_: Path) -> None:
     """How well every method predicts the last levels of the published curves, cross-validated over their authors."""
-    from loadcurve.ingest import read_published, read_published_entries
+    from loadcurve import read_published, read_published_entries
     from loadcurve.models.scaling import DEPARTURE
     from validation.forecasts import choose_departure, forecast_curves, summarise_forecasts
     from validation.forecasts.baselines import BASELINES

@@ -25,7 +25,7 @@ cli.main()
 _MKDOCS = "#!/bin/sh\nmkdir -p build/site\ncat build/figures/*/values.json > build/site/index.html\n"
 _NOTEBOOK = """\
 import os, pathlib
-from loadcurve.ingest import read_table
+from loadcurve import read_table
 rows = len(read_table("{table}", "{study}"))
 pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(f"{{rows}} rows")
 """

@@ -5,7 +5,7 @@ Expected numbers were recomputed by hand from the printed ones, apart from this 
 
 import pytest
 
-from loadcurve.ingest import read_published
+from loadcurve import read_published
 from loadcurve.models import saturation_throughput_rps, service_demand_s, wire
 
 LINK_BPS = 10e9

@@ -2,9 +2,8 @@
 
 import pytest
 
-from loadcurve import models
+from loadcurve import models, read_published
 from loadcurve.audit import audit, summarise_sockets
-from loadcurve.ingest import read_published
 from loadcurve.reading import read_published_raw
 
 SOURCE = "rt_qps_threads"

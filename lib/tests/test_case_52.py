@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from loadcurve import models
-from loadcurve.ingest import read_published
+from loadcurve import models, read_published
 from loadcurve.models import capacity, queueing, scaling, wire
 from loadcurve.units import rounded_ends
 

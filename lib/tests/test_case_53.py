@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from loadcurve.ingest import read_published
+from loadcurve import read_published
 from loadcurve.models import capacity, little_latency_s
 
 SOURCE = "scale_out_lvs"

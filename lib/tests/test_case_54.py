@@ -7,8 +7,7 @@ prints, and published constants.
 import numpy as np
 import pytest
 
-from loadcurve import models, stats
-from loadcurve.ingest import read_published
+from loadcurve import models, read_published, stats
 from loadcurve.models import wire
 from loadcurve.reading import read_published_raw
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from loadcurve import read_table
 from loadcurve.audit import audit
-from loadcurve.ingest import read_table
 from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
 from loadcurve.study.records import read_run, write_run

@@ -13,9 +13,8 @@ import pytest
 from conftest import ROOT
 
 import loadcurve
-from loadcurve import batch, paths, publish
+from loadcurve import batch, paths, publish, read_curves
 from loadcurve.audit import audit
-from loadcurve.ingest import read_curves
 from loadcurve.tables.curves import UNNAMED
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ import csv
 import pytest
 import yaml
 
+from loadcurve import read_published, read_published_entries
 from loadcurve.errors import LoadcurveError
-from loadcurve.ingest import read_published, read_published_entries
 
 LEAST_LEVELS = 6
 CURVE_FACTS = {"id", "title", "source", "load", "throughput", "where", "kind"}

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from loadcurve import read_published
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest import read_published
 from loadcurve.ingest.store import studies_read
 from loadcurve.reading import read_published_raw
 

@@ -7,9 +7,10 @@ from unittest import mock
 import pandas as pd
 import pytest
 
-from loadcurve import tables
+from loadcurve import read_machine, read_table, read_warnings, tables
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest import ingest, read_machine, read_table, read_warnings, store
+from loadcurve.ingest import store
+from loadcurve.ingest.store import ingest
 from loadcurve.study.records import fingerprint, read_run, write_run
 
 STUDY = "connections_on_loopback"

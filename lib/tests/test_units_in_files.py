@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import loadcurve
-from loadcurve import tables
+from loadcurve import read_table, tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.export import write_tables
-from loadcurve.ingest import read_table
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
+from loadcurve import read_published
 from loadcurve.audit import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.errors import ValueRuleError
-from loadcurve.ingest import read_published
 
 ITEMS = pd.DataFrame({"item": ["raw", "units"], "question": ["Raw?", "Units?"]})
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from loadcurve import read_published
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest import read_published
 from loadcurve.ingest.store import studies_read
 
 

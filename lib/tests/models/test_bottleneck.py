@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from loadcurve import read_table
 from loadcurve.audit.observed import summarise_busy
 from loadcurve.errors import ValueRuleError
-from loadcurve.ingest import read_table
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.verdict import bottleneck_verdict
 

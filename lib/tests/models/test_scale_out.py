@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_scaling import SPECSDM91
 
+from loadcurve import read_published
 from loadcurve.errors import ValueRuleError
-from loadcurve.ingest import read_published
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
 from loadcurve.models.scaling import ENTRANTS, LAWS
 

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-from loadcurve.ingest import read_load
+from loadcurve import read_load
 
 SITE = ROOT / "build" / "site"
 PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html"))

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from loadcurve import read_published, read_published_entries
 from loadcurve.errors import ValueRuleError
-from loadcurve.ingest import read_published, read_published_entries
 from loadcurve.models.scaling import LAWS
 from validation.forecasts import forecast_curves, summarise_forecasts
 from validation.forecasts.baselines import BASELINES

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.balancers.conntrack import parse_conntrack
 
 DATA = Path(__file__).parents[2] / "data"

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadcurve import tables
+from loadcurve import parse, tables
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.balancers.haproxy import parse_haproxy
 
 DATA = Path(__file__).parents[2] / "data"

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadcurve import tables
+from loadcurve import parse, tables
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.balancers.ip_vs_stats import parse_ip_vs_stats
 from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
 from loadcurve.ingest.balancers.lists import scaled

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.load.ab import parse_ab
 from loadcurve.ingest.load.ab_percentiles import parse_ab_percentiles

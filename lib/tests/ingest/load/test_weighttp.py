@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.load.weighttp import parse_weighttp
 from loadcurve.ingest.registry import forms_of
 

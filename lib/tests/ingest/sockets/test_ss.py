@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.sockets.ss import parse_ss
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
 from loadcurve.schemas import SCHEMAS

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loadcurve import parse
 from loadcurve.errors import ParseError
-from loadcurve.ingest import parse
 from loadcurve.ingest.snapshots import instant
 from loadcurve.ingest.sockets.ss import parse_ss
 from loadcurve.ingest.sockets.ss_summary import parse_ss_summary

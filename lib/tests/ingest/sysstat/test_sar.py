@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadcurve import tables
+from loadcurve import parse, tables
 from loadcurve.errors import ParseError, ValueRuleError
-from loadcurve.ingest import parse
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.sysstat import sar_rows
 from loadcurve.ingest.sysstat.sar import parse_sar
