@@ -172,9 +172,7 @@ def analyse(
 
     found = analyse_data(path, objectives=objective or ())
     width = shutil.get_terminal_size((100, 24)).columns
-    typer.echo(
-        text_report(found, min(width, 120), unicode=(sys.stdout.encoding or "").lower().startswith("utf")), nl=False
-    )
+    typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 
 
 @app.command()
@@ -211,6 +209,28 @@ def compare(
             failed |= bool(failed_gates(found, gates))
     if failed:
         raise typer.Exit(1)
+
+
+@app.command()
+def history(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="One folder for each date.")],
+    metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
+    at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
+) -> None:
+    """Show one metric over dates, and where it changed.
+
+    Example: loadcurve history results/2026-*/ --metric latency_p99_s --at 64
+    """
+    from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.analysis import compare_over_time
+    from loadcurve.report import history_report
+
+    found = compare_over_time([analyse_data(path) for path in paths], metric, at=at)
+    typer.echo(history_report(found, unicode=_prints_blocks()), nl=False)
+
+
+def _prints_blocks() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 @app.command()

@@ -9,24 +9,29 @@
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
+| `history`   | one metric over dates, and where it changed |
 | `verdict`   | the verdict of the audit in one line |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse
 from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
+from loadcurve.analysis.history import Change, History, compare_over_time
 from loadcurve.analysis.objective import parse_objective, parse_objectives
 from loadcurve.analysis.verdict import Verdict
 
 __all__ = [
     "Analysis",
+    "Change",
     "Comparison",
     "Curve",
     "Gate",
+    "History",
     "Result",
     "Verdict",
     "analyse",
     "compare",
+    "compare_over_time",
     "parse_gate",
     "parse_objective",
     "parse_objectives",

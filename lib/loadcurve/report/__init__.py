@@ -5,6 +5,7 @@ to measure next, findings, warnings, provenance.
 """
 
 from loadcurve.report.comparison import comparison_report
+from loadcurve.report.history import history_report
 from loadcurve.report.text import text_report
 
-__all__ = ["comparison_report", "text_report"]
+__all__ = ["comparison_report", "history_report", "text_report"]

@@ -50,8 +50,8 @@ def _curve(curve: Curve, width: int, *, many: bool, unicode: bool) -> str:
     parts = [f"── {curve.variant} " + "─" * max(3, 60 - len(curve.variant))] if many else []
     if len(curve.levels):
         headings, rows = level_cells(curve)
-        bars = _bars(curve.levels["throughput_rps"].to_numpy(), unicode)
-        parts.append(table([*headings, ""], [[*row, bar] for row, bar in zip(rows, bars, strict=True)]))
+        drawn = bars(curve.levels["throughput_rps"].to_numpy(), unicode)
+        parts.append(table([*headings, ""], [[*row, bar] for row, bar in zip(rows, drawn, strict=True)]))
     if curve.results:
         level = curve.results[0].estimate.level
         cells = [result_cells(result) for result in curve.results]
@@ -91,8 +91,8 @@ def table(headings: Sequence[str] | None, rows: Sequence[Sequence[str]], left: i
     )
 
 
-def _bars(values: np.ndarray, unicode: bool) -> list[str]:
-    """Bars in proportion to the values, the longest of `_BAR` characters."""
+def bars(values: np.ndarray, unicode: bool) -> list[str]:
+    """Return bars in proportion to the values, the longest of `_BAR` characters."""
     lengths = np.nan_to_num(values / np.nanmax(values)) * _BAR
     if not unicode:
         return ["#" * round(length) for length in lengths]

@@ -1,0 +1,190 @@
+"""One metric over measurements at different dates, and where it changed.
+
+Measurements at different dates are independent, unlike the samples of one run, which
+`loadcurve.stats.summarise_segments` takes.  So the levels are those of least squares, as many as the criterion of N. R.
+Zhang and D. O. Siegmund allows ("A Modified Bayes Information Criterion", Biometrics 63, 2007): each step costs 3 ln n.
+In simulations of 10 to 60 measurements, it found a step where there was none in 2 to 8 %, and a step of three standard
+deviations in more than 90 %.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.answer import Analysis
+from loadcurve.arrays import Array
+from loadcurve.errors import LoadcurveError
+from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
+
+_SHORTEST = 5
+"""Measurements of a level; fewer are an episode or an outlier."""
+FEWEST = 2 * _SHORTEST
+"""Measurements from which changes are looked for."""
+_MOST_STEPS = 9
+_DATE = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2})[:-]?(\d{2})(?:[:-]?(\d{2}))?)?(?!\d)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step of the metric between two measurements.
+
+    Attributes
+    ----------
+    source : str
+        First measurement after the step.
+    time : pandas.Timestamp
+        Its date.
+    ratio : Estimate
+        Level after the step over the level before it, over the measurements of both.
+    """
+
+    source: str
+    time: pd.Timestamp
+    ratio: Estimate
+
+
+@dataclass(frozen=True)
+class History:
+    """A metric over time.
+
+    Attributes
+    ----------
+    metric : str
+        Column of the runs.
+    load : str
+        The load at which all measurements are compared, such as ``connections = 64``.
+    points : pandas.DataFrame
+        One row for each measurement, by date: ``time`` (UTC), ``dated_by`` (``report``, ``name`` or ``file``),
+        ``source``, ``runs``, ``value``, ``lo``, ``hi`` (missing with one run).
+    changes : tuple of Change
+        Steps between levels of at least 5 measurements, by date.
+    warnings : tuple of str
+        What was left out, and why there may be no changes.
+    """
+
+    metric: str
+    load: str
+    points: pd.DataFrame
+    changes: tuple[Change, ...]
+    warnings: tuple[str, ...]
+
+
+def compare_over_time(
+    analyses: Sequence[Analysis], metric: str = "throughput_rps", *, at: float | None = None, level: float = 0.95
+) -> History:
+    """Return a metric of several measurements by date, and the steps in it.
+
+    Parameters
+    ----------
+    analyses : sequence of Analysis
+        One for each date.  A measurement with several variants is refused: analyse each variant by itself.
+    metric : str
+        Column of the runs, > 0.
+    at : float, optional
+        Load at which to compare; by default, of the loads that all have, the one with the highest throughput in the
+        first measurement.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    History
+        A date is that of the first report, else that in the name, else that of the file.
+
+    Raises
+    ------
+    LoadcurveError
+        When there are fewer than two measurements, several variants, no common load, or no such metric.
+    """
+    if len(analyses) < 2:
+        raise LoadcurveError(f"history must have at least 2 measurements, got {len(analyses)}")
+    for one in analyses:
+        if len(one.curves) > 1:
+            raise LoadcurveError(f"{one.source} must have one variant, got {', '.join(c.variant for c in one.curves)}")
+    load = analyses[0].curves[0].load
+    common = set.intersection(*(set(one.curves[0].levels[load].astype(float)) for one in analyses))
+    if at is None:
+        levels = analyses[0].curves[0].levels
+        shared = levels[levels[load].isin(common)]
+        if shared.empty:
+            raise LoadcurveError("all measurements must have a load in common, got none")
+        at = float(shared.loc[shared["throughput_rps"].idxmax(), load])
+    rows, warnings = [], []
+    for one in analyses:
+        runs = one.curves[0].runs
+        if metric not in runs:
+            raise LoadcurveError(f"metric must be a column of the runs, got {metric!r}")
+        values = runs[runs[load].astype(float) == at][metric].dropna().astype(float)
+        if values.empty:
+            warnings.append(f"{one.source}: left out, it has no {metric} at {load} = {at:g}")
+            continue
+        mean = find_mean(values, level)
+        time, dated_by = _date(one)
+        rows.append((time, dated_by, one.source, len(values), mean.value, mean.lo, mean.hi))
+    names = ["time", "dated_by", "source", "runs", "value", "lo", "hi"]
+    points = pd.DataFrame(rows, columns=names).sort_values("time", kind="stable", ignore_index=True)
+    changes: tuple[Change, ...] = ()
+    if len(points) < FEWEST:
+        warnings.append(f"{len(points)} measurements: changes are looked for from {FEWEST} on")
+    else:
+        changes = tuple(_changes(points, level))
+    return History(metric, f"{load} = {at:g}", points, changes, tuple(warnings))
+
+
+def _changes(points: pd.DataFrame, level: float) -> list[Change]:
+    values = points["value"].to_numpy(float)
+    starts = [*_levels(np.log(values)), len(values)]
+    found = []
+    for before, first, end in zip(starts[:-2], starts[1:-1], starts[2:], strict=True):
+        ratio = find_geometric_ratio(values[first:end], values[before:first], level)
+        found.append(Change(points["source"][first], points["time"][first], ratio))
+    return found
+
+
+def _levels(values: Array) -> list[int]:
+    """Index of the first value of each level, by least squares and the modified criterion."""
+    number = len(values)
+    sums, squares = (np.concatenate([[0.0], np.cumsum(part)]) for part in (values, values**2))
+    most = min(number // _SHORTEST, _MOST_STEPS + 1)
+    least = np.full((most + 1, number + 1), np.inf)  # residual sum of squares of k levels over the first j values
+    starts = np.zeros((most + 1, number + 1), int)
+    least[0, 0] = 0.0
+    for k in range(1, most + 1):
+        for j in range(k * _SHORTEST, number + 1):
+            i = np.arange(j - _SHORTEST + 1)
+            within = squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (j - i)
+            total = least[k - 1, i] + np.maximum(within, 0.0)
+            starts[k, j] = int(np.argmin(total))
+            least[k, j] = total[starts[k, j]]
+    # Values that are all equal leave no scatter to compare with.
+    floor = np.finfo(float).eps * max(squares[-1], 1.0)
+    score = number * np.log((least[1:, number] + floor) / number) + 3 * np.log(number) * np.arange(most)
+    level, end, found = int(np.argmin(score)) + 1, number, []
+    while level:
+        end = int(starts[level, end])
+        found.append(end)
+        level -= 1
+    return found[::-1]
+
+
+def _date(analysis: Analysis) -> tuple[pd.Timestamp, str]:
+    """Date of a measurement, and where it comes from."""
+    started = analysis.tables["runs"]["started_at"].dropna()
+    if len(started):
+        return started.min(), "report"
+    if found := _DATE.search(analysis.source):
+        try:
+            year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+            return pd.Timestamp(datetime(year, month, day, hour, minute, second, tzinfo=UTC)), "name"
+        except ValueError:
+            pass
+    files = [Path(source) for source in analysis.tables["runs"]["source"].dropna().unique()]
+    times = [file.stat().st_mtime for file in files if file.is_file()]
+    if not times:
+        raise LoadcurveError(f"{analysis.source} must have a date in its reports, its name or its files, got none")
+    return pd.Timestamp(min(times), unit="s", tz="UTC"), "file"

@@ -1,0 +1,69 @@
+"""A metric over dates: dates from reports, names or files; a step is found where it is, with its size."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from loadcurve import analyse
+from loadcurve.analysis import compare_over_time
+from loadcurve.analysis.history import _levels
+from loadcurve.errors import LoadcurveError
+from loadcurve.report import history_report
+
+
+def day(number, factor=1.0, **more):
+    draw = np.random.default_rng(number)
+    runs = pd.DataFrame({"connections": [8, 8, 64, 64], "tool": "wrk", "status": "finished", "latency_mean_s": 0.01})
+    runs["run_id"] = [f"r{i}" for i in range(4)]
+    runs["throughput_rps"] = [50, 50, 100, 100] * np.exp(draw.normal(0, 0.005, 4)) * factor
+    return analyse({"runs": runs.assign(**more)}, source=f"2026-11-{number:02d}")
+
+
+def test_a_step_is_found_with_its_size():
+    found = compare_over_time([day(n, 1.0 if n <= 8 else 0.9) for n in range(1, 17)])
+    assert found.load == "connections = 64"
+    (change,) = found.changes
+    assert change.source == "2026-11-09"
+    assert change.ratio.lo < 0.9 < change.ratio.hi
+    assert f"change at 2026-11-09: {100 * (change.ratio.value - 1):+.1f} % [" in history_report(found)
+
+
+def test_noise_hardly_ever_changes_and_a_step_nearly_always():
+    alarms = found = 0
+    for seed in range(200):
+        values = np.random.default_rng(seed).normal(0, 1, 30)
+        alarms += len(_levels(values)) > 1
+        values[15:] -= 3
+        found += len(_levels(values)) == 2
+    assert alarms <= 12 and found >= 185  # 2 % and 98 % of 200, each by more than four standard deviations
+
+
+def test_equal_values_are_one_level():
+    assert _levels(np.full(40, 4.6)) == [0]
+
+
+def test_few_dates_are_shown_without_a_verdict():
+    found = compare_over_time([day(2), day(1)], at=8)
+    assert list(found.points["source"]) == ["2026-11-01", "2026-11-02"]
+    assert "2 measurements: changes are looked for from 10 on" in found.warnings
+
+
+def test_a_date_comes_from_the_report_then_the_name_then_the_file(tmp_path):
+    file = tmp_path / "report.txt"
+    file.write_text("x")
+    os.utime(file, (1e9, 1e9))
+    plain = analyse(day(1).tables | {"runs": day(1).tables["runs"].assign(source=str(file))}, source="nightly")
+    stated = day(3, started_at=pd.Timestamp("2001-02-03", tz="UTC"))
+    points = compare_over_time([day(2), stated, plain]).points
+    assert list(points["dated_by"]) == ["report", "file", "name"]
+    assert points["time"][1] == pd.Timestamp(1e9, unit="s", tz="UTC")
+
+
+def test_what_cannot_be_compared_is_one_line():
+    with pytest.raises(LoadcurveError, match="at least 2 measurements, got 1"):
+        compare_over_time([day(1)])
+    two = analyse({"runs": pd.concat([day(1).tables["runs"].assign(variant=name) for name in "ab"])}, source="x")
+    with pytest.raises(LoadcurveError, match="x must have one variant, got a, b"):
+        compare_over_time([day(1), two])
