@@ -69,7 +69,7 @@ def flawed(*cycle, ever=()):
             if kind == "reset":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return
-            time.sleep({"late": 1.4, "silent": 4}.get(kind, 0))
+            time.sleep({"late": 1.4, "silent": 4}.get(kind, 0.002))  # waiting, this process leaves the processors alone
             connection.sendall(_ANSWERS["missing" if kind == "missing" else "good"])
             connection.shutdown(socket.SHUT_WR)
             connection.recv(65536)
