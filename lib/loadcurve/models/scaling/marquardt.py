@@ -68,7 +68,7 @@ def minimise(
     damping = np.full(len(observed), _DAMPING)
     for _ in range(_ROUNDS):
         here = logs[live]
-        slopes = np.stack([_slope(fitted, here, i) for i in range(here.shape[1])], axis=2)
+        slopes = _slopes(fitted, here)
         gradient = np.einsum("bnp,n,bn->bp", slopes, weights, fitted(here) - observed[live])
         held = (here >= limit[live]) & (gradient < 0)  # pushed against its bound
         gradient[held] = 0.0
@@ -89,10 +89,13 @@ def minimise(
     return np.where(logs >= limit, upper, np.exp(logs))  # exp(log(64)) is not 64
 
 
-def _slope(fitted: Callable[[Array], Array], values: Array, index: int) -> Array:
-    step = np.zeros(values.shape[1])
-    step[index] = _DIFFERENCE
-    return (fitted(values + step) - fitted(values - step)) / (2 * _DIFFERENCE)
+def _slopes(fitted: Callable[[Array], Array], values: Array) -> Array:
+    """Slopes (b, n, p) by each of the logarithms (b, p); all differences in one call of the law."""
+    count = values.shape[1]
+    steps = _DIFFERENCE * np.eye(count)[:, None, :]
+    around = np.stack([values + steps, values - steps])  # (2, p, b, p)
+    above, below = fitted(around.reshape(-1, count)).reshape(2, count, len(values), -1)
+    return np.ascontiguousarray(((above - below) / (2 * _DIFFERENCE)).transpose(1, 2, 0))
 
 
 def damped_step(normal: Array, gradient: Array, damping: Array) -> Array:
