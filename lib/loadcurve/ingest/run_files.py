@@ -85,39 +85,28 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
         parts.frames[name].append(of_run(frame.assign(source="run.json"), run))
         parts.sources[name].add(folder / "run.json")
     for command in run.commands:
-        if not is_read(command):
+        form = _form(command, folder, parts) if is_read(command) else None
+        if form is None:
             continue
-        form = form_of(command.tool, command.variant)
-        called = f"{command.tool} {command.variant}".strip()
-        if form is None or not command.stdout:
-            why = "printed nothing" if form else f"is a {command.role} whose output loadcurve does not read: left out"
-            parts.warnings.append(f"{shown(folder)}: {called} {why}")
-            continue
+        generator = generators.index(command) if command in generators else None
         path = folder / command.stdout
         parsed = _parse(form, path)
-        if command in generators and "runs" in parsed.tables:
+        if generator is not None and "runs" in parsed.tables:
             if len(generators) == 1:
                 _check_generator(parsed.tables["runs"], run, path)
             stated.append(_connections(parsed.tables["runs"]))
         check_fingerprint(run, path)
-        read = {path: parsed}
-        report = path.with_suffix(".json")
-        if command.tool == "wrk" and report.name in run.files:
-            counted = _parse(WRK_JSON, report)
-            check_fingerprint(run, report)
-            read = dict(zip((path, report), join_reporter(parsed, counted), strict=True))
-        generator = generators.index(command) if command in generators else None
-        further = _further(run, command, folder) if command in generators else {}
-        read |= further
+        read = _with_reporter(run, command, path, parsed)
+        further = _further(run, command, folder) if generator is not None else {}
         # ab reports whole milliseconds, but its file of percentiles has decimals.
         finer = any("latency" in part.tables for part in further.values())
-        for source, part in read.items():
+        for source, part in (read | further).items():
             parts.warnings += [f"{shown(source)}: {warning}" for warning in part.warnings]
             for name, frame in part.tables.items():
                 if name == "latency" and finer and source == path:
                     continue
                 parts.frames[name].append(complete(name, frame, run, command, source.name, load_started, generator))
-                parts.sources[name] |= {*read, folder / "run.json"}
+                parts.sources[name] |= {*read, *further, folder / "run.json"}
                 reported |= {generator} if name == "runs" else set()
     for generator, command in enumerate(generators):
         if generator not in reported:  # a run without numbers keeps its row
@@ -126,10 +115,28 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
                 row["connections"] = run.factors.get("connections")
             frame = complete("runs", pd.DataFrame([row]), run, command, "run.json", load_started, generator)
             parts.frames["runs"].append(frame)
-    total = sum(stated) if len(stated) == len(generators) > 1 else float("nan")
-    if total != run.factors.get("connections") and total == total:
-        wanted = f"{run.factors.get('connections')} connections of all generators together"
-        raise wrong(folder, "factors", wanted, f"{total:g}")
+    if len(stated) == len(generators) > 1:
+        _check_sum(sum(stated), run, folder)
+
+
+def _form(command: Command, folder: Path, parts: Parts) -> Form | None:
+    """Form of a command's output; None, with a warning, where there is nothing to read."""
+    form = form_of(command.tool, command.variant)
+    if form and command.stdout:
+        return form
+    why = "printed nothing" if form else f"is a {command.role} whose output loadcurve does not read: left out"
+    parts.warnings.append(f"{shown(folder)}: {f'{command.tool} {command.variant}'.strip()} {why}")
+    return None
+
+
+def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed) -> dict[Path, Parsed]:
+    """What an output holds, joined with the JSON report that wrk wrote beside it."""
+    report = path.with_suffix(".json")
+    if command.tool != "wrk" or report.name not in run.files:
+        return {path: parsed}
+    counted = _parse(WRK_JSON, report)
+    check_fingerprint(run, report)
+    return dict(zip((path, report), join_reporter(parsed, counted), strict=True))
 
 
 def _further(run: Run, command: Command, folder: Path) -> dict[Path, Parsed]:
@@ -166,6 +173,13 @@ def _parse(form: Form, path: Path) -> Parsed:
         return form.parse(clean(text))
     except ParseError as error:
         raise error.at(shown(path)) from None
+
+
+def _check_sum(total: float, run: Run, folder: Path) -> None:
+    """Raise if several generators report other connections in all than `run.json` records; NaN is not known."""
+    if total == total and total != run.factors.get("connections"):
+        wanted = f"{run.factors.get('connections')} connections of all generators together"
+        raise wrong(folder, "factors", wanted, f"{total:g}")
 
 
 def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:
