@@ -16,7 +16,7 @@ What sysstat itself does (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from loadcurve.errors import ParseError
@@ -80,7 +80,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
         elif _ROW.fullmatch(line):
             host, _, stamp, *cells = line.split(";", 3)[:3] + line.split(";")[3:]
             time = instants.read(stamp, number)
-            if not _event(rows, host, time, ";".join(cells)):
+            if not add_event(rows, host, time, ";".join(cells)):
                 _row(rows, host, time, columns, [cell.strip() for cell in cells], cpus, number)
         elif not is_chatter(line):
             raise ParseError(number, "a row such as 'host;1;2026-11-20 22:33:26 UTC;…'", line)
@@ -158,20 +158,16 @@ def _interrupts(rows: Rows, host: str, time: datetime, cells: list[str], cpus: l
         rows.interrupt(host, time, interrupt if interrupt != "-1" else "sum", name, value)
 
 
-def _event(rows: Rows, host: str, time: datetime, text: str) -> bool:
+def add_event(rows: Rows, host: str, time: datetime, text: str) -> bool:
     """Add a restart or a comment; return whether the text is one."""
-    for name, fields in event_of(text):
-        rows.add("events", {"host": host, "time": time, "tool": "sadf", "event": name, **fields})
-        return True
-    return False
-
-
-def event_of(text: str) -> Iterator[tuple[str, dict]]:
-    """Yield the kind and the fields of a restart or a comment, nothing for any other text."""
     if match := _RESTART.fullmatch(text.strip()):
-        yield "restart", {"cpus": int(match[1])} if match[1] else {}
+        fields: dict = {"event": "restart", "cpus": int(match[1])} if match[1] else {"event": "restart"}
     elif text.startswith("COM "):
-        yield "comment", {"text": text[4:].strip()}
+        fields = {"event": "comment", "text": text[4:].strip()}
+    else:
+        return False
+    rows.add("events", {"host": host, "time": time, "tool": "sadf", **fields})
+    return True
 
 
 SADF = Form(

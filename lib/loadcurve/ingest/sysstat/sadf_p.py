@@ -18,7 +18,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.columns import Section
-from loadcurve.ingest.sysstat.sadf import event_of
+from loadcurve.ingest.sysstat.sadf import add_event
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sections import INTERRUPTS, SECTIONS, section_of
 from loadcurve.ingest.sysstat.text_report import is_chatter
@@ -75,49 +75,45 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
     run = _Run()
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
-        match = _ROW.fullmatch(line)
-        if match is None:
-            if not is_chatter(line) and number < len(lines):
-                raise ParseError(
-                    number, "a line such as 'host\\t1\\t2026-11-20 22:33:26 UTC\\tall\\t%user\\t20.83'", line
-                )
-            if line and number == len(lines):
-                warnings.append(f"line {number}: the text ends inside a line, which is left out")
-            continue
-        if number == len(lines) and not _TWO_DECIMALS.search(line):
+        match, last = _ROW.fullmatch(line), number == len(lines)
+        if match is None and not last and not is_chatter(line):
+            raise ParseError(number, "a line such as 'host\\t1\\t2026-11-20 22:33:26 UTC\\tall\\t%user\\t20.83'", line)
+        if line and last and not (match and _TWO_DECIMALS.search(line)):
             warnings.append(f"line {number}: the text ends inside a line, which is left out")
-            continue
-        host, _, stamp, rest = match.groups()
-        time = instants.read(stamp.replace("\t", " "), number)
-        events = [{"event": name, **fields} for name, fields in event_of(rest)]
-        if events:
-            rows.add("events", {"host": host, "time": time, "tool": "sadf", **events[0]})
-            continue
-        cells = [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split(None, 2)
-        if len(cells) > 1 and cells[1] in _TEXTS:
-            continue  # words, perhaps none
-        value = number_of(cells[-1]) if len(cells) == 3 else None
-        if value is None:
-            raise ParseError(number, "an item, a column of sar and a number", rest)
-        item, column = cells[0], cells[1]
-        if _PROCESSOR.fullmatch(column) or column == "intr/s":
-            _end(rows, run)
-            cpu = "all" if column == "intr/s" else column.removeprefix("cpu")
-            old = _OLD_INTERRUPT.fullmatch(item)
-            rows.interrupt(host, time, str(int(old[1])) if old else item, cpu, value)
-            continue
-        key = (host, time, "" if item == "-" else item)
-        fitting = _fitting(run.fitting if run.key == key else SECTIONS, column, key[2])
-        if run.key != key or not fitting or column in run.values:
-            _end(rows, run)
-            run.key, run.values, run.number = key, {}, number
-            fitting = _fitting(SECTIONS, column, key[2])
-        run.fitting = fitting
-        run.values[column] = value
+        elif match:
+            host, _, stamp, rest = match.groups()
+            _add(rows, run, host, instants.read(stamp.replace("\t", " "), number), rest, number)
     _end(rows, run)
     if not rows:
         raise ParseError(1, "lines of sadf -p", next((line for line in lines if line.strip()), "").strip())
     return Parsed("sadf", rows.tables(), tuple(warnings))
+
+
+def _add(rows: Rows, run: _Run, host: str, time: datetime, rest: str, number: int) -> None:
+    """Add what a line says after its time: an event, or an item, a column of sar and its value."""
+    if add_event(rows, host, time, rest):
+        return
+    cells = [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split(None, 2)
+    if len(cells) > 1 and cells[1] in _TEXTS:
+        return  # words, perhaps none
+    value = number_of(cells[-1]) if len(cells) == 3 else None
+    if value is None:
+        raise ParseError(number, "an item, a column of sar and a number", rest)
+    item, column = cells[0], cells[1]
+    if _PROCESSOR.fullmatch(column) or column == "intr/s":
+        _end(rows, run)
+        cpu = "all" if column == "intr/s" else column.removeprefix("cpu")
+        old = _OLD_INTERRUPT.fullmatch(item)
+        rows.interrupt(host, time, str(int(old[1])) if old else item, cpu, value)
+        return
+    key = (host, time, "" if item == "-" else item)
+    fitting = _fitting(run.fitting if run.key == key else SECTIONS, column, key[2])
+    if run.key != key or not fitting or column in run.values:
+        _end(rows, run)
+        run.key, run.values, run.number = key, {}, number
+        fitting = _fitting(SECTIONS, column, key[2])
+    run.fitting = fitting
+    run.values[column] = value
 
 
 def _fitting(sections: tuple[Section, ...], column: str, item: str) -> tuple[Section, ...]:
