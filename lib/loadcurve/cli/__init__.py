@@ -1,4 +1,4 @@
-"""Load-test HTTP servers: launch studies, read raw output into tables, execute notebooks."""
+"""Load-test HTTP servers: launch studies, analyse anybody's files, compare measurements, execute notebooks."""
 
 import contextlib
 import io
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import yaml
 
+from loadcurve import __version__
+from loadcurve.cli import studies
 from loadcurve.errors import LoadcurveError, in_one_line, printable
 from loadcurve.extras import missing_extra
 
 if TYPE_CHECKING:
     from loadcurve.reading import Reading
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 
 
 class OutputFormat(StrEnum):
@@ -36,6 +38,24 @@ Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, instea
 
 lab = typer.Typer(no_args_is_help=True, help="Print the schema of study.yml; remove what a killed launch left.")
 app.add_typer(lab, name="lab")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"loadcurve {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=__doc__)
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that hold for every command."""
+
+
+studies.register(app)
 
 
 @app.command()
@@ -165,12 +185,17 @@ def analyse(
 
     Example: loadcurve analyse results/ --objective p99=200ms
     """
+    print_analysis(path, objective or [])
+
+
+def print_analysis(path: str, objectives: list[str], source: str = "") -> None:
+    """Analyse a path and print the report, as wide as the terminal."""
     import shutil
 
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
-    found = analyse_data(path, objectives=objective or ())
+    found = analyse_data(path, objectives=objectives, source=source)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 

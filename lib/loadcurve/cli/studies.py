@@ -1,0 +1,120 @@
+"""Commands about studies: make one, list them, show the results of one."""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadcurve.errors import LoadcurveError
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the study: lower case letters, digits, underscores.")],
+    url: Annotated[str | None, typer.Option(help="Server to load; without it, loadcurve starts its own nginx.")] = None,
+    connections: Annotated[str | None, typer.Option(help="Range 1..256, which doubles, or list 1,8,64.")] = None,
+    rates: Annotated[
+        str | None, typer.Option(help="Offered requests/s of an open loop (wrk2), with one level of connections.")
+    ] = None,
+    tool: Annotated[str | None, typer.Option(help="Load generator.")] = None,
+    seconds: Annotated[int | None, typer.Option(min=1, max=86400, help="Duration of each run.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Runs of each level.")] = None,
+) -> None:
+    """Write a commented study.yml; asks for what no option gives.
+
+    Example: loadcurve new shop --url http://127.0.0.1:8080/ --connections 1..256 --tool wrk
+    """
+    from loadcurve import paths
+    from loadcurve.files.atomic import write_text
+    from loadcurve.lab.generators import GENERATORS
+    from loadcurve.lab.study_file import read_checked
+    from loadcurve.launching.new_study import study_text
+
+    ask = sys.stdin is not None and sys.stdin.isatty() and url is connections is rates is tool is None
+    if ask:
+        url = typer.prompt("URL of the server (empty: an nginx that loadcurve starts)", default="", show_default=False)
+        connections = typer.prompt("Connections", default="1..256")
+        tool = typer.prompt("Load generator", default="wrk")
+        seconds = typer.prompt("Seconds of each run", default=10, type=int)
+        repeats = typer.prompt("Runs of each level", default=3, type=int)
+    if (tool := tool or "wrk") not in GENERATORS:
+        raise LoadcurveError(f"tool must be one of {', '.join(GENERATORS)}, got {tool!r}")
+    text = study_text(
+        name,
+        url=url or "",
+        tool=tool,
+        connections=connections or ("64" if rates else "1..256"),
+        rates=rates or "",
+        seconds=seconds or 10,
+        repeats=repeats or 3,
+    )
+    try:
+        folder = paths.studies() / name
+    except LoadcurveError:  # outside a checkout, the working directory becomes the place of studies
+        folder = Path("data") / "studies" / name
+    if folder.exists():
+        raise LoadcurveError(f"{folder}:0: expected no study of this name yet, got one: choose another name or edit it")
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as draft:  # nothing is left of a study that cannot run
+        file = Path(draft) / name / "study.yml"
+        file.parent.mkdir()
+        file.write_text(text, "utf-8")
+        try:
+            read_checked(file)
+        except LoadcurveError as error:
+            raise LoadcurveError(str(error).replace(str(file), f"{name}/study.yml")) from None
+    folder.mkdir(parents=True)
+    write_text(folder / "study.yml", text)
+    written = paths.shown(folder / "study.yml")
+    typer.echo(f"{written} is written; next: loadcurve launch {name} --plan, then loadcurve launch {name}")
+
+
+def list_() -> None:
+    """List the recorded studies and the designs, with their state.
+
+    Example: loadcurve list
+    """
+    from loadcurve.launching.overview import list_studies
+    from loadcurve.report.text import table
+    from loadcurve.units import format_quantity
+
+    studies = list_studies()
+    rows = [
+        [
+            row["study"],
+            row["state"],
+            f"{row['finished']}/{row['planned']}"
+            if row["state"] not in ("design", "wrong")
+            else str(row["planned"] or ""),
+            format_quantity(float(row["bytes"]), "bytes") if row["bytes"] else "",
+            "" if row["last"] != row["last"] else f"{row['last']:%Y-%m-%d}",
+            row["question"],
+        ]
+        for row in studies.to_dict("records")
+    ]
+    typer.echo(table(["study", "state", "runs", "size", "last run", "question"], rows, left=2))
+
+
+def show(
+    study: Annotated[str, typer.Argument(help="Name or folder of a study.")],
+    objective: Annotated[list[str] | None, typer.Option(help="What a load has to keep, such as p99=200ms.")] = None,
+) -> None:
+    """Print the results of a study, as `loadcurve analyse` prints them for any folder.
+
+    Example: loadcurve show connections_on_loopback --objective p99=12ms
+    """
+    from loadcurve import paths
+    from loadcurve.cli import print_analysis
+    from loadcurve.study.records import run_folders
+
+    folder = paths.study_folder(study)
+    if not run_folders(folder):
+        raise LoadcurveError(f"{paths.shown(folder)} must hold a run, got none: loadcurve launch {study}")
+    print_analysis(str(folder), objective or [], paths.shown(folder))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("new")(new)
+    app.command("list")(list_)
+    app.command("show")(show)

@@ -1,0 +1,124 @@
+"""The text of a new study.yml, with a comment for each key that people change first."""
+
+import re
+
+import yaml
+
+from loadcurve.errors import LoadcurveError
+
+_RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_]*")
+
+_TEXT = """\
+# {name}: made by `loadcurve new`.  `loadcurve launch {name} --plan` shows what would run, and for how long.
+# Every key is described in the handbook under Reference, study.yml; `loadcurve lab schema` completes them in editors.
+study: {name}
+question: {question}
+
+{server}
+# One run at each level of `factors`, `repeats` times, in random order.
+load: {{tool: {tool}, duration_s: {seconds}{fixed}}}
+factors:
+  {factor}: {levels}
+
+repeats: {repeats}      # blocks; each holds every level once.  Three show scatter, five or more narrow the intervals.
+seed: {seed}       # of the random order
+warm_up_s: {warm_up}     # load before each run that is not measured
+monitors: {{sar: 1, ss_summary: 1}}   # seconds between samples
+"""
+_OWN_SERVER = "server: {{url: {url}}}   # it runs already; loadcurve only sends load to it\n{allowed}"
+_NGINX = "server: {nginx: {}}   # loadcurve starts its own nginx; see Reference, study.yml, for others\n"
+
+
+def parse_levels(text: str) -> list[int]:
+    """Return levels of a load from ``1..256`` (doubling, with both ends) or a list such as ``1,8,64``.
+
+    Raises
+    ------
+    LoadcurveError
+        When the text is neither, or a level is below 1.
+
+    Examples
+    --------
+    >>> parse_levels("1..10"), parse_levels("1, 8,64")
+    ([1, 2, 4, 8, 10], [1, 8, 64])
+    """
+    expected = "levels must be a range such as 1..256 or a list such as 1,8,64"
+    if found := _RANGE.fullmatch(text):
+        first, last = int(found[1]), int(found[2])
+        if 1 <= first <= last:
+            doubled = [first]
+            while doubled[-1] * 2 < last:
+                doubled.append(doubled[-1] * 2)
+            return doubled if last == first else [*doubled, last]
+    elif all(part.strip().isdecimal() and int(part) >= 1 for part in text.split(",")):
+        return list(dict.fromkeys(int(part) for part in text.split(",")))
+    raise LoadcurveError(f"{expected}, got {text!r}")
+
+
+def study_text(
+    name: str,
+    *,
+    url: str = "",
+    tool: str = "wrk",
+    connections: str = "1..256",
+    rates: str = "",
+    seconds: int = 10,
+    repeats: int = 3,
+    seed: int = 1,
+) -> str:
+    """Return the text of a study.yml that sweeps connections, or the offered rate of an open loop.
+
+    Parameters
+    ----------
+    name : str
+        Of the study: lower case, digits and underscores.
+    url : str
+        Of a server that runs already; without it, loadcurve starts its own nginx.
+    tool : str
+        Load generator.
+    connections : str
+        As `parse_levels` takes it.
+    rates : str
+        Offered rates in requests/s, as `parse_levels` takes them, for a generator with an open loop; then
+        `connections` must be one level.
+    seconds : int
+        Duration of each run.
+    repeats : int
+        Runs of each level.
+    seed : int
+        Of the random order.
+
+    Raises
+    ------
+    LoadcurveError
+        When the name, the URL or the levels are not as described.
+
+    Examples
+    --------
+    >>> print(study_text("shop", url="http://127.0.0.1:8080/", connections="1..4").splitlines()[2])
+    study: shop
+    """
+    if not _NAME.fullmatch(name):
+        raise LoadcurveError(f"name must be lower case letters, digits and underscores, got {name!r}")
+    if url and not re.fullmatch(r"https?://[^\s\"'\\]+", url):
+        raise LoadcurveError(f"url must begin with http:// or https:// and have no blanks, got {url!r}")
+    levels = parse_levels(rates or connections)
+    if rates and len(parse_levels(connections)) > 1:
+        raise LoadcurveError(f"connections must be one level where rates vary, such as 64, got {connections!r}")
+    host = re.sub(r"^https?://(\[[^\]]*\]|[^/:]*).*", r"\1", url)
+    local = host in ("localhost", "127.0.0.1", "[::1]", "")
+    allowed = "" if local else f"allow_targets: [{yaml.safe_dump(host).splitlines()[0]}]   # load may go to this host\n"
+    return _TEXT.format(
+        name=name,
+        question=f"How do throughput and response time of {url or 'nginx'} depend on the number of connections?",
+        server=_OWN_SERVER.format(url=yaml.safe_dump(url).splitlines()[0], allowed=allowed) if url else _NGINX,
+        tool=tool,
+        fixed=f", connections: {parse_levels(connections)[0]}" if rates else "",
+        factor="rate_rps" if rates else "connections",
+        levels=levels,
+        seconds=seconds,
+        repeats=repeats,
+        seed=seed,
+        warm_up=2,
+    )

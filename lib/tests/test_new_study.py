@@ -1,0 +1,79 @@
+"""A new study: its file is checked by the reader of studies, holds what was asked, and is listed."""
+
+import sys
+
+import pytest
+
+from loadcurve.cli import main
+from loadcurve.errors import LoadcurveError
+from loadcurve.lab.generators import GENERATORS
+from loadcurve.lab.study_file import read_checked
+from loadcurve.launching.new_study import parse_levels, study_text
+from loadcurve.launching.overview import list_studies
+
+
+@pytest.fixture
+def called(checkout, monkeypatch, capsys):
+    def call(*argv):
+        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+def test_a_new_study_is_written_checked_and_listed(called, checkout):
+    code, out, _ = called(
+        "new", "shop", "--url", "http://shop.example:8080/", "--connections", "1..10", "--repeats", "5"
+    )
+    assert code == 0 and "loadcurve launch shop --plan" in out
+    study = read_checked(checkout / "data/studies/shop")
+    assert study.factors["connections"] == (1, 2, 4, 8, 10)
+    assert (study.repeats, study.server, study.allow_targets) == (
+        5,
+        {"url": "http://shop.example:8080/"},
+        ("shop.example",),
+    )
+    row = list_studies().set_index("study").loc["shop"]
+    assert (row["state"], row["finished"], row["planned"]) == ("not run", 0, 25)
+    code, out, _ = called("list")
+    assert code == 0 and "not run  0/25" in out
+    assert called("new", "shop")[0] == 1  # nothing is overwritten
+    code, _, said = called("show", "shop")
+    assert code == 1 and "loadcurve launch shop" in said
+
+
+@pytest.mark.parametrize("tool", sorted(GENERATORS.keys() - {"wrk2", "weighttp"}))
+def test_every_generator_of_a_closed_loop_can_be_named(tmp_path, tool):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "study.yml").write_text(study_text("s", tool=tool, connections="4", seconds=3))
+    assert read_checked(tmp_path / "s").load["tool"] == tool
+
+
+def test_an_open_loop_has_rates(called, checkout):
+    assert called("new", "open", "--tool", "wrk2", "--rates", "100..400")[0] == 0
+    study = read_checked(checkout / "data/studies/open")
+    assert (study.factors["rate_rps"], study.load["connections"]) == ((100, 200, 400), 64)
+    code, _, said = called("new", "closed", "--tool", "wrk2")
+    assert code == 1 and "rate_rps" in said
+    assert not (checkout / "data/studies/closed").exists()
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "http://a b", "x", 'http://x"y', "http://x\ny"])
+def test_a_wrong_url_is_one_line(url):
+    with pytest.raises(LoadcurveError, match="url must begin with http"):
+        study_text("s", url=url)
+
+
+@pytest.mark.parametrize("text", ["", "0..4", "8..1", "a", "1,,2", "0", "1..", "-1"])
+def test_wrong_connections_are_one_line(text):
+    with pytest.raises(LoadcurveError, match=r"levels must be a range such as 1\.\.256"):
+        parse_levels(text)
+
+
+def test_a_wrong_file_is_listed_with_its_fault(checkout):
+    (checkout / "data/studies/broken").mkdir()
+    (checkout / "data/studies/broken/study.yml").write_text("study: broken\nquestion: 7\n")
+    row = list_studies().set_index("study").loc["broken"]
+    assert row["state"] == "wrong" and "study.yml:2" in row["question"]
