@@ -112,8 +112,8 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
             raise LoadcurveError(f"figure {slug!r} must be drawn on Axes of a figure, got removed Axes")
         whole.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     # Replace the ink by the page's text colour, which differs between the light and the dark scheme.
-    inked = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
-    write_text(target, inked)
+    recoloured = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
+    write_text(target, recoloured)
     _describe(target, data, caption=caption, alt=alt)
     return target
 

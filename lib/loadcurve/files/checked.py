@@ -41,8 +41,8 @@ class PlacedError(ParseError):
 def built(kind: type, document: Document) -> tuple[Any, list[PlacedError]]:
     """Return a checked dataclass built from a document, or None, and the faults in the order of lines."""
     if not isinstance(document.values, dict):
-        wanted = f"a mapping with the keys of a {kind.__name__.lower()}"
-        return None, [PlacedError((), 1, wanted, str(document.values))]
+        expected = f"a mapping with the keys of a {kind.__name__.lower()}"
+        return None, [PlacedError((), 1, expected, str(document.values))]
     try:
         return _adapter(kind).validate_json(json.dumps(_switched(kind, document.values)), strict=True), []
     except ValidationError as error:

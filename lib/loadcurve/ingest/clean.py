@@ -40,9 +40,9 @@ def decode(raw: bytes) -> tuple[str, str]:
     except UnicodeDecodeError:
         from charset_normalizer import from_bytes  # rarely needed, and 20 ms
 
-        # A few kilobytes around the first odd byte tell as much as a gigabyte.
-        odd = next((i for i in range(0, len(raw), 4096) if not raw[i : i + 4096].isascii()), 0)
-        best = from_bytes(raw[max(0, odd - 4096) : odd + 16384]).best()
+        # A few kilobytes around the first byte that is not ASCII identify the encoding as well as a gigabyte.
+        first = next((i for i in range(0, len(raw), 4096) if not raw[i : i + 4096].isascii()), 0)
+        best = from_bytes(raw[max(0, first - 4096) : first + 16384]).best()
         encoding = best.encoding if best else "latin-1"
         try:
             return raw.decode(encoding), encoding

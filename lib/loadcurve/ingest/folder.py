@@ -151,8 +151,8 @@ def _ingested(parts: Parts, folder: Path, names: Iterable[str] = RAW) -> Ingeste
         )
         for name in names
     }
-    everywhere = {folder / "study.yml"}
-    sources = {name: tuple(sorted(parts.sources[name] | everywhere)) for name in checked}
+    common_sources = {folder / "study.yml"}
+    sources = {name: tuple(sorted(parts.sources[name] | common_sources)) for name in checked}
     edited = [
         f"{shown(folder / 'study.yml')}: edited after {_named(runs)}: {edit}; these runs keep the settings they were "
         "launched with: undo the edit, or give the edited study another name"

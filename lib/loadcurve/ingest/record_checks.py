@@ -76,18 +76,18 @@ def _edited_settings(factors: dict[str, Any], study: Study) -> Iterator[str]:
         if name not in searched and level not in known:
             yield f"{name} {level} then, {_listed(known)} now"
     now = json.loads(json.dumps(settled(study.sections(), study.variants[factors["variant"]], levels)))
-    for place, then, wanted in differences({name: factors["settings"].get(name) for name in SECTIONS}, now):
+    for place, then, declared in differences({name: factors["settings"].get(name) for name in SECTIONS}, now):
         if not (study.search and place == "load.duration_s"):
-            yield f"{place} {_value_text(then)} then, {_value_text(wanted)} now"
+            yield f"{place} {_value_text(then)} then, {_value_text(declared)} now"
 
 
 def _edited_recipe(factors: dict[str, Any], study: Study) -> Iterator[str]:
     """The same for runs recorded before they had settings."""
-    wanted = in_one_word(settled(study.sections(), study.variants[factors["variant"]]))
+    declared = in_one_word(settled(study.sections(), study.variants[factors["variant"]]))
     known = study.factors.get("connections", ())
     for name in ("recipe", "seconds"):
-        if name in factors and factors[name] != wanted[name]:
-            yield f"{name} {factors[name]} then, {wanted[name]} now"
+        if name in factors and factors[name] != declared[name]:
+            yield f"{name} {factors[name]} then, {declared[name]} now"
     if "connections" in factors and factors["connections"] not in known:
         yield f"connections {factors['connections']} then, {_listed(known)} now"
 

@@ -178,8 +178,8 @@ def _parse(form: Form, path: Path) -> Parsed:
 def _check_sum(total: float, run: Run, folder: Path) -> None:
     """Raise if several generators report other connections in all than `run.json` records; NaN is not known."""
     if total == total and total != run.factors.get("connections"):
-        wanted = f"{run.factors.get('connections')} connections of all generators together"
-        raise wrong(folder, "factors", wanted, f"{total:g}")
+        expected = f"{run.factors.get('connections')} connections of all generators together"
+        raise wrong(folder, "factors", expected, f"{total:g}")
 
 
 def _check_generator(reports: pd.DataFrame, run: Run, path: Path) -> None:

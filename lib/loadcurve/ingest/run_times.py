@@ -83,11 +83,11 @@ def match_times(
         owner = owners[file.path]
         places = assign(times[file.path], limits)
         own = numbers.get(owner, _NONE) if owner else _NONE
-        theirs, others = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
-        if owner is not None and (own < 0 or theirs >= others):
+        inside, outside = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
+        if owner is not None and (own < 0 or inside >= outside):
             places, runs = np.zeros(len(places), int), [owner]
             whole.append(file.source)
-            if own >= 0 and not theirs and file.path in spans:
+            if own >= 0 and not inside and file.path in spans:
                 matched.warnings.append(
                     f"{file.source}: its times are not those of run {owner}, to which its name assigns it: name the "
                     "time zone of its times (timezone=, --timezone), or check the clock of its host"

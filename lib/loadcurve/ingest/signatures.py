@@ -64,12 +64,12 @@ def _likely(text: str, literals: Iterable[str]) -> list[str]:
     """Literals whose every three bytes occur in a text: one pass over it instead of one for each literal."""
     import numpy as np  # which small texts do not need
 
-    there = np.zeros(1 << 24, bool)
+    present = np.zeros(1 << 24, bool)
     for start in range(0, len(text), _PIECE):  # with two more characters
         piece = text[start : start + _PIECE + 2].encode("utf-8", "surrogatepass")
         raw = np.frombuffer(piece, np.uint8).astype(np.uint32)
-        there[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
-    return [literal for literal in literals if there[list(_trigrams(literal))].all()]
+        present[raw[:-2] | raw[1:-1] << 8 | raw[2:] << 16] = True
+    return [literal for literal in literals if present[list(_trigrams(literal))].all()]
 
 
 def _likely_in_small(text: str, forms: tuple[Form, ...]) -> Iterator[str]:

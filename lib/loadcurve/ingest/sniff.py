@@ -69,15 +69,15 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
         plain, separated = without_separators(text)
         found, plain = _find(plain, forms) if separated else ([], text)
         text = plain if found else text
-    wanted = [part for part in _parts(text, found) if part[0] in named]
-    if not wanted:
+    selected = [part for part in _parts(text, found) if part[0] in named]
+    if not selected:
         if tool:
             return named[0].parse(text, timezone=timezone)  # its error names what it expected
         line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
-    parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in wanted])
+    parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
-    if len(wanted) == len(found):
+    if len(selected) == len(found):
         return parsed
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in
             _parts(text, found) if form not in named]  # fmt: skip

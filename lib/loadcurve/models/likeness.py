@@ -42,11 +42,13 @@ def summarise_likeness(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     keys = ["variant", "connections"]
     for each in (runs, reference):
         check_points(each, keys)
-    ours, theirs = (
+    measured, recorded = (
         each.dropna(subset=["throughput_rps"]).groupby(keys)["throughput_rps"] for each in (runs, reference)
     )
-    ratios = (ours.mean() / theirs.mean()).replace([np.inf, -np.inf], np.nan).dropna().rename("ratio").reset_index()
-    scatter = (theirs.max() / theirs.min()).groupby("variant").max()
+    ratios = (
+        (measured.mean() / recorded.mean()).replace([np.inf, -np.inf], np.nan).dropna().rename("ratio").reset_index()
+    )
+    scatter = (recorded.max() / recorded.min()).groupby("variant").max()
     rows = []
     for variant, of_variant in ratios.groupby("variant"):
         ratio = of_variant.sort_values("connections")["ratio"].astype(float)

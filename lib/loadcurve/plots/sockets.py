@@ -24,9 +24,9 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> counts = pd.DataFrame({"run": "400 asked", "what": ["asked", "ss saw"], "count": [400, 380]})
+    >>> counts = pd.DataFrame({"run": "400 requested", "what": ["requested", "ss saw"], "count": [400, 380]})
     >>> [label.get_text() for label in plot_counts(counts).get_yticklabels()]
-    ['asked', 'ss saw']
+    ['requested', 'ss saw']
     """
     ax = axes_or_new(ax)
     palette = colours(counts["run"].unique())
@@ -34,14 +34,16 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for run, rows in counts.groupby("run", sort=False):
         color = palette[run]
         ax.text(0, y, run, transform=ax.get_yaxis_transform(), ha="left", va="center", color=color, weight="bold")
-        asked = float(rows["count"].iloc[0])
-        ax.plot([asked, asked], [y - 0.6, y - len(rows) - 0.3], "--", color=COLOURS["limit"], linewidth=1, zorder=1)
+        requested = float(rows["count"].iloc[0])
+        ax.plot(
+            [requested, requested], [y - 0.6, y - len(rows) - 0.3], "--", color=COLOURS["limit"], linewidth=1, zorder=1
+        )
         for row in rows.itertuples():
             y -= 1
             places.append(y)
             names.append(row.what)
             ax.plot(row.count, y, "o", color=color, markersize=7)
-            inside = row.count >= asked  # a count at or beyond the line has its number on the inner side
+            inside = row.count >= requested  # a count at or beyond the line has its number on the inner side
             ax.annotate(
                 f"{row.count:,.0f}", (row.count, y), xytext=(-8 if inside else 8, 0), textcoords="offset points",
                 ha="right" if inside else "left", va="center", color=color,

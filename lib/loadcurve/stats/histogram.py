@@ -60,12 +60,12 @@ def summarise_histogram_quantiles(
     keys = _checked(histogram, by, _CLASSES)
     if not 0 <= rounding_s < np.inf:
         raise ValueRuleError("rounding_s", ">= 0", rounding_s)
-    wanted = [between_0_and_1("quantiles", quantile) for quantile in quantiles]
+    checked = [between_0_and_1("quantiles", quantile) for quantile in quantiles]
     rows = []
     for key, group in histogram.groupby(keys, dropna=False, observed=True):
         lower, upper, counts = class_arrays(group)
         total = counts.sum()
-        for quantile in wanted:
+        for quantile in checked:
             # Each response lies somewhere in its class: all at the lower ends is the earliest, at the upper the latest.
             rank = quantile * total * (1 - 1e-12)  # a whole number stays one in spite of rounding
             least = max(at_rank(lower, counts, rank) - rounding_s, 0.0)

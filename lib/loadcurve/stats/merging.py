@@ -215,7 +215,8 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
 def merge_size(values: Array) -> int:
     """Smallest number of neighbours whose means look independent, next to each other and over the whole series.
 
-    Their lag-1 autocorrelation is at most 0.1, and their lowest frequencies do not stand out.  0 when there is none.
+    Their lag-1 autocorrelation is at most 0.1, and their lowest frequencies are not above the others.  0 when there
+    is no such number.
     """
     for size in range(1, values.size // MIN_MERGED + 1):
         merged = _merged(values, size)

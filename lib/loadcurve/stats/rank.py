@@ -91,7 +91,7 @@ def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate
     >>> print(find_rank_ratio([110, 112, 108, 111], [100, 101, 99, 102]))
     1.099 [1.059, 1.131]
     >>> find_rank_ratio([110, 112, 108], [100, 101, 99]).warnings
-    ('3 runs of A and 3 of B: no rank interval is surer than 90 %',)
+    ('3 runs of A and 3 of B: no rank interval has more than 90 % confidence',)
     """
     first, second, warnings = two_groups(a, b)
     first, second = np.log(first), np.log(second)
@@ -129,9 +129,9 @@ def _moses(first: Array, second: Array, level: float, method: str, warnings: lis
     k = int(np.searchsorted(below, (1 - level) / 2 * (1 + 1e-12), side="right"))
     if k == 0:
         if min(first.size, second.size) > 1:
-            surest = math.floor(1000 * (1 - 2 * below[0])) / 10  # never rounded up to a level that it has not
+            highest = math.floor(1000 * (1 - 2 * below[0])) / 10  # never rounded up to a level that it has not
             runs = f"{first.size} runs of A and {second.size} of B"
-            warnings = [*warnings, f"{runs}: no rank interval is surer than {surest:g} %"]
+            warnings = [*warnings, f"{runs}: no rank interval has more than {highest:g} % confidence"]
         return Estimate(shift, np.nan, np.nan, level, method, tuple(warnings))
     method = f"{method}, exact interval of {1 - 2 * below[k - 1]:.1%}"
     return Estimate(shift, differences[k - 1], differences[-k], level, method, tuple(warnings))

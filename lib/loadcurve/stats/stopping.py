@@ -79,11 +79,11 @@ def summarise_stopping(
 
 
 def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95) -> Estimate:
-    r"""Repeats needed for a wanted interval width, planned from a few pilot repeats.
+    r"""Repeats needed for a target interval width, planned from a few pilot repeats.
 
     .. math:: n = \max\left(n_0,\ \left\lceil \left(\frac{t_{n_0-1}\, s_0}{d}\right)^2 \right\rceil\right)
 
-    with d the wanted half width: `half_width_ratio` times the pilot's mean.
+    with d the target half width: `half_width_ratio` times the pilot's mean.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95)
     if known.mean() == 0:
         raise ValueRuleError("pilot", "of a mean other than 0", "mean 0")
     free = known.size - 1
-    wanted = ratio * abs(known.mean())
+    target = ratio * abs(known.mean())
     # Degrees of freedom over the chi-square quantiles: the lowest variance in question, the pilot's own, the highest.
     factors = np.append(free / chdtri(free, [(1 - level) / 2, (1 + level) / 2]), 1.0)[[0, 2, 1]]
     quantile = stdtrit(free, (1 + level) / 2)
-    counts = np.ceil(factors * (quantile * known.std(ddof=1) / wanted) ** 2)
+    counts = np.ceil(factors * (quantile * known.std(ddof=1) / target) ** 2)
     lo, value, hi = np.maximum(counts, known.size)
     few = known.size < MINIMUM
     warnings = (f"{known.size} pilot repeats, fewer than {MINIMUM}: the plan is coarse",) if few else ()

@@ -185,14 +185,14 @@ def _build(kind: type, values: Any, lines: dict[str, int], path: Path) -> Any:
         raise ParseError(lines.get(name, 0), str(error).split(", got")[0], str(values[name]), str(path)) from None
 
 
-def _is_of(value: Any, wanted: Any) -> bool:
+def _is_of(value: Any, expected: Any) -> bool:
     """Return whether a YAML or JSON value fits a field of this type: a list fits a tuple, an int fits a float."""
-    origin, inner = get_origin(wanted) or wanted, get_args(wanted)
+    origin, inner = get_origin(expected) or expected, get_args(expected)
     if origin is tuple:
         return isinstance(value, list | tuple) and all(_is_of(v, inner[0]) for v in value)
     if origin is dict:
         return isinstance(value, dict) and all(_is_of(k, inner[0]) and _is_of(v, inner[1]) for k, v in value.items())
-    if wanted is Any:
+    if expected is Any:
         return True
     if origin is UnionType:
         return any(_is_of(value, one) for one in inner)

@@ -76,7 +76,7 @@ def in_one_word(sections: Mapping) -> Mapping:
     }
 
 
-def differences(held: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differences(held: Any, declared: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Yield each place at which two settings differ, with both values; None for a missing value.
 
     Examples
@@ -84,8 +84,8 @@ def differences(held: Any, wanted: Any, place: str = "") -> Iterator[tuple[str, 
     >>> list(differences({"load": {"threads": 1}}, {"load": {"threads": 2}}))
     [('load.threads', 1, 2)]
     """
-    if isinstance(held, dict) and isinstance(wanted, dict):
-        for key in dict.fromkeys((*held, *wanted)):
-            yield from differences(held.get(key), wanted.get(key), f"{place}.{key}".removeprefix("."))
-    elif held != wanted:
-        yield place, held, wanted
+    if isinstance(held, dict) and isinstance(declared, dict):
+        for key in dict.fromkeys((*held, *declared)):
+            yield from differences(held.get(key), declared.get(key), f"{place}.{key}".removeprefix("."))
+    elif held != declared:
+        yield place, held, declared

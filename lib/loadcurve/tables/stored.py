@@ -110,8 +110,8 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
 
 def _known(names: Iterable[str]) -> dict[str, dict[str, str]]:
     """Return the notes on the declared table that has most of some columns."""
-    asked = set(names)
-    return _notes(max(SCHEMAS, key=lambda table: len(SCHEMAS[table].columns.keys() & asked)))[0]
+    requested = set(names)
+    return _notes(max(SCHEMAS, key=lambda table: len(SCHEMAS[table].columns.keys() & requested)))[0]
 
 
 def _described(frame: pd.DataFrame, notes: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def test_b_against_a_is_one_over_a_against_b(a, b):
 def test_three_runs_have_no_interval_of_95():
     found = find_rank_ratio([4, 5, 6], [1, 2, 3])
     assert math.isnan(found.lo)
-    assert found.warnings == ("3 runs of A and 3 of B: no rank interval is surer than 90 %",)
+    assert found.warnings == ("3 runs of A and 3 of B: no rank interval has more than 90 % confidence",)
     assert find_rank_ratio([4, 5, 6], [1, 2, 3], 0.9).lo == pytest.approx(4 / 3)
     assert find_rank_ratio([4], [1, 2, 3]).warnings == ("1 run of A: nothing can be concluded about repeats",)
 

@@ -3,7 +3,8 @@
 Seen: conntrack of Debian 12 (samples of the tests); 1.4.4 to 1.4.8 in public repositories.  Read but not seen as real
 output: ``-o extended``, ``-E``, /proc/net/nf_conntrack.
 
-What prints them (libnetfilter_conntrack, ``src/conntrack/snprintf_default.c``; conntrack-tools, ``src/conntrack.c``):
+Sources of the format (libnetfilter_conntrack, ``src/conntrack/snprintf_default.c``; conntrack-tools,
+``src/conntrack.c``):
 
 - ``tcp      6 431999 ESTABLISHED src=… dst=… sport=… dport=… [packets=… bytes=…] [UNREPLIED] src=… …``: the first four
   are what the client sent (its address, the one it spoke to), the second four what answers look like before they are
@@ -92,7 +93,7 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
             listed = 0
             continue
         if number == len(lines) and not _FLAG.fullmatch(line.split()[-1]) and (_HEAD.match(line) or "=" in line):
-            warnings.append(f"line {number}: the text ends inside this line; what may be cut is left out")
+            warnings.append(f"line {number}: the text ends inside this line; the part that may be cut is left out")
             line = line[: -len(line.split()[-1])].rstrip()
             if not (_CPU.fullmatch(line) or len(re.findall(r"(?:src|dst|dport|code)=\S", line)) >= 6):
                 continue
@@ -142,16 +143,16 @@ def _flow(head: re.Match[str], line: str, number: int, time: object) -> tuple:
             if pair[1] in _NUMBERS and not _NUMBER.fullmatch(value):
                 raise ParseError(number, f"a number for {pair[1]}", value)
             others.append(token)
-    there, back = sides
-    if "dst" not in there or (back and "dst" not in back):
+    original, translated = sides
+    if "dst" not in original or (translated and "dst" not in translated):
         raise ParseError(number, "src and dst", line)
-    client = (there["src"], there.get("sport"))
-    reply = (back.get("dst"), back.get("dport"))
+    client = (original["src"], original.get("sport"))
+    reply = (translated.get("dst"), translated.get("dport"))
     if head["epoch"]:
         time = pd.Timestamp(head["epoch"].split(".")[0] and float(head["epoch"]), unit="s").to_datetime64()
     return (
         time, "conntrack", head["protocol"].upper(), head["state"], float(head["expires"] or "nan"), *client,
-        there["dst"], there.get("dport"), back.get("src"), back.get("sport"),
+        original["dst"], original.get("dport"), translated.get("src"), translated.get("sport"),
         *(reply if reply != client else (None, None)), " ".join(others) or None,
     )  # fmt: skip
 

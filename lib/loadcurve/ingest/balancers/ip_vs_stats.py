@@ -2,7 +2,7 @@
 
 Seen: Linux 6.18 (samples of the tests).
 
-What the kernel prints (Linux, ``net/netfilter/ipvs/ip_vs_ctl.c``, ``ip_vs_stats_show``, ``ip_vs_stats_percpu_show``):
+Output of the kernel (Linux, ``net/netfilter/ipvs/ip_vs_ctl.c``, ``ip_vs_stats_show``, ``ip_vs_stats_percpu_show``):
 every number in hexadecimal, the processor's number too; ``~`` is the sum over the processors.  Totals are since the
 counters were zeroed; rates are estimates over the last seconds.
 """

@@ -1,9 +1,9 @@
 """iptables: counters of the rules (``iptables -L -v``, ``iptables-save -c``) into `counters` and `balancer`.
 
 Seen: iptables of Debian 12, chains without rules (sample; ``iptables -t nat -L -v -n``); lists with rules, old and new,
-in public repositories, which mostly do not tell the version.
+in public repositories, most without their version.
 
-What prints them (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_num``; ``iptables-save.c``):
+Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_num``; ``iptables-save.c``):
 
 - Over 99999 a number is *rounded* to thousands and written with ``K``, over 9999K to ``M``, then ``G``, ``T``: steps of
   1000, half up; ``-x`` prints all digits, ``iptables-save -c`` always does: ``[packets:bytes]`` before each rule.

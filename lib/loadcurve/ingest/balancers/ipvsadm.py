@@ -10,7 +10,7 @@ in `ipvsadm_fields` (cut names), `lists` (cut numbers), `ipvsadm_connections` an
 
 - Counters are since the service was added or zeroed (``-Z``); those of a server that was removed stay in the service's.
 - Rates are the kernel's estimates over the last seconds (``net/netfilter/ipvs/ip_vs_est.c``), bytes, not bits.
-- ``OutPkts`` and ``OutBytes`` are 0 under direct routing and tunnelling: the answers do not pass the balancer.
+- ``OutPkts`` and ``OutBytes`` are 0 under direct routing and tunnelling: the responses do not pass the balancer.
 - ``ActiveConn`` counts ESTABLISHED, ``InActConn`` every other state; for UDP all are inactive.
 - `persistent N` in /proc/net/ip_vs is in ticks of the kernel, in ipvsadm in seconds; both stay in `flags` as printed.
 """
@@ -53,7 +53,7 @@ _PROMPT = re.compile(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 
 
 def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
-    """Tables of what ipvsadm or the kernel lists of virtual services, their servers and their connections.
+    """Return tables of the virtual services, servers and connections that ipvsadm or the kernel lists.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
 
 
 class _Reader:
-    """Reads the lines; a method for each kind of line."""
+    """Reader of a text, with one method for each kind of line."""
 
     def __init__(self, text: str, timezone: str) -> None:
         self.lines = text.split("\n")
@@ -124,7 +124,7 @@ class _Reader:
             self.listing.last = 0
         elif raw[-1] not in " \t" and (kind is None or kind.lastgroup in _ROWS):
             self.lines[-1] = raw[: -len(raw.split()[-1])]
-            self.cut = f"line {len(self.lines)}: the text ends inside this line; what may be cut is left out"
+            self.cut = f"line {len(self.lines)}: the text ends inside this line; the word that may be cut is left out"
 
     def parsed(self) -> Parsed:
         readers = {
@@ -160,7 +160,7 @@ class _Reader:
                 row["time"], timed = pd.Timestamp(row["time"], tz="UTC"), True
         again = len(self.headings) - len(set(self.headings))
         if again and not timed and "time" not in getattr(found["flows"], "columns", ()):
-            self.warnings.append(f"{again + 1} lists of one kind follow each other without a time")
+            self.warnings.append(f"{again + 1} lists of one kind follow each other without a time between them")
         rows = self.listing.rows
         kernels = rows[0]["tool"] == "proc" if rows else self.listing.hexadecimal or self.mode == "kernels"
         tables = {name: table for name, table in found.items() if name in self.tables}

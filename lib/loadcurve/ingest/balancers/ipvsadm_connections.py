@@ -1,6 +1,6 @@
 """Rows of the table `flows` from the connections of ipvsadm, of DPVS and of /proc/net/ip_vs_conn.
 
-What prints them:
+Sources of the format:
 
 - ipvsadm 1.31, ``print_conn``: the time left as minutes and seconds, ``179:53``; it reads /proc/net/ip_vs_conn by
   position, so where that file has further columns (FullNat patches) the state it prints is an address.
@@ -39,7 +39,7 @@ _KERNEL = {
 KERNELS_ROW = re.compile(
     r"(?:TCP|UDP|SCTP)(?:\s+(?:[0-9A-F]{8}|(?:[0-9a-f]{4}:){7}[0-9a-f]{4})\s+[0-9A-F]{4}){3}\s+[A-Z_]+\s+[0-9]{1,9}(?:\s.*)?"
 )
-"""A row of /proc/net/ip_vs_conn, which needs no heading to be known."""
+"""A row of /proc/net/ip_vs_conn, recognised without its heading."""
 KERNELS_HEADING = "Pro FromIP FPrt ToIP TPrt DestIP DPrt State Expires PEName PEData"
 _HEADINGS = (
     ("pro", "expire", "state", "source", "virtual", "destination"),
@@ -48,7 +48,7 @@ _HEADINGS = (
 
 
 def check_heading(line: str, number: int) -> None:
-    """Refuse a heading of ``ipvsadm -Lcn`` under which the columns of the rows mean something else.
+    """Raise where a heading of ``ipvsadm -Lcn`` names other columns than the rows have.
 
     Raises
     ------
@@ -87,7 +87,9 @@ class Flows:
         server = (None, None) if match["server"] is None else split_endpoint(match["server"], number, [], cut=False)
         reply: tuple = (None, None)
         if _HEX.fullmatch(state):
-            self._warnings.append(f"line {number}: ipvsadm took an address for the state {state}; its time is a port")
+            self._warnings.append(
+                f"line {number}: ipvsadm printed a port as the time and an address as the state {state}"
+            )
             state, expires, server, reply = None, None, (None, None), server
         self.rows.append(
             (self.time, "ipvsadm", match["protocol"].upper(), state, expires, *ends, *server, *reply, match["other"])

@@ -1,6 +1,6 @@
 """Addresses with ports in the lists of ipvsadm and of /proc/net/ip_vs*.
 
-What prints them (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs``):
+Sources of the format (ipvsadm 1.31, ``ipvsadm.c``; Linux, ``net/netfilter/ipvs``):
 
 - ``print_service_entry``: a name is cut to 28 characters, port included; an IPv6 address is not.
 - ``print_largenum``: from 100 million on a number is *cut* to ``K``, from 1 billion on to ``M``, from 100 billion on to
@@ -19,7 +19,7 @@ _HEX_PLACE = re.compile(r"([0-9A-F]{8}|\[(?:[0-9a-f]{4}:){7}[0-9a-f]{4}\]):([0-9
 
 
 def is_hexadecimal(token: str) -> bool:
-    """Whether an address with its port can be as the kernel prints it.
+    """Whether an address with its port is in the kernel's form.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def is_hexadecimal(token: str) -> bool:
 
 
 def is_kernels(token: str) -> bool:
-    """Whether only the kernel prints such an address: ipvsadm leaves zeros in front of an IPv6 group out.
+    """Whether only the kernel prints such an address: ipvsadm omits leading zeros of an IPv6 group.
 
     Examples
     --------
@@ -76,12 +76,12 @@ def hex_port(token: str, line: int) -> str:
 def split_endpoint(
     token: str, line: int, warnings: list[str], cut: bool = True, hexadecimal: bool = False
 ) -> tuple[str | None, str | None]:
-    """Return address and port of ``address:port``; None for what is missing there.
+    """Return address and port of ``address:port``; None for a missing part.
 
     Parameters
     ----------
     token : str
-        As ipvsadm prints it, with numbers or names, or as the kernel does.
+        Address and port with numbers or names, as ipvsadm prints them, or in the kernel's form.
     line : int
         Its number.
     warnings : list of str

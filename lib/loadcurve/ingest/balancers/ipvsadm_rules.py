@@ -1,6 +1,6 @@
 """Settings that ipvsadm prints: rules that restore them, time limits, daemons, local addresses of DPVS.
 
-What prints them (ipvsadm 1.31, ``print_service_entry`` with FMT_RULE, ``list_timeout``, ``list_daemon``):
+Sources of the format (ipvsadm 1.31, ``print_service_entry`` with FMT_RULE, ``list_timeout``, ``list_daemon``):
 ``-A -t 198.18.0.9:80 -s rr -p 60``, ``-a -t 198.18.0.9:80 -r 198.18.0.3:80 -m -w 1``;
 ``Timeout (tcp tcpfin udp): 900 120 300``, in seconds; ``master sync daemon (mcast=eth0, syncid=1, maxlen=1472, …)``.
 """
@@ -33,7 +33,7 @@ def rule_row(line: str, number: int, services: dict[tuple[str, str], dict]) -> d
     line : str
         ``-A …`` for a service, ``-a …`` for a server.
     number : int
-        Its number.
+        Number of the line.
     services : dict
         Services read so far by protocol and name; gets the one of this line.
 

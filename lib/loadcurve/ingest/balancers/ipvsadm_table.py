@@ -1,4 +1,4 @@
-"""Rows of the table `balancer` from what ipvsadm and /proc/net/ip_vs list: services, and the servers behind each."""
+"""Rows of the table `balancer` from what ipvsadm and /proc/net/ip_vs list: services and their servers."""
 
 import re
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _FLAG_WITHOUT_NUMBER = re.compile(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+
 
 @dataclass
 class Listing:
-    """What has been read so far, and the list that is being read."""
+    """Rows read so far, and the state of the list that is being read."""
 
     rows: list[dict] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Listing:
         self.service = None
 
     def close(self) -> None:
-        """End a service: its servers can hardly have taken more connections than it."""
+        """End a service, and warn where its servers together have more connections than the service."""
         if self.service is not None and (total := self.service.get("connections")) is not None:
             behind = sum(server.get("connections") or 0 for server in self.servers)
             if behind > total * 1.01 + 10 and not self.service.get("rounded"):

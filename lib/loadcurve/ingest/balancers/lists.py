@@ -1,4 +1,4 @@
-"""What the lists of balancers and of connection tracking share: times, noise, connections, packets and bytes."""
+"""Functions for lists of balancers and of connection tracking: times, noise, connections, packets and bytes."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.da
     try:
         return instant(line, number, timezone, warnings)
     except ParseError:
-        warnings.append(f"line {number}: not a time, so what follows has none: {line[:60]!r}")
+        warnings.append(f"line {number}: not a time, so the following rows have no time: {line[:60]!r}")
         return np.datetime64("NaT", "us")
 
 

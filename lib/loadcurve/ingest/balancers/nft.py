@@ -2,7 +2,7 @@
 
 Seen: nftables 1.0.6 on Debian 12 (samples of the tests); rulesets without a version in public repositories.
 
-What nft prints (nftables, ``src/statement.c``, ``src/rule.c``, ``src/json.c``): exact numbers.  Only rules with
+Output of nft (nftables, ``src/statement.c``, ``src/rule.c``, ``src/json.c``): exact numbers.  Only rules with
 ``counter`` are counted.  In a chain of type nat a rule sees the first packet of each connection only, so its packets
 are connections: a rule with ``dnat to`` becomes a row of `balancer` with them as `connections`, a ``server`` where it
 names one, a ``service`` where a map chooses among several.
@@ -172,7 +172,7 @@ def _parsed(counters: list[dict], balancer: list[dict], warnings: list[str], ver
 
 
 def _item(line: str, hit: re.Match, counters: int) -> str:
-    """The rule around a counter; of several counters in a line (elements of a set), the text before each."""
+    """Text of the rule that has a counter; for several counters in a line (elements of a set), the text before each."""
     if counters == 1:
         return " ".join(f"{line[: hit.start()]} {line[hit.end() :]}".split())
     return re.split(r"[{,=]", line[: hit.start()])[-1].strip()

@@ -3,7 +3,7 @@
 Seen: ethtool 6.1 on Debian 12 with veth (``ethtool -S eth0``), drivers such as ixgbe, i40e, ice, mlx5, bnx2x, bnxt,
 virtio_net, ena, vmxnet3 in public repositories.
 
-What ethtool itself does (``ethtool.c``, ``do_gstats``): ``NIC statistics:`` and a line for each number of the driver,
+Output of ethtool (``ethtool.c``, ``do_gstats``): ``NIC statistics:`` and a line for each number of the driver,
 with the driver's own name; two drivers mean different things by one name.  vmxnet3 gives headings among them (``Tx
 Queue#: 0``), which precede the names below them.  The interface is not printed: it is known only if the text
 contains the command.

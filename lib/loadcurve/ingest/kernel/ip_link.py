@@ -3,7 +3,7 @@
 Seen: iproute2 6.1 on Debian 12 (``ip -s link``, ``ip -s -j link``), versions from 2.6 on in public repositories, also
 ``ip -s addr``, ``-s -s``, ``-d`` and ``-h``.
 
-What ip itself does (iproute2, ``ip/ipaddress.c``, ``print_link_stats64``): a line with the names, a line with the
+Output of ip (iproute2, ``ip/ipaddress.c``, ``print_link_stats64``): a line with the names, a line with the
 numbers, since the interface was made.  The names differ by version (``overrun``, later ``missed``; ``collsns`` is
 collisions); a counter's name here has the heading in front: ``RX packets``, ``RX errors length``.  ``-h`` cuts numbers
 to k, M, G, T in steps of 1000 (with ``-iec``: Ki, Mi in steps of 1024) with three digits; each such line is a warning.
@@ -90,7 +90,9 @@ def _numbers(lines: Lines, at: int, interface: str, names: list[str]) -> list[di
         else:
             values.append(counter(token, at + 1))
     if any(_SHORT.fullmatch(token) for token in tokens):
-        lines.warn(at + 1, "numbers are cut to k, M, G or T and hold their first digits only")
+        lines.warn(
+            at + 1, "numbers are abbreviated with k, M, G or T, so only their first digits are known; run ip without -h"
+        )
     return counter_rows(lines, "ip", "link", interface, list(zip(names, values, strict=False)))
 
 

@@ -2,10 +2,10 @@
 
 Seen: net-tools 2.10 on Debian 12 (``netstat -s``), versions from 1.60 on in public repositories.
 
-What netstat itself does (net-tools, ``statistics.c``): it puts each counter of /proc/net/snmp and netstat into a
+Output of netstat (net-tools, ``statistics.c``): it puts each counter of /proc/net/snmp and netstat into a
 sentence, which differs between versions (``segments send out``, ``retransmited``) and languages, and prints a name with
 a colon for those it has no sentence for.  It leaves out most counters that are 0.  The counter's name here is the
-sentence without its number: ``total packets received``; where the number stands inside, ``N`` is in its place: ``Quick
+sentence without its number: ``total packets received``; a number inside the sentence becomes ``N``: ``Quick
 ack mode was activated N times``.  Two histograms of ICMP have a heading, which precedes their names.
 """
 
@@ -24,7 +24,7 @@ _LONGEST = 200  # characters of the longest sentence, with room for other langua
 
 
 def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` took from it.
+    r"""Table `counters` of one or several ``netstat -s``, or of lines that ``grep`` selected from it.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 Seen: iproute2 6.1 on Debian 12 (``nstat -az``, ``nstat -az --json``), versions from 2.6 on in public repositories.
 
-What nstat itself does (iproute2, ``misc/nstat.c``):
+Output of nstat (iproute2, ``misc/nstat.c``):
 
 - It prints the names of /proc/net/snmp, netstat and snmp6 with their protocol in front: ``TcpExtListenOverflows``.
 - Without ``-a`` it prints what came since its last call of the same user, not since the start of the machine: the text

@@ -1,7 +1,7 @@
 """Counter files of Linux's /proc: interrupts, packets, protocols, sockets, memory; a text may hold several files.
 
 Seen: kernel 6.18 on Debian 12 (``cat /proc/interrupts``), kernels from 2.6 on in public repositories.  Each file has a
-reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, whose docstring says what the kernel writes there.
+reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, and the module describes the format.
 
 A collector that copies the files in a loop writes the time before each round; then every row has its `time`.
 """
@@ -84,7 +84,9 @@ def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
     }  # a list without sockets is a result
     if not tables:
         at = next((i for i, line in enumerate(lines.all) if line), 0)
-        raise ParseError(at + 1, "a whole file of /proc" if found else "a file of /proc that is read", lines.all[at])
+        raise ParseError(
+            at + 1, "a complete file of /proc" if found else "a file of /proc of a known kind", lines.all[at]
+        )
     return Parsed("proc", tables, lines.warnings)
 
 

@@ -1,6 +1,6 @@
 """/proc/interrupts and /proc/softirqs into the table `interrupts`.
 
-What the kernel does (``kernel/irq/proc.c``, ``arch/*/kernel/irq.c``, ``fs/proc/softirqs.c``): a heading with the
+Output of the kernel (``kernel/irq/proc.c``, ``arch/*/kernel/irq.c``, ``fs/proc/softirqs.c``): a heading with the
 processors that are online (for softirqs: possible), a row for each interrupt with one count for each of them, then the
 controller, the trigger and the devices.  ``ERR`` and ``MIS`` are machine-wide: one number, whose `cpu` is ``all``.
 Counts are since the start of the machine, 32 bits wide in most kernels, so they can start again at 0.

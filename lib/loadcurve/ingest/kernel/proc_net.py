@@ -1,10 +1,10 @@
 """Files of /proc/net: softnet_stat, dev, snmp, netstat, snmp6, sockstat and sockstat6.
 
-What the kernel does:
+Output of the kernel:
 
 - ``net/core/net-procfs.c``: a row of softnet_stat for each online processor, 9 (2.6), 10 (2.6.35), 11 (3.11), 13 (5.10)
   or 15 (6.4) hexadecimal words of 32 bits, so they start again at 0.  The 13th is the processor; without it `item` is
-  the place of the row, which is another number where processors are offline.
+  the position of the row, which differs from the processor number where processors are offline.
 - The same file writes dev; its second line names the columns.
 - ``net/ipv4/proc.c`` writes pairs of lines in snmp and netstat, names before values.  ``MaxConn`` -1 means no limit.
 - ``net/ipv4/proc.c``, sockstat: ``orphan`` and ``tw`` of TCP; ``mem`` is in pages, ``FRAG memory`` in bytes.  ``mem``,
@@ -49,13 +49,13 @@ def take_softnet(lines: Lines, at: int, rows: ProcRows) -> int:
         words = lines.all[at].split()
         if len(words) < 9 or (width and len(words) != width and not lines.is_open(at)):
             break
-        if bad := [word for word in words if not _HEX.fullmatch(word)]:
+        if invalid := [word for word in words if not _HEX.fullmatch(word)]:
             if lines.is_open(at):
                 lines.warn(at + 1, "the text ends inside this row, which is left out")
                 return at + 1
-            if len(bad) > 1:
+            if len(invalid) > 1:
                 break
-            raise ParseError(at + 1, "eight hexadecimal digits", bad[0])
+            raise ParseError(at + 1, "eight hexadecimal digits", invalid[0])
         if width and len(words) != width:
             lines.warn(at + 1, f"the text ends inside this row of {width} words, which is left out")
             return at + 1
@@ -100,8 +100,8 @@ def take_pairs(lines: Lines, at: int, rows: ProcRows) -> int:
     """Read one pair of lines of snmp or netstat: names, then values; return the index after it."""
     head = _PROTOCOL.fullmatch(lines.all[at])
     names = head[2].split() if head else []
-    if bad := next((name for name in names if not _NAME.fullmatch(name)), ""):
-        raise ParseError(at + 1, "names of counters", bad)
+    if invalid := next((name for name in names if not _NAME.fullmatch(name)), ""):
+        raise ParseError(at + 1, "names of counters", invalid)
     values = _PROTOCOL.fullmatch(lines.all[at + 1]) if at + 1 < len(lines) else None
     if values is None and not any(lines.all[at + 1 :]):
         lines.warn(at + 1, "the text ends before the values of these counters")

@@ -1,6 +1,6 @@
 """/proc/meminfo, /proc/stat and /proc/loadavg.
 
-What the kernel does (``fs/proc``): meminfo is in units of 1024 bytes though written ``kB``, and a line without a unit
+Output of the kernel (``fs/proc``): meminfo is in units of 1024 bytes though written ``kB``, and a line without a unit
 is a number of pages; the times of stat are in ticks of USER_HZ, 1/100 s on all but the oldest machines, and since the
 start of the machine; loadavg has the running and all tasks as ``1/123``, then the process number given last.
 """

@@ -1,6 +1,6 @@
 """/proc/net/tcp, tcp6, udp and udp6 into the table `connections`.
 
-What the kernel does (``net/ipv4/tcp_ipv4.c``, `get_tcp4_sock`): a row for each socket, numbers hexadecimal.  An
+Output of the kernel (``net/ipv4/tcp_ipv4.c``, `get_tcp4_sock`): a row for each socket, numbers hexadecimal.  An
 address is printed as the machine holds it in memory, so on x86 and ARM the bytes of each 32-bit word are reversed.  Of
 a listener the receive queue is the length of its accept queue.  ``tm->when`` is in ticks of USER_HZ, 100 a second.  The
 file is read in pieces, so the list of a busy machine can miss a socket or show it twice.

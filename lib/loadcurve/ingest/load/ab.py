@@ -3,7 +3,7 @@
 Seen: Debian's ab 2.3 (httpd 2.4.71; most samples of the tests, ``ab -n 2000 -c 10 URL``); 1.3, 2.0 and other
 revisions of 2.3 in public repositories and in the source of each.
 
-What ab itself does (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
+Output of ab (``support/ab.c`` of httpd; ``src/support/ab.c`` of 1.3):
 
 - A request is complete when its connection was closed or its response was read. If a server closes every connection
   at once, ab reports complete requests, no failures and 0 bytes.
@@ -67,23 +67,23 @@ def parse_ab(text: str) -> Parsed:
             raise error from None
         warnings += [f"line {at}: broken in parts, which were joined" for at in changed]
     if not reader.found:
-        at, line = reader.strangers[0] if reader.strangers else (1, "")
+        at, line = reader.unread[0] if reader.unread else (1, "")
         raise ParseError(at, "a report of ab", line)
     runs = [rows_of(report) for report in reader.found]
     warnings += [warning for rows in runs for warning in rows.warnings]
     tables = [{"runs": [rows.run], "phases": rows.phases, "latency": rows.latency} for rows in runs]
     numbered = with_generator_numbers(("runs", "phases", "latency"), tables)
-    return Parsed("ab", numbered, (*warnings, *_passed_over(reader.strangers)), reader.found[0].version)
+    return Parsed("ab", numbered, (*warnings, *_ignored_lines(reader.unread)), reader.found[0].version)
 
 
-def _passed_over(strangers: list[tuple[int, str]]) -> list[str]:
+def _ignored_lines(unread: list[tuple[int, str]]) -> list[str]:
     """Return one warning for each group of consecutive lines."""
     found: list[str] = []
     first = 0
-    for i, (at, line) in enumerate(strangers):
-        if i + 1 < len(strangers) and strangers[i + 1][0] == at + 1:
+    for i, (at, line) in enumerate(unread):
+        if i + 1 < len(unread) and unread[i + 1][0] == at + 1:
             continue
-        where = f"line {at}: {line[:60]!r}" if first == i else f"lines {strangers[first][0]} to {at}"
+        where = f"line {at}: {line[:60]!r}" if first == i else f"lines {unread[first][0]} to {at}"
         found.append(f"{where} not understood, ignored")
         first = i + 1
     return found

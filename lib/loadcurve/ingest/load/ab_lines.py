@@ -103,7 +103,7 @@ class Reader:
     ----------
     found : list of Report
         One for each run.
-    strangers : list of tuple of int and str
+    unread : list of tuple of int and str
         Lines, with their numbers, that belong to no run.
 
     Raises
@@ -114,13 +114,13 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         self.found: list[Report] = []
-        self.strangers: list[tuple[int, str]] = []
+        self.unread: list[tuple[int, str]] = []
         self._cursor = Cursor(text, "ab")
         for line in self._cursor:
             for part in _split(line):
                 self._cut = self._cursor.at_end and not part.endswith(_CLOSED)
                 if not self._take(part):
-                    self.strangers.append((self._cursor.number, part))
+                    self.unread.append((self._cursor.number, part))
 
     def _take(self, line: str) -> bool:
         """Whether a line is printed by ab, or is known to occur next to ab's lines."""

@@ -3,7 +3,7 @@
 Seen: Debian's ab 2.3 (the samples of the tests, ``ab -e e.csv -n 2000 URL``); 2.0 and other revisions of 2.3 in public
 repositories and in the source of each.
 
-What ab itself does (``output_results`` in ``support/ab.c`` of httpd): a header and one row for each percent from 0 to
+Output of ab (``output_results`` in ``support/ab.c`` of httpd): a header and one row for each percent from 0 to
 99 (2.0, older 2.3) or 100, in milliseconds with three decimals (2.0: as ``5.155000e+03``).  Row 0 is the
 smallest time, row 100 the largest, any other row the time with index floor(0.5 + n p / 100), counted from 0; the text
 report uses a slightly different index.  With fewer than 50 requests that index exceeds ab's array, so the last rows

@@ -3,7 +3,7 @@
 Seen: Debian's ab 2.3 (the samples of the tests, ``ab -g g.tsv -n 2000 URL``); other revisions of 2.3 in public
 repositories; 2.0 in its source.
 
-What ab itself does (``output_results`` in ``support/ab.c`` of httpd): one row for each request, sorted by ``ttime``,
+Output of ab (``output_results`` in ``support/ab.c`` of httpd): one row for each request, sorted by ``ttime``,
 not by time.  ``starttime`` is local text, ``seconds`` the same instant since 1970 in whole seconds (2.0:
 microseconds).  ``ctime``, ``dtime``, ``ttime`` and ``wait`` are the times to connect, from connected to the end, in
 total, and from the request written to the first byte.  Each is rounded to 1 ms separately, so ctime + dtime can differ

@@ -265,7 +265,7 @@ def _status(report: Report, numbers: dict, rows: Rows) -> None:
     causes = [text for text, _ in report.fatal if not text.startswith("Test aborted")]
     alone = report.total_of is not None or report.version.startswith("1.")
     reason = causes[0] if causes else report.fatal[0][0] if report.fatal and alone else ""
-    asked, done = run.get("requests_asked"), run.get("requests")
+    requested, done = run.get("requests_asked"), run.get("requests")
     if report.refusals:
         more = f" and {len(report.refusals) - 1} more such" if len(report.refusals) > 1 else ""
         warnings.append(f"line {report.refusals[0][1]}: {report.refusals[0][0]}{more}")
@@ -275,7 +275,7 @@ def _status(report: Report, numbers: dict, rows: Rows) -> None:
             run |= {"status": "failed", "reason": reason or f"Complete requests: {done}, Total transferred: 0 bytes"}
             at = report.labels["HTML transferred"][1]
             warnings.append(f"line {at}: not one byte was received; ab counts closed connections as complete")
-        elif reason and asked and done < asked:
+        elif reason and requested and done < requested:
             run |= {"status": "failed", "reason": reason}
         elif reason:
             warnings.append(f"line {report.fatal[0][1]}: {reason}")

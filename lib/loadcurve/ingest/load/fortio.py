@@ -2,7 +2,7 @@
 
 Tables: `runs`, `latency`, `histogram`.  Seen in public repositories (the tool was not run): fortio 0.6 to 1.75.
 
-What fortio itself does (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/httprunner.go``):
+Output of fortio (``periodic/periodic.go``, ``stats/stats.go``, ``fhttp/httprunner.go``):
 
 - Times are in seconds; histograms count all calls, including failed ones.  The text has five significant digits of
   the rate.

@@ -80,8 +80,8 @@ def _run(result: object, text: str) -> dict:
     codes = value_at(result, "RetCodes", text, required=False) or {}
     if not isinstance(codes, Mapping) or not all(isinstance(n, int) and 0 <= n < 1e18 for n in codes.values()):
         raise ParseError(line_of("RetCodes", text), "codes and their counts", str(codes))
-    if odd := [code for code in codes if not _CODE.fullmatch(code)]:
-        raise ParseError(line_of("RetCodes", text), "status codes or words", odd[0])
+    if unknown := [code for code in codes if not _CODE.fullmatch(code)]:
+        raise ParseError(line_of("RetCodes", text), "status codes or words", unknown[0])
     run: dict = {"tool": "fortio", "status": "finished", "tool_version": _version(result), "duration_s": duration}
     for name, key in (("mean", "Avg"), ("stdev", "StdDev"), ("min", "Min"), ("max", "Max")):
         value = number_at(result, f"DurationHistogram.{key}", text, required=False)
@@ -92,11 +92,11 @@ def _run(result: object, text: str) -> dict:
     run |= {"threads": threads, "connections": threads}
     if exactly := optional_integer_at(result, "Exactly", text):
         run["requests_asked"] = exactly
-    asked = value_at(result, "RequestedQPS", text, required=False)
-    if isinstance(asked, str) and asked not in ("", "max", "-1"):
-        if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", asked):
-            raise ParseError(line_of("RequestedQPS", text), "a rate or 'max' for 'RequestedQPS'", asked)
-        run |= {"target_rate_rps": float(asked)} if float(asked) > 0 else {}
+    requested = value_at(result, "RequestedQPS", text, required=False)
+    if isinstance(requested, str) and requested not in ("", "max", "-1"):
+        if not re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", requested):
+            raise ParseError(line_of("RequestedQPS", text), "a rate or 'max' for 'RequestedQPS'", requested)
+        run |= {"target_rate_rps": float(requested)} if float(requested) > 0 else {}
     for column, key in (("received_bytes", "BytesReceived"), ("sent_bytes", "BytesSent")):
         run[column] = number_at(result, key, text, required=False)
     started = value_at(result, "StartTime", text, required=False)

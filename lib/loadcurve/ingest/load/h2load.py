@@ -3,7 +3,7 @@
 Tables: `runs`, `latency`, `phases`; `requests` of ``--log-file``.  Seen: nghttp2 1.52 of Debian 12 (samples of the
 tests: ``h2load --h1 -n 20000 -c 32 URL``, ``-D 2``); 1.1 to 1.69 in public repositories.
 
-What h2load itself does (``src/h2load.cc``, ``src/util.cc``):
+Output of h2load (``src/h2load.cc``, ``src/util.cc``):
 
 - Times are ``us`` below 1 ms, then ``ms`` and ``s`` with two decimals; they differ within a row.  Sizes are 1024-based.
 - ``req/s`` of the line ``finished in`` counts responses with any status.  In a timed run it is divided by the

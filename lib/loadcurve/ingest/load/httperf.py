@@ -3,7 +3,7 @@
 Tables: `runs`, `phases`.  Seen: httperf 0.9.1 of Debian 12 (the sample of the tests: ``httperf --server=H --rate=1000
 --num-conns=2000 --num-calls=5``); 0.8 and 0.9.0 in public repositories.
 
-What httperf itself does (``src/stat/basic.c``, ``src/stat/print_reply.c``):
+Output of httperf (``src/stat/basic.c``, ``src/stat/print_reply.c``):
 
 - Times are in milliseconds with one decimal, so fast replies show as 0.0; ``Reply rate`` is sampled every 5 s, and 0.0
   if the test was shorter.  ``Request rate`` counts requests sent, with one decimal.  The throughput is that rate
@@ -105,9 +105,9 @@ def _run(report: dict, warnings: list[str]) -> dict:
         "tool": "httperf", "status": "finished", "duration_s": duration, "requests": int(replies),
         "requests_started": int(requests), "latency_corrected": False, "latency_origin": "measured",
     }  # fmt: skip
-    asked = {name: float(value) for name, value in _OPTION.findall(report["command"]) if value.count(".") < 2}
-    if asked.get("rate"):
-        run["target_rate_rps"] = asked["rate"] * asked.get("num-calls", 1.0)
+    options = {name: float(value) for name, value in _OPTION.findall(report["command"]) if value.count(".") < 2}
+    if options.get("rate"):
+        run["target_rate_rps"] = options["rate"] * options.get("num-calls", 1.0)
     if "Reply status:" in values:
         status = [int(value) for value in values["Reply status:"]]
         run |= {f"responses_{n}xx": count for n, count in enumerate(status, 1)}

@@ -2,7 +2,7 @@
 
 Tables: `runs`, `latency`, `phases`.  Seen in public repositories (the tool was not run): k6 0.2x to 1.x.
 
-What k6 itself does (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/summary.js``):
+Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/summary.js``):
 
 - A line is a name, dots, ``:`` and values.  Times are truncated to two decimals of ns, µs, ms or s; from a
   minute on to whole seconds (``1m1s``).  Sizes are 1000-based (``kB``, ``MB``) with about two digits.  The

@@ -3,7 +3,7 @@
 Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of ``--output-format csv``.  Seen in public repositories
 (the tool was not run): oha 0.4 to 1.16 (older ones have no ``rps.min``, ``sizePerRequest``, ``firstByte``).
 
-What oha itself does (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``):
+Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``):
 
 - All times are in seconds; ``successRate`` is a ratio 0-1 of the requests that got any response (those cut off by the
   end of ``-z``, ``aborted due to deadline``, are not counted); a status of 500 is a success.

@@ -3,7 +3,7 @@
 Seen: siege 4.0.7 of Debian 12 (samples of the tests: ``siege -b -c 10 -t 2s -j URL``); 2.6 to 4.1 in public
 repositories.
 
-What siege itself does (``src/main.c``, ``src/data.c``, ``src/browser.c``):
+Output of siege (``src/main.c``, ``src/data.c``, ``src/browser.c``):
 
 - Every number has two decimals; a megabyte is 1024 * 1024 bytes.  ``Response time`` and the longest and shortest
   transaction are in seconds, in the newest versions in milliseconds, which the text shows and the JSON does not.

@@ -4,7 +4,7 @@ Tables: `runs` and `latency` of ``vegeta report``; `histogram` of ``-type=hist``
 Seen: vegeta 5 to 12 in public repositories; the tool was not run.  `vegeta_json` reads its JSON, `vegeta_requests`
 the list of hits.
 
-What vegeta itself does (``lib/metrics.go``, ``lib/reporters.go``):
+Output of vegeta (``lib/metrics.go``, ``lib/reporters.go``):
 
 - ``rate`` is hits per second of the attack, from the first hit to the last; ``throughput`` (vegeta 12 on) is
   *successes* (status 200 to 399) over attack and wait together.  Code 0 is a hit without a response.

@@ -3,7 +3,7 @@
 Seen: weighttp 0.5-git, the current state of the rewrite of 2016 (the samples of the tests,
 ``weighttp -n 20000 -c 32 -t 1 URL``); 0.3 and 0.4 in public repositories and in the source of each.
 
-What weighttp itself does (``src/weighttp.c``, ``src/client.c``):
+Output of weighttp (``src/weighttp.c``, ``src/client.c``):
 
 - ``done`` or ``retired`` counts every request that ended, also with a refused connection; ``req/s`` is that count
   divided by the time, truncated to a whole number; ``kbyte/s`` is in kB of 1024 bytes, also truncated.

@@ -83,10 +83,10 @@ def _take_document(run: Run, document: object, part: str, cursor: Cursor) -> Non
         cursor.warn(f"keys of weighttp not known, left out: {' '.join(unknown)[:200]}")
     counts = {name: _counts(document, name, keys, part) for name, keys in _KEYS.items()}
     run.duration = number_at(document, "secs_elapsed", part)
-    asked = optional_integer_at(document, "request_counts.total", part)
+    requested = optional_integer_at(document, "request_counts.total", part)
     run.result = {
         "finished": (integer_at(document, "reqs_per_sec", part), integer_at(document, "kBps_per_sec", part)),
-        "requests": (-1 if asked is None else asked, *counts["request_counts"], *counts["response_counts"]),
+        "requests": (-1 if requested is None else requested, *counts["request_counts"], *counts["response_counts"]),
         "status": counts["status_codes"],
         "traffic": counts["traffic"],
     }

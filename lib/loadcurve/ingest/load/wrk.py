@@ -3,7 +3,7 @@
 Seen: Debian's wrk 4.1.0 and wrk2 (the samples of the tests: ``wrk -t2 -c64 -d2s --latency URL``,
 ``wrk2 -t1 -c32 -d12s -R2000 --latency URL``); wrk 1.x to 4.2, wrk2 and DeathStarBench's wrk2 in public repositories.
 
-What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``; for its numbers and units see `wrk_numbers`):
+Output of wrk (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``; for its numbers and units see `wrk_numbers`):
 
 - ``Requests/sec`` and ``Transfer/sec`` are the printed totals divided by the *measured* time of the line
   ``N requests in T`` (the heading shows the rounded option).  A response of any status counts as a request; one with a

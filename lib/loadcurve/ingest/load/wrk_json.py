@@ -3,7 +3,7 @@
 Seen: Debian's wrk 4.1.0 with ``wrk -t2 -c8 -d1s --latency -s reporter.lua URL -- FILE CONNECTIONS``
 (``lab/generators/reporter.lua``).
 
-What wrk itself does (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
+Output of wrk (wrk 4.1.0, ``src/wrk.c``, ``src/stats.c``):
 
 - A response time is the difference of two instants truncated to whole microseconds, so the counter of v holds times
   above v - 1 and below v + 1.  Times beyond ``--timeout`` are in no counter; ``errors.timeout`` counts them.
@@ -32,7 +32,7 @@ from loadcurve.ingest.load.wrk_numbers import PLAIN, SIZE, TIME
 from loadcurve.ingest.parsed import Parsed, Tables
 
 _MOST = 2**53  # Lua's numbers are exact up to here
-_NEXT_UNIT = 0.85  # of it; from there on wrk prints in that unit (src/units.c)
+_NEXT_UNIT = 0.85  # of it; from this share on wrk prints in that unit (src/units.c)
 _HALF = 0.005 * (1 + 1e-6)  # of the last decimal; a value halfway between two decimals can round either way
 _SCALES = (("_rps", PLAIN), ("_bytes", SIZE), ("_bytes_per_s", SIZE), ("_s", TIME))
 _FROM_TEXT = ("generator", "tool", "status", "started_at", "url")
@@ -159,8 +159,8 @@ def _measured(counters: np.ndarray, row: dict) -> np.ndarray | None:
     if rounds:
         interval = round(row["duration_s"] * 1e6) // rounds  # E
         at = np.searchsorted(value, value + interval)
-        there = np.minimum(at, value.size - 1)
-        later = np.where((at < value.size) & (value[there] == value + interval), count[there], 0) if value.size else 0
+        index = np.minimum(at, value.size - 1)
+        later = np.where((at < value.size) & (value[index] == value + interval), count[index], 0) if value.size else 0
         count = count - np.where(value > interval, later, 0)  # c(v) - c(v + E)
     late = row["errors_timeout"]
     if (count < 0).any() or count.sum() != row["requests"] - late:
@@ -191,9 +191,9 @@ def join_reporter(text: Parsed, report: Parsed) -> tuple[Parsed, Parsed]:
         two contradict each other, the first is unchanged, and the second has only a warning with both numbers.
     """
     printed, counted = text.tables["runs"], report.tables["runs"]
-    if odd := _contradictions(text, report):
-        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
-        warning = f"not of the run that the text reports, and left out: {odd[0]}{more}"
+    if contradictions := _contradictions(text, report):
+        more = f" (and {len(contradictions) - 1} more)" if len(contradictions) > 1 else ""
+        warning = f"not of the run that the text reports, and left out: {contradictions[0]}{more}"
         return text, Parsed(report.tool, {}, (warning,))
     better = {name: [value] for name, value in counted.iloc[0].items() if name not in _FROM_TEXT and pd.notna(value)}
     times = {name: table for name, table in report.tables.items() if name != "runs" and len(table)}
@@ -212,9 +212,9 @@ def _contradictions(text: Parsed, report: Parsed) -> list[str]:
     for quantile, latency_s in _quantiles(text).items():
         pairs[f"the {quantile:g} quantile of latency_s"] = latency_s, exact.get(quantile, math.nan)
     return [
-        f"{name} is {_shown(here)} here, {_shown(there)} in the text"
-        for name, (there, here) in pairs.items()
-        if pd.notna(here) and pd.notna(there) and not _agree(name, there, here)
+        f"{name} is {_shown(here)} here, {_shown(value)} in the text"
+        for name, (value, here) in pairs.items()
+        if pd.notna(here) and pd.notna(value) and not _agree(name, value, here)
     ]
 
 

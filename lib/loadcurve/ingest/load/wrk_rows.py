@@ -140,8 +140,8 @@ def _check_rates(report: Report, row: dict, warnings: list[str]) -> None:
     if "requests" in facts:
         duration, size = report.total
         for name, rate, total in (("requests", report.throughput, ""), ("received_bytes", report.transfer, size)):
-            if rate[0] and (odd := _contradiction(report, name, rate, duration, total)):
-                warnings.append(odd)
+            if rate[0] and (contradiction := _contradiction(report, name, rate, duration, total)):
+                warnings.append(contradiction)
         if "throughput_rps" in facts and "errors_status" in row:
             requests = facts["requests"]
             good = (requests - row["errors_status"]) / requests if requests else 0.0

@@ -24,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAT = np.datetime64("NaT", "us")
 
 
-class OddLines:
+class UnreadLines:
     """Lines that are left out: the first ones by number, the others counted."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class OddLines:
         """Note a line that does not fit, unless it is certainly noise."""
         line = line.strip()
         if not (is_noise(line[:_LOOKED_AT]) or _SESSION.fullmatch(line[:_LOOKED_AT])):
-            self.say(f"line {number}: not in the format of the log, so left out: {line[:60]!r}")
+            self.warn(f"line {number}: not in the format of the log, so left out: {line[:60]!r}")
 
-    def say(self, sentence: str) -> None:
+    def warn(self, sentence: str) -> None:
         """Add a warning, or only count it where there are enough."""
         if len(self._named) < _NAMED_ODD:
             self._named.append(sentence)
@@ -56,12 +56,12 @@ class Parts:
         self._parts: list[tuple[np.ndarray, dict[str, np.ndarray]]] = []
         self.rows = 0
 
-    def add(self, columns: dict[str, np.ndarray], numbers: Sequence[int], odd: OddLines) -> None:
+    def add(self, columns: dict[str, np.ndarray], numbers: Sequence[int], unread_lines: UnreadLines) -> None:
         """Add the columns of the lines with these numbers."""
         at = np.asarray(numbers)
         if "time" in columns and (missing := np.isnat(columns["time"])).any():
             for number in at[missing]:
-                odd.say(f"line {number}: there is no such time, so it is missing")
+                unread_lines.warn(f"line {number}: there is no such time, so it is missing")
         self._parts.append((at, columns))
         self.rows += len(at)
 

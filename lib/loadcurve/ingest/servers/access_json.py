@@ -11,7 +11,7 @@ from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
+from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
 
@@ -31,7 +31,7 @@ def parse_access_json(text: str) -> Parsed:
     Returns
     -------
     Parsed
-        A row for each line, in their order.  Lines that are odd are left out: a warning names the first ones.
+        A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def parse_access_json(text: str) -> Parsed:
     >>> parse_access_json(line).tables["requests"][["status", "latency_s"]].values.tolist()
     [[200.0, 0.003]]
     """
-    odd = OddLines()
+    unread_lines = UnreadLines()
     decoder = Decoder(**_AS_WRITTEN)
     by_layout: dict[Layout, tuple[list[tuple[str, ...]], list[int]]] = {}
     patterns: dict[Layout, list[re.Pattern[str]]] = {}
@@ -53,34 +53,34 @@ def parse_access_json(text: str) -> Parsed:
         line = line.strip().removesuffix(",")
         found = _object(line, decoder)
         for repeated in decoder.warnings(number):
-            odd.say(repeated)
+            unread_lines.warn(repeated)
         if found is None:
-            odd.note(line, number)
+            unread_lines.note(line, number)
             continue
         shape = (*found, *(clock_of(found[key]) for key in found if key in TIME_KEYS))
         layout = layouts.get(shape) or layouts.setdefault(shape, _layout(found))
         if not any(field.kind in ("status", "request") for field in layout.fields):
-            odd.note(line, number)  # an object of another program
+            unread_lines.note(line, number)  # an object of another program
             continue
         if layout not in patterns:
             patterns[layout] = [re.compile(field.pattern or r"[\s\S]*") for field in layout.fields]
         values = tuple(found.values())
         wrong = next((k for k, v, p in zip(found, values, patterns[layout], strict=True) if not p.fullmatch(v)), None)
         if wrong is not None:
-            odd.note(f"{wrong}: {found[wrong]}", number)
+            unread_lines.note(f"{wrong}: {found[wrong]}", number)
             continue
         if unread := next((f for f in layout.fields if f.name in TIME_KEYS and f.kind == "other"), None):
-            odd.say(f"line {number}: {unread.name!r} holds no time that is read")
+            unread_lines.warn(f"line {number}: {unread.name!r} holds no time that is read")
         rows, numbers = by_layout.setdefault(layout, ([], []))
         rows.append(values)
         numbers.append(number)
     parts = Parts()
     for layout, (rows, numbers) in by_layout.items():
-        parts.add(Reader(layout).read(rows), numbers, odd)
+        parts.add(Reader(layout).read(rows), numbers, unread_lines)
     if not parts.rows:
         number, line = next(((i, s) for i, s in enumerate(text.split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(number, "a line of an access log in JSON", line.strip())
-    return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, odd.warnings())
+    return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, unread_lines.warnings())
 
 
 def _object(line: str, decoder: Decoder) -> dict[str, str] | None:

@@ -174,7 +174,7 @@ def layout_of_line(line: str) -> Layout | None:
 
 
 def _with_extras(rest: str, fields: list[Field], literals: list[str]) -> Layout | None:
-    """Add the fields after the common part of a line; None where they cannot be split or a value is odd."""
+    """Add the fields after the common part of a line; None where they cannot be split or a value has another form."""
     at = 0
     while at < len(rest):
         extra = _EXTRA.match(rest, at)

@@ -19,7 +19,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.servers.access_columns import OddLines, Parts, Reader
+from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
 
 _CHUNK = 1 << 16  # characters read at once: so few that their objects are freed before Python's garbage collector runs
@@ -42,7 +42,7 @@ def parse_access_log(text: str, log_format: str = "") -> Parsed:
     Returns
     -------
     Parsed
-        A row for each line, in their order.  Lines that are odd are left out: a warning names the first ones.
+        A row for each line, in their order.  Lines in another form are left out, and a warning names the first of them.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _parse(text: str, log_format: str, tool: str) -> Parsed:
     if not log.parts.rows:
         number, line = next(((i, s) for i, s in enumerate(text[:_LONGEST].split("\n"), 1) if s.strip()), (1, ""))
         raise ParseError(number, "a line of an access log" + (" in this format" if log_format else ""), line.strip())
-    return Parsed(tool, {"requests": log.parts.table().assign(tool=tool)}, log.odd.warnings())
+    return Parsed(tool, {"requests": log.parts.table().assign(tool=tool)}, log.unread_lines.warnings())
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
@@ -101,7 +101,7 @@ class _Log:
         self._fixed = layout is not None
         self._readers: dict[Layout, Reader] = {layout: Reader(layout)} if layout else {}
         self.parts = Parts()
-        self.odd = OddLines()
+        self.unread_lines = UnreadLines()
 
     def read(self, chunk: str, number: int) -> None:
         """Read the lines of a chunk from line `number` on; the last line of the text may lack its newline."""
@@ -121,9 +121,9 @@ class _Log:
                 of_layout[0].append(values)
                 of_layout[1].append(at)
             elif whole:
-                self.odd.note(line, at)
+                self.unread_lines.note(line, at)
             elif line.strip():
-                self.odd.say(f"line {at}: the text ends inside this line, which is left out: {line[-40:]!r}")
+                self.unread_lines.warn(f"line {at}: the text ends inside this line, which is left out: {line[-40:]!r}")
         for layout, (found, numbers) in by_layout.items():
             self._add(layout, found, numbers)
 
@@ -154,7 +154,7 @@ class _Log:
         return not self._readers and layout.ends_in_literal and layout.fields[-1].name == "http_user_agent"
 
     def _add(self, layout: Layout, groups: Sequence[tuple[str, ...]], numbers: Sequence[int]) -> None:
-        self.parts.add(self._readers[layout].read(groups), numbers, self.odd)
+        self.parts.add(self._readers[layout].read(groups), numbers, self.unread_lines)
 
 
 APACHE_ACCESS = Form(

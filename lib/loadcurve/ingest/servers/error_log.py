@@ -37,8 +37,8 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
     Returns
     -------
     Parsed
-        `event` is the level (``warn``, ``error``, ``alert``), `text` the message.  Lines that are odd, such as the
-        second of a message, are left out: a warning names the first ones.
+        `event` is the level (``warn``, ``error``, ``alert``), `text` the message.  Lines in another form,
+        such as the second line of a message, are left out, and a warning names the first of them.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
     """
     zone = zone_named(timezone)
     rows: list[dict] = []
-    odd: list[str] = []
+    unread: list[str] = []
     warnings: list[str] = []
     more = 0
     *whole, last = text.split("\n")
@@ -76,18 +76,18 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
             rows.append(found | {"time": instant(local, zone, number, warnings)})
             tool = tool or found["tool"]
         elif len(line) > 400 or not is_noise(line):
-            odd += (
+            unread += (
                 [f"line {number}: not a line of an error log, so left out: {line[:60]!r}"]
-                if len(odd) < _NAMED_ODD
+                if len(unread) < _NAMED_ODD
                 else []
             )
             more += 1
     if last.strip():
-        odd.append(f"line {len(whole) + 1}: the text ends inside this line, which is left out: {last[-40:]!r}")
+        unread.append(f"line {len(whole) + 1}: the text ends inside this line, which is left out: {last[-40:]!r}")
     if not rows:
         number = next((i for i, line in enumerate([*whole, last], 1) if line.strip()), 1)
         raise ParseError(number, "a line of an error log", [*whole, last][number - 1])
-    warnings += odd + (
+    warnings += unread + (
         [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
     )
     return Parsed(tool, {"events": rows}, tuple(warnings))

@@ -3,7 +3,7 @@
 Seen: httpd 2.4.71 on Debian 12 (``curl http://server/server-status?auto``), pages of 1.3 to 2.4 in public
 repositories; lighttpd answers the same question in the same words, and is taken for Apache.
 
-What httpd itself does (``modules/generators/mod_status.c``):
+Output of httpd (``modules/generators/mod_status.c``):
 
 - ``Total kBytes`` is in units of 1024 bytes; ``Total Duration`` and ``DurationPerReq`` are in milliseconds.
 - ``ReqPerSec`` and ``BytesPerSec`` are means since the start; numbers are ``%g``, also ``.5`` and ``4.7e-05``.
@@ -128,7 +128,7 @@ def _page(page: dict[str, tuple[int, str]], lines: Lines, timezone: str) -> tupl
             if name in _COLUMNS or name in _UNITS:
                 raise ParseError(number, f"a number for {name!r}", value)
             if not name.startswith(_TEXT_BY_MODULES):
-                lines.warn(number, f"the value of {name!r} is not a number, so left out: {value[:60]!r}")
+                lines.warn(number, f"the value of {name!r} is not a number, so it is left out: {value[:60]!r}")
             continue
         amount = float(match[1])
         if not abs(amount) < _MOST:
@@ -176,7 +176,10 @@ def _time(number: int, value: str, lines: Lines, timezone: str) -> pd.Timestamp:
     zone = zone_named("UTC" if match[2] in ("UTC", "GMT") else timezone)
     time = local.replace(tzinfo=zone)
     if match[2] not in ("UTC", "GMT", time.tzname()):
-        lines.warn(number, f"{match[2]!r} is not the zone {timezone} that was named, so the time is missing")
+        lines.warn(
+            number,
+            f"{match[2]!r} is not the given zone {timezone}, so the time is missing; name the zone of the server",
+        )
         return pd.NaT
     return pd.Timestamp(time).tz_convert("UTC")
 

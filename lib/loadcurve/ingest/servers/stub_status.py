@@ -3,7 +3,7 @@
 Seen: nginx 1.22 on Debian 12 (``curl http://server/stub_status``), pages of 0.7 to 1.27 and of Tengine in public
 repositories, with and without the blanks that nginx writes at the ends of lines, indented, or on one line.
 
-What nginx itself does (``src/http/modules/ngx_http_stub_status_module.c``): five counters since its start and four
+Output of nginx (``src/http/modules/ngx_http_stub_status_module.c``): five counters since its start and four
 states now, all of the worker processes together.  ``Active connections`` counts idle ones too.  The page itself is one
 connection (writing) and one request.  Tengine adds the sum of all request times in milliseconds as a fourth number.
 """
@@ -108,14 +108,14 @@ def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
     """Raise at the first line of a page that nginx does not print; only warn where the text ends inside a page."""
     number = text.count("\n", 0, start) + 1
     rest = text[start:].split("\n", 8)[:8]
-    wanted = (
+    expected_lines = (
         ("'Active connections: N'", rf"Active connections:[ \t]*{_N}[ \t]*"),
         ("'server accepts handled requests'", r"server accepts handled requests(?: request_time)?[ \t]*"),
         ("three counters", rf"{_N}[ \t]+{_N}[ \t]+{_N}(?:[ \t]+{_N})?[ \t]*"),
         ("'Reading: N Writing: N Waiting: N'", rf"Reading:[ \t]*{_N}[ \t]*Writing:[ \t]*{_N}[ \t]*Waiting:[ \t]*{_N}"),
     )
     filled = [(number + i, line.strip(" \t#/*>;|")) for i, line in enumerate(rest) if line.strip()]
-    for i, (expected, shape) in enumerate(wanted):
+    for i, (expected, shape) in enumerate(expected_lines):
         if i >= len(filled):
             break
         if not re.fullmatch(shape, filled[i][1]):
@@ -124,7 +124,7 @@ def _refuse(text: str, start: int, lines: Lines, rows: list[dict]) -> None:
             raise ParseError(filled[i][0], expected, filled[i][1])
     if not rows:
         raise ParseError(filled[-1][0], "the rest of a page of stub_status", filled[-1][1])
-    lines.warn(number, "the page from here on is cut by the end of the text, so left out")
+    lines.warn(number, "the text ends inside the page that begins here, so the page is left out")
 
 
 NGINX_STUB_STATUS = Form(

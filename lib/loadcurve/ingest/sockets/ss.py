@@ -1,9 +1,9 @@
 """ss: lists of sockets and summaries, alone or in one text, into `connections` and `sockets`.
 
 A collector often runs ``date; ss -s; ss -tan`` in a loop; each reader is given the lines of its own and all times, so
-that both tables use one clock.  `ss_connections` and `ss_summary` describe what ss prints.
+that both tables use one clock.  `ss_connections` and `ss_summary` describe the formats.
 
-Seen: iproute2 2.6 to 6.x, as those modules say.
+Seen: iproute2 2.6 to 6.x, as those modules list.
 """
 
 import re
@@ -23,7 +23,7 @@ _LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
 
 
 def parse_ss(text: str, timezone: str = "UTC") -> Parsed:
-    """Tables `connections` and `sockets` of what ss printed, as far as the text has lists and summaries.
+    """Return the tables `connections` and `sockets` of the lists and summaries in a text of ss.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Seen: iproute2 6.1 on Debian 12 (every sample of the tests), alone and as a series with a time before each snapshot
 (`snapshots`); forms of iproute2 2.6 to 6.x in public repositories.
 
-What ss itself does (iproute2 6.1, ``misc/ss.c``):
+Output of ss (iproute2 6.1, ``misc/ss.c``):
 
 - The queues are bytes, but of a LISTEN socket connections: those that wait, and their limit.
 - The State column is left out where one state was asked for, the Netid column where one family was, the queues by -Q.
@@ -100,7 +100,7 @@ def parse_ss_connections(text: str, timezone: str = "UTC") -> Parsed:
 
 
 def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
-    """End of the last whole line, the part of the line behind it that is certainly whole, and what is left out."""
+    """Return the end of the last complete line, the complete part of the next one, and the text that is left out."""
     end = text.rfind("\n") + 1
     tail = text[end:]
     if not tail.strip() or len(tail) > _LONGEST:
@@ -120,7 +120,7 @@ def _end(text: str, warnings: list[str]) -> tuple[int, str, str]:
         kept = ""
     cut = tail[len(kept) :].strip()
     ending = (
-        f"inside a line, of which is left out: {cut[-80:]!r}"
+        f"inside a line; left out of it: {cut[-80:]!r}"
         if cut
         else "without a newline; words of its last line, which may be cut, are left out"
     )
@@ -214,12 +214,12 @@ def _check_columns(rows: ss_rows.Rows, before: int, lines: np.ndarray, journal: 
     expected = expected[np.searchsorted(counts, before + np.arange(len(rows.have)), side="right")]
     wrong = np.flatnonzero((rows.have != expected) & (rows.have >= 0))
     if len(wrong):
-        wanted = " ".join(
+        names = " ".join(
             name for i, name in enumerate(("Netid", "State", "Recv-Q Send-Q")) if expected[wrong[0]] & 1 << i
         )
         row = {name: rows.columns[name][int(wrong[0])].as_py() for name in ss_rows.COLUMNS}
         got = " ".join(str(value) for value in row.values() if value is not None)
-        raise ParseError(int(lines[wrong[0]]), f"a row with the columns {wanted or 'Local Peer'}", got)
+        raise ParseError(int(lines[wrong[0]]), f"a row with the columns {names or 'Local Peer'}", got)
 
 
 def _together(parts: list[dict[str, pa.Array]]) -> dict[str, pa.Array]:
@@ -286,6 +286,8 @@ def _warn(journal: Journal, table: pd.DataFrame) -> None:
         more = len(journal.unknown) - _NAMED
         journal.warnings.append(f"line {journal.unknown[_NAMED][0]}: not read, with {more - 1} more lines below")
     if len(table) and table["state"].isna().all():
-        journal.warnings.append("ss left out the State column: one state was asked for")
+        journal.warnings.append(
+            "ss printed no State column, because it was run with one state; the column state is empty"
+        )
     if journal.last == "time":
         journal.warnings.append(f"line {journal.time_line}: the text ends with a time and no snapshot")

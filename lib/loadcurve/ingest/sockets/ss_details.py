@@ -1,9 +1,9 @@
 """ss: the tokens that -o -e -m -i add to a socket, into columns of `connections`.
 
-What ss itself does (iproute2 6.1, ``misc/ss.c``, ``tcp_stats_print``, ``sock_details_print``): blanks stand between
+Output of ss (iproute2 6.1, ``misc/ss.c``, ``tcp_stats_print``, ``sock_details_print``): blanks separate
 the tokens; a token is a flag (``sack``), a name and a value (``rto:204``), or, for three rates, a name, a blank and a
 value (``send 62.3Mbps``); what is 0 is not printed.  Other versions have other tokens: those without a column are
-kept as they stand, in `other`.
+copied to `other` unchanged.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""ss: what each line is (a row, details, a header, a time), after joining rows and headers that mail has wrapped.
+"""ss: the kind of each line (row, details, header, time), after joining rows and headers that mail has wrapped.
 
 Details that mail wraps stay where they are: they are read from any line.
 """

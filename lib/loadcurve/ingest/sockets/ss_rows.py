@@ -3,7 +3,7 @@
 Internet sockets are read a column at a time.  The others (unix, netlink, packet, vsock, tipc, xdp), whose addresses
 have other shapes, are read one by one.
 
-What ss itself does (iproute2 6.1, ``misc/ss.c``, ``sock_state_print`` and the ``*_show_sock`` of each family): a unix
+Output of ss (iproute2 6.1, ``misc/ss.c``, ``sock_state_print`` and the ``*_show_sock`` of each family): a unix
 socket has a path, a blank and an inode on each side; a netlink socket ``protocol:program/pid`` and mostly ``*``; a
 packet socket ``protocol:interface`` and ``*``; a vsock socket ``cid:port``.  ``inet_addr_print``: the port follows the
 last colon, by number or, without -n, by its name in ``/etc/services``; IPv6 is in brackets since iproute2 4.15; an

@@ -3,7 +3,7 @@
 Seen: iproute2 6.1 on Debian 12 (every sample of the tests), alone and as a series with a time before each snapshot
 (`snapshots`); older forms in public repositories.
 
-What ss itself does (iproute2 6.1, ``misc/ss.c``, ``print_summary``):
+Output of ss (iproute2 6.1, ``misc/ss.c``, ``print_summary``):
 
 - The first number after ``TCP:`` and ``closed`` include time-wait, ``orphaned`` is machine-wide, and ``closed`` is a
   difference of counts of different scope, so that it can be negative.

@@ -1,6 +1,6 @@
 """ss: the value of one token of a socket's details into numbers, a whole column at a time.
 
-What ss itself does (iproute2 6.1, ``misc/ss.c``):
+Output of ss (iproute2 6.1, ``misc/ss.c``):
 
 - ``tcp_stats_print``: ``rto rtt ato minrtt rcv_rtt`` are milliseconds printed with ``%g`` (six digits:
   ``1.23457e+06``), ``lastsnd lastrcv lastack`` whole milliseconds, ``busy rwnd_limited sndbuf_limited`` whole
@@ -159,9 +159,9 @@ def timer(texts: pa.Array) -> list[pa.Array]:
         except ValueError:
             seconds.append(0.0)
             wrong.append(True)
-    bad = pc.fill_null(pa.array(wrong, pa.bool_()).take(encoded.indices), True)
+    invalid = pc.fill_null(pa.array(wrong, pa.bool_()).take(encoded.indices), True)
     return [
-        pc.if_else(bad, pa.scalar(None, names.type), names),
+        pc.if_else(invalid, pa.scalar(None, names.type), names),
         pa.array(seconds, pa.float64()).take(encoded.indices),
         whole(retries),
     ]

@@ -1,6 +1,6 @@
 r"""sar's heading: ``Linux <kernel> (<host>) \t<date> \t_<architecture>_\t(<n> CPU)``, in any language.
 
-What sysstat itself does (12.6, ``common.c``): the date is ``strftime("%x")``, so its order of day, month and year is
+Output of sysstat (12.6, ``common.c``): the date is ``strftime("%x")``, so its order of day, month and year is
 that of LC_TIME; with S_TIME_FORMAT=ISO it is yyyy-mm-dd.  Versions before 7 print nothing after it.
 """
 

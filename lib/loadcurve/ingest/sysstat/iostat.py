@@ -4,7 +4,7 @@ Seen: sysstat 12.6.1 on Debian 12 (``iostat``, ``-x``, ``-d``, ``-c``, ``-t``, `
 tests' samples; 5 to 12.7 in public repositories (``Blk_read/s``, ``rsec/s``, ``svctm``, ``Device:``, decimal commas,
 a device alone on its line, ``-n``).
 
-What sysstat itself does (12.6, ``iostat.c``):
+Output of sysstat (12.6, ``iostat.c``):
 
 - The first report holds averages since the machine was started unless ``-y`` was given, which the text does not show.
 - ``-t`` prints the date and the time in front of each report; without it the reports have no time.

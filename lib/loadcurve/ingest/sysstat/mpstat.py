@@ -3,7 +3,7 @@
 Seen: sysstat 12.6.1 on Debian 12 (``mpstat -P ALL 1 3``, ``mpstat -I ALL -P ALL 1 2``, in en_US) in the tests'
 samples; 5 to 12.7 in public repositories (``%user %system … intr/s`` in one row, ``NODE`` rows, ``-T``).
 
-What sysstat itself does (12.6, ``mpstat.c``): ``%usr`` excludes guests and ``%sys`` excludes interrupts; every
+Output of sysstat (12.6, ``mpstat.c``): ``%usr`` excludes guests and ``%sys`` excludes interrupts; every
 percentage refers to that processor's own interval.  A processor that is off has a row of zeros in older versions, and
 no row in newer ones.  ``-I SUM`` counts hardware interrupts, ``-I CPU`` each of them, ``-I SCPU`` softirqs.
 """

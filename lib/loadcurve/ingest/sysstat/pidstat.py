@@ -3,7 +3,7 @@
 Seen: sysstat 12.6.1 on Debian 12 (``pidstat -C nginx 1 3``, ``pidstat -h -u -r -d -w 1 2``, and with -s -t -v -R -l
 and --human) in the tests' samples; 8 to 12.7 in public repositories.
 
-What sysstat itself does (12.6, ``pidstat.c``):
+Output of sysstat (12.6, ``pidstat.c``):
 
 - Without ``-h`` each activity has its own section; the sections of an instant become one row.
 - ``%usr`` and the others are relative to one processor, so a process with threads can exceed 100; with ``-I`` ``%CPU``

@@ -3,7 +3,7 @@ r"""sadf: read what ``sadf -d`` and ``sadf -dh`` print into the same tables as t
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -d FILE -- -A``, with -h, -T, -U) in the tests' samples; 9 to 12.7 in public
 repositories.
 
-What sysstat itself does (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
+Output of sysstat (12.6, ``rndr_stats.c``, ``sadf_misc.c``):
 
 - ``-d``: a line ``# hostname;interval;timestamp;…`` with the columns before each section, and again after a restart;
   processor ``-1`` and interrupt ``-1`` are ``all`` and ``sum``.

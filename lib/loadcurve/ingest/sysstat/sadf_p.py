@@ -3,7 +3,7 @@ r"""sadf -p: read lines of one value (host, interval, time, item, column, value)
 Seen: sysstat 12.6.1 on Debian 12 (``sadf -p FILE -- -A``, ``-T``, ``-U``) in the tests' samples; 9 to 12.7 in public
 repositories.
 
-What sysstat itself does (12.6, ``rndr_stats.c``): no line names its section.  Consecutive lines of one instant and
+Output of sysstat (12.6, ``rndr_stats.c``): no line names its section.  Consecutive lines of one instant and
 one item form a section as long as one section of sar has all their columns.  Items: ``-`` for none,
 ``all``, ``cpu0``, ``sum``, ``i019`` (old) or ``19`` for an interrupt, ``ttyS0``.
 """

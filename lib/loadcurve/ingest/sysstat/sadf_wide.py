@@ -137,29 +137,29 @@ def _counts(sections: list[list[str]], cells: list[str]) -> Iterator[list[tuple[
     """Yield how often each section comes and how many cells it takes, in every way that uses all cells."""
     chosen: list[tuple[int, int]] = []
     starts = [0]
-    fruitful = [False]
+    has_rows = [False]
     open_choices = [_choices(sections[0], cells, 0)]
     dead: set[tuple[int, int]] = set()  # starts from which no assignment reaches the end
     while open_choices:
         if not open_choices[-1]:
             open_choices.pop()
-            at, led = starts.pop(), fruitful.pop()
+            at, led = starts.pop(), has_rows.pop()
             if not led:
                 dead.add((len(open_choices), at))
             if chosen:
                 chosen.pop()
-                fruitful[-1] |= led
+                has_rows[-1] |= led
             continue
         repeats, width = open_choices[-1].pop()
         at = starts[-1] + repeats * width
         if len(open_choices) == len(sections):
             if at == len(cells):
-                fruitful[-1] = True
+                has_rows[-1] = True
                 yield [*chosen, (repeats, width)]
         elif (len(open_choices), at) not in dead:
             chosen.append((repeats, width))
             starts.append(at)
-            fruitful.append(False)
+            has_rows.append(False)
             open_choices.append(_choices(sections[len(chosen)], cells, at))
 
 

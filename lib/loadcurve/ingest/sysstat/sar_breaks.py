@@ -1,6 +1,6 @@
 """Rejoin lines of sar that SIGINT or a mail program broke.
 
-What sysstat itself does (12.6, ``sar.c``): the handler of SIGINT prints a newline, also in the middle of a line.
+Output of sysstat (12.6, ``sar.c``): the handler of SIGINT prints a newline, also in the middle of a line.
 Ctrl-C reaches sar twice, from the terminal and from its sadc; the second signal often arrives during the averages.
 A line of sar begins with a time, a label or a heading, never with a space; each of its columns begins with a space.
 """

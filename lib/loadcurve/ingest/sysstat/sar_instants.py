@@ -1,6 +1,6 @@
 """Compute the instant of each line of sar from the day in the heading, the midnights since, and the zone.
 
-What sysstat itself does (12.6, ``sar.c`` and ``common.c``):
+Output of sysstat (12.6, ``sar.c`` and ``common.c``):
 
 - Only the heading has the date, so a clock that falls by half a day marks the next day.
 - Every section starts again at the heading's day, even if another section has passed midnight.
@@ -71,14 +71,14 @@ def line_times(
     used = np.zeros(len(lines), bool)
     for rows in parts:
         used[rows.lines] = True
-    odd = np.flatnonzero(dated)[doubtful]
-    odd = odd[used[odd]]
-    if len(odd):
-        local_time = np.datetime64(int(local[odd[0]]), "s").astype(object)
+    ambiguous = np.flatnonzero(dated)[doubtful]
+    ambiguous = ambiguous[used[ambiguous]]
+    if len(ambiguous):
+        local_time = np.datetime64(int(local[ambiguous[0]]), "s").astype(object)
         sentence = (
-            f"{local_time} occurs twice, or never, in {zone}; read as {times[odd[0]].astype('datetime64[s]')} UTC"
+            f"{local_time} occurs twice, or never, in {zone}; read as {times[ambiguous[0]].astype('datetime64[s]')} UTC"
         )
-        warnings.add("twice", int(odd[0]) + 1, sentence, len(odd))
+        warnings.add("twice", int(ambiguous[0]) + 1, sentence, len(ambiguous))
     names = list(dict.fromkeys(heading.host for heading in headings))
     place = np.array([-1, *(names.index(heading.host) for heading in headings)])[above]
     keys = (np.where(dated, local, above * 1e6 + passed * 86400 + seconds)).astype(np.int64) * (len(names) + 1) + place

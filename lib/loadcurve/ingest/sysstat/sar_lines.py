@@ -1,6 +1,6 @@
 """Split sar's text into lines, normalise the time that each language prints before a row, and read it.
 
-What sysstat itself does (12.6, ``sar.c``): the time is ``strftime("%X")``, so ``10:33:25 PM`` in en_US,
+Output of sysstat (12.6, ``sar.c``): the time is ``strftime("%X")``, so ``10:33:25 PM`` in en_US,
 ``22时33分25秒`` in zh_CN; ``-t`` adds nothing, but some languages have the zone in it: ``10:50:01 AM IST``.
 """
 

@@ -3,7 +3,7 @@
 Reading line by line is the reference: it reports each error with its line.  Reading in bulk returns the same numbers
 for long texts; if it finds an unusual cell, the lines are read one by one.
 
-What sysstat itself does (12.6, ``common.c``): ``cprintf_f`` prints ``%9.2f`` (``--dec=0`` none), ``cprintf_u64``
+Output of sysstat (12.6, ``common.c``): ``cprintf_f`` prints ``%9.2f`` (``--dec=0`` none), ``cprintf_u64``
 whole numbers; with ``--human`` ``cprintf_unit`` prints one decimal and a 1024-based prefix, from bytes on, and
 ``cprintf_pc`` a percent sign.
 """

@@ -1,6 +1,6 @@
 """Split sar's text into headings, header rows and the rows below each, averages, restarts and comments.
 
-What sysstat itself does (12.6, ``pr_stats.c``, ``sar.c``): ``print_hdr_line`` prints an empty line, then a header row
+Output of sysstat (12.6, ``pr_stats.c``, ``sar.c``): ``print_hdr_line`` prints an empty line, then a header row
 whose time is the start of the first interval.  Header rows repeat with the height of the terminal, and with every
 interval when several sections are printed.  ``Average:`` and ``Summary:`` are translated, ``LINUX RESTART`` and
 ``COM`` never.

@@ -1,6 +1,6 @@
 r"""Read lines of mpstat, pidstat and iostat: headings, header rows and rows, with their instants.
 
-What sysstat itself does (12.6, ``common.c``, ``mpstat.c``, ``pidstat.c``):
+Output of sysstat (12.6, ``common.c``, ``mpstat.c``, ``pidstat.c``):
 
 - ``print_gal_header``: the heading of sar, ``Linux <kernel> (<host>) \t<date> \t_<architecture>_\t(<n> CPU)``.
 - A row's time is the end of its interval; a header row's time is the end of the previous one.  Without an interval

@@ -3,7 +3,7 @@
 Seen: procps-ng 4.0.2 on Debian 12 (``vmstat [-a] [-t] [-w] [-y] [-S M] 1 5``, ``vmstat -s``) in the tests' samples;
 procps 2 and 3 (columns ``w``, without ``st`` or ``wa``; rows with a time before them) in public repositories.
 
-What vmstat itself does (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
+Output of vmstat (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
 
 - The first report holds averages since the machine was started, but its tasks and memory are those of the instant;
   ``-y`` omits it, and the text does not show that.

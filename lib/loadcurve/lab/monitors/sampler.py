@@ -24,13 +24,13 @@ _PATIENCE_S = 2.0
 
 def main() -> None:
     """Take snapshots until a signal arrives or the parent process ends."""
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
+    wake_read, wake_write = os.pipe()
+    os.set_blocking(wake_write, False)
+    signal.set_wakeup_fd(wake_write)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)  # the pipe wakes the loop
     end = select.poll()
-    end.register(woken, select.POLLIN)
+    end.register(wake_read, select.POLLIN)
     with io.FileIO(sys.argv[1]) as plan:
         series = json.load(plan)
     parent, begun = os.getppid(), time.monotonic()

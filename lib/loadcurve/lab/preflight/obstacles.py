@@ -133,8 +133,8 @@ def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[
     if isinstance(server, NginxSection) and with_role(hosts, "S"):
         named["server.nginx.process.cpus"] = server.process.cpus
     for place, cpus in named.items():
-        if lacking := sorted(set(cpus) - online):
-            listed = ", ".join(map(str, lacking))
+        if missing := sorted(set(cpus) - online):
+            listed = ", ".join(map(str, missing))
             yield f"{place}: this machine has no CPU {listed}", f"name CPUs from 0 to {max(online)}"
 
 

@@ -41,7 +41,7 @@ def reserve(folder: Path) -> None:
 def has_room(folder: Path) -> bool:
     """Whether a tool of this user could still write; called before files are removed, because that frees space.
 
-    The number of free blocks does not tell: some are reserved for root.
+    The number of free blocks is not enough to decide this, because some blocks are reserved for root.
     """
     probe = folder / _PROBE
     try:

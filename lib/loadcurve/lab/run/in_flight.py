@@ -31,9 +31,9 @@ def count_tcp(text, ports, open_too):
         its servers, or where others use the server too.  Then only connections that the client has closed and the
         server has not (CLOSE-WAIT), and those in the accept queue, count.
     """
-    wanted = {f"{port:04X}" for port in ports}
+    hex_ports = {f"{port:04X}" for port in ports}
     rows = [fields for fields in map(str.split, text.splitlines()) if len(fields) > 4]
-    rows = [fields for fields in rows if fields[1].rpartition(":")[2] in wanted]
+    rows = [fields for fields in rows if fields[1].rpartition(":")[2] in hex_ports]
     if not any(fields[3] == _LISTEN for fields in rows):
         return None
     held = {_CLOSE_WAIT, _ESTABLISHED} if open_too else {_CLOSE_WAIT}

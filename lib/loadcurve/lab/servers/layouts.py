@@ -51,9 +51,9 @@ class Layout(Section):
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if any(self._broken_types()):
             return
-        wanted = self.workers if self.letter == "D" else 1
-        if not wanted <= len(set(self.addresses)) == len(self.addresses):
-            yield ValueRuleError("addresses", f"{wanted} or more for layout {self.letter}, each once", self.addresses)
+        needed = self.workers if self.letter == "D" else 1
+        if not needed <= len(set(self.addresses)) == len(self.addresses):
+            yield ValueRuleError("addresses", f"{needed} or more for layout {self.letter}, each once", self.addresses)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:

@@ -1,7 +1,7 @@
 """A private nginx, or any program that reads its configuration, such as OpenResty and Tengine.
 
-Its files: ``NAME.conf``, ``NAME.access.log`` if the study wants one, ``NAME.work`` for temporary files and ``NAME.www``
-for the files that it sends.
+Its files: ``NAME.conf``, ``NAME.access.log`` if the study requires one, ``NAME.work`` for temporary files and
+``NAME.www`` for the files that it sends.
 """
 
 from collections.abc import Iterable, Iterator

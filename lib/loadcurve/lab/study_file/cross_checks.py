@@ -122,12 +122,12 @@ def _generators(settings: Sections) -> list[ValueRuleError]:
 
 
 def _balancer(settings: Sections) -> list[ValueRuleError]:
-    kind, there = settings.balancer.kind, "LB" in settings.topology.names
+    kind, has_balancer = settings.balancer.kind, "LB" in settings.topology.names
     if not kind:
         return []
     if BALANCERS[kind].in_kernel and settings.topology.recipe != "client_l4_servers":
         return [ValueRuleError("balancer", f"a program: {kind} needs the topology client_l4_servers", kind)]
-    if not there and settings.topology.names != ("local",):
+    if not has_balancer and settings.topology.names != ("local",):
         return [ValueRuleError("balancer", "left out: this topology has no LB", kind)]
     if settings.server.url is not None:
         return [ValueRuleError("balancer", "left out before a server that runs already", kind)]

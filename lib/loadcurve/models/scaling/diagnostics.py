@@ -200,7 +200,7 @@ def sign_runs(residuals: Array) -> tuple[int, float]:
 
 
 def _ways(runs: int, above: int, below: int) -> int:
-    k, odd = divmod(runs, 2)
-    if not odd:
+    k, remainder = divmod(runs, 2)
+    if not remainder:
         return 2 * comb(above - 1, k - 1) * comb(below - 1, k - 1)
     return comb(above - 1, k) * comb(below - 1, k - 1) + comb(above - 1, k - 1) * comb(below - 1, k)

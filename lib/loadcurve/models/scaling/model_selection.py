@@ -37,7 +37,7 @@ _MISS = 0.20
 _DECISIVE = 1e-3
 # Fewer leave the laws of two parameters without a residual.
 _MIN_POINTS = 3
-# Curves of equal probability that stand for those of the posteriors, and what is kept of them at each load: the median
+# Curves of equal probability that represent those of the posteriors, and what is kept of them at each load: the median
 # is one of 41, and a 99 % band still has ends of its own.
 _CURVES, _KEPT = 615, 41
 

@@ -99,14 +99,14 @@ def summarise_exchange(
     )
     request, response = request.ravel(), response.ravel()
     share = 1 / float(at_least_1("requests_per_connection", requests_per_connection))
-    there, back = (acknowledgements(segments(payload, wire), segments_per_ack) for payload in (response, request))
+    out, back = (acknowledgements(segments(payload, wire), segments_per_ack) for payload in (response, request))
     # No request acknowledges what the last response of a connection leaves over: a lone last segment.
     lone = share * (np.mod(segments(response, wire), segments_per_ack) == 1)
     ack, syn = wire.overhead_bytes, wire.syn_bytes
     parts = [
         _message("request", "to_server", request, wire),
         _message("response", "to_client", response, wire),
-        _empty("acknowledgement", "to_server", [(there + lone, ack)], wire),
+        _empty("acknowledgement", "to_server", [(out + lone, ack)], wire),
         _empty("acknowledgement", "to_client", [(back, ack)], wire),
         _empty("open", "to_server", [(share, syn), (share, ack)], wire),
         _empty("open", "to_client", [(share, syn)], wire),

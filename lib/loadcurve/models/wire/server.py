@@ -58,8 +58,8 @@ def server_costs_s(
 ) -> tuple[float, float, float]:
     """Times that a server spends on a request, a segment and a byte, from its rates with three sizes of response.
 
-    It inverts `server_limit_rps`: three rates give three times exactly, so that nothing is left to tell how sure they
-    are.  Take sizes of one and of two segments, and two sizes of the same number of segments.
+    It inverts `server_limit_rps`: three rates give three times exactly, so no residual shows how precise they are.
+    Take sizes of one and of two segments, and two sizes of the same number of segments.
 
     Parameters
     ----------

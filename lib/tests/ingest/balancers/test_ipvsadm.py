@@ -107,7 +107,7 @@ def test_a_series_has_a_time_for_each_snapshot():
     times = parsed.tables["balancer"]["time"]
     assert times.dt.second.tolist() == [0] * 18 + [5] * 18 and str(times.dt.tz) == "UTC"
     assert parsed.warnings == ()
-    assert parse(STATS + STATS).warnings == ("2 lists of one kind follow each other without a time",)
+    assert parse(STATS + STATS).warnings == ("2 lists of one kind follow each other without a time between them",)
 
 
 def test_the_clock_of_watch_is_local():
@@ -136,7 +136,7 @@ def test_aligned_numbers_are_whole_without_their_newline():
     assert parse(STATS.rstrip("\n")).tables["balancer"]["received_bytes"].tolist()[-1] == 4117893
     parsed = parse(LIST.rstrip())
     assert parsed.tables["balancer"]["inactive"].isna().tolist()[-1]
-    assert parsed.warnings == ("line 22: the text ends inside this line; what may be cut is left out",)
+    assert parsed.warnings == ("line 22: the text ends inside this line; the word that may be cut is left out",)
 
 
 def test_servers_with_more_connections_than_their_service_are_odd():

@@ -187,7 +187,7 @@ def test_ip_short_numbers():
     parsed = parse(LINK.replace("100        2 ", "5.87G      58.2M "))
     assert values(parsed)["RX bytes"] == pytest.approx(5.87e9)
     assert values(parsed)["RX packets"] == pytest.approx(58.2e6)
-    assert "line 4: numbers are cut" in parsed.warnings[0]
+    assert "line 4: numbers are abbreviated" in parsed.warnings[0]
     assert values(parse(LINK.replace("100        2 ", "1Ki        2 ")))["RX bytes"] == 1024
 
 

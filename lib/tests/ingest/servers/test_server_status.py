@@ -46,7 +46,7 @@ def test_a_page_in_the_servers_zone():
 
 def test_another_zone_is_not_guessed():
     parsed = parse(PAGE)
-    assert "line 5: 'CET' is not the zone UTC" in parsed.warnings[0]
+    assert "line 5: 'CET' is not the given zone UTC" in parsed.warnings[0]
     assert "time" not in parsed.tables["server"]
 
 

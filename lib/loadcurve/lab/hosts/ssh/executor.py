@@ -140,9 +140,9 @@ class RemoteExecutor:
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the host, see `hosts.facts`, with its wall clock's offset and its URL."""
-        there = self.connection.ask({"verb": "facts", "program": _FACTS})
+        found = self.connection.ask({"verb": "facts", "program": _FACTS})
         return {
-            **{name: there.get(name, "not known") for name in facts.facts()},
+            **{name: found.get(name, "not known") for name in facts.facts()},
             "ssh": self.connection.url,
             "clock_offset_s": self.offset.wall_ns / 1e9,
             "clock_offset_bound_s": self.offset.bound_ns / 1e9,

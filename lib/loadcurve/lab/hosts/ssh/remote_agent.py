@@ -35,7 +35,7 @@ def keep(job):
     """Hold a folder and do each job that arrives, until standard input ends or is silent for `silence_s` seconds."""
     for number in _ENDING:
         signal.signal(number, _end)
-    base, heard = tempfile.mkdtemp(prefix="loadcurve-"), b""
+    base, unread = tempfile.mkdtemp(prefix="loadcurve-"), b""
     lock = _share(base)
     try:
         Path(base, "ends").mkdir()
@@ -44,9 +44,9 @@ def keep(job):
             part = os.read(0, _PART)
             if not part:
                 break
-            heard += part
+            unread += part
             if b"\n" in part:
-                *lines, heard = heard.split(b"\n")
+                *lines, unread = unread.split(b"\n")
                 for line in filter(None, lines):  # an empty line only shows that the launcher is alive
                     _answer(json.loads(line))
     finally:
