@@ -31,6 +31,9 @@ class Form:
     large : bool
         Whether its parser converts whole columns at once, so that a text may be larger than others
         (`loadcurve.ingest.size`).
+    totals : tuple of str
+        Tables with totals over the rows of the text, which the parser computes or the tool prints again and again: a
+        text that is cut between two rows has smaller totals.
     before : tuple of str
         Names of the forms that lose to this one when a signature of each matches at the same place.
     """
@@ -42,6 +45,7 @@ class Form:
     commas: bool = False
     ending: Ending = NEWLINE
     large: bool = False
+    totals: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
 
     @property

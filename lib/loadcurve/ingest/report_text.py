@@ -31,7 +31,12 @@ _CLASSES = (
             re.IGNORECASE,
         ),
     ),
-    ("read", re.compile(r"reset|EOF|closed|closing|\bread\b|GOAWAY|malformed|incomplete", re.IGNORECASE)),
+    (
+        "read",
+        re.compile(
+            r"reset|EOF|clos(?:e|ed|ing)\b|\bread\b|GOAWAY|malformed|incomplete|failed to respond", re.IGNORECASE
+        ),
+    ),
     ("write", re.compile(r"broken pipe|\bwrite\b", re.IGNORECASE)),
     ("connect", re.compile(r"unavailable", re.IGNORECASE)),
 )

@@ -11,7 +11,7 @@ from loadcurve.ingest.sniff import sniff
 MAX_BYTES = 256_000_000
 """Largest text of a file by default, unpacked: a day of sar at one second has 100 MB, a report a few kilobytes."""
 LARGE = 8
-"""Factor on the largest size for forms parsed by column, which need only about twice their size (``ab -g``)."""
+"""Factor on the largest size for forms parsed by column, which need two (``ab -g``) to six times their size (JTL)."""
 _HEAD = 1 << 16  # bytes that hold the heading by which a form is recognised
 _STEP = 1 << 28  # bytes per read of a stream of unknown size
 

@@ -11,6 +11,7 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
     "histogram": load.HISTOGRAM,
     "phases": load.PHASES,
     "requests": load.REQUESTS,
+    "labels": load.LABELS,
     "cpu": host.CPU,
     "load": host.LOAD,
     "memory": host.MEMORY,

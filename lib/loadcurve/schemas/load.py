@@ -1,4 +1,4 @@
-"""Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`."""
+"""Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`, `labels`."""
 
 import pandera.pandas as pa
 
@@ -128,7 +128,10 @@ PHASES = pa.DataFrameSchema(
 REQUESTS = pa.DataFrameSchema(
     {
         **GENERATOR,
-        "tool": name("Tool that recorded the request: ab, hey, vegeta, nginx, apache."),
+        "tool": name("Tool that recorded the request: ab, hey, vegeta, jmeter, gatling, nginx, apache."),
+        "label": name(
+            "Name that the test plan gives to the request: JMeter's label, Gatling's groups and request name."
+        ),
         "time": time("Time at which the request began; in an access log, the time at which it was logged."),
         "offset_s": at_least_0("s", "Time since the generator started (hey)."),
         "latency_s": at_least_0("s", "Response time; in an access log, the server's own request time."),
@@ -136,13 +139,14 @@ REQUESTS = pa.DataFrameSchema(
         "dns_s": at_least_0("s", "Time to resolve the name."),
         "write_s": at_least_0("s", "Time to write the request."),
         "waiting_s": at_least_0("s", "Time from the end of writing the request to the first byte of the response."),
+        "first_byte_s": at_least_0("s", "Time from the start of the request, connecting included, to the first byte."),
         "read_s": at_least_0("s", "Time to read the response."),
         "processing_s": at_least_0("s", "Time from opening the connection to the end of reading the response (ab)."),
         "upstream_s": at_least_0("s", "Response time of the upstream; the sum if several were tried."),
         "status": count("Status code of the response; missing without a response."),
         "received_bytes": at_least_0("bytes", "Bytes received by the client, as far as they are recorded."),
         "sent_bytes": at_least_0("bytes", "Bytes of the request."),
-        "error": name("Error in the tool's words."),
+        "error": name("Error in the tool's words; JMeter and Gatling: of each request that they call failed."),
         "client_address": name("Client, as the server saw it."),
         "user": name("Authenticated user."),
         "method": name("Request method."),
@@ -152,5 +156,28 @@ REQUESTS = pa.DataFrameSchema(
         "user_agent": name("User-Agent header."),
         "other": name("Further variables of the log format: name=value, separated by blanks."),
     },
-    description="One row for each request: ab -g, hey -o csv, vegeta encode, access logs.",
+    description="One row for each request: ab -g, hey -o csv, vegeta, JTL of JMeter, Gatling's log, access logs.",
+)
+
+LABELS = pa.DataFrameSchema(
+    {
+        **GENERATOR,
+        "label": name("Name of the request in the test plan or script."),
+        "method": name("Request method, where the tool prints it."),
+        "requests": count("Requests of this name that ended, failed ones included."),
+        "requests_failed": count("Of these, the requests that the tool calls failed."),
+        "throughput_rps": at_least_0("rps", "Requests of this name per second, failed ones included."),
+        "received_bytes_per_s": at_least_0("bytes_per_s", "Bytes received per second."),
+        "sent_bytes_per_s": at_least_0("bytes_per_s", "Bytes sent per second."),
+        "document_bytes": at_least_0("bytes", "Mean size of a response, as the tool states it."),
+        "latency_mean_s": at_least_0("s", "Mean response time."),
+        "latency_stdev_s": at_least_0("s", "Standard deviation of the response time."),
+        "latency_min_s": at_least_0("s", "Smallest response time."),
+        "latency_median_s": at_least_0("s", "Median of the response time."),
+        "latency_p90_s": at_least_0("s", "Quantile 0.9 of the response time."),
+        "latency_p95_s": at_least_0("s", "Quantile 0.95 of the response time."),
+        "latency_p99_s": at_least_0("s", "Quantile 0.99 of the response time."),
+        "latency_max_s": at_least_0("s", "Largest response time."),
+    },
+    description="Results by name of the request (JMeter, Gatling, Locust), one row for each name.",
 )

@@ -10,7 +10,6 @@ total, and from the request written to the first byte.  Each is rounded to 1 ms 
 from ttime.
 """
 
-import io
 import re
 
 import numpy as np
@@ -19,6 +18,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -82,26 +82,8 @@ def parse_ab_requests(text: str) -> Parsed:
 
 def _quickly(text: str) -> dict[str, list[np.ndarray]]:
     """Pieces of the columns of a file without any other line; the numbers but not the text of the time are read."""
-    # ab writes ASCII, so each character is one byte.
-    source = pa.PythonFile(_Encoded(text), mode="r") if text.isascii() else pa.BufferReader(text.encode())
-    table = csv.read_csv(source, *_OPTIONS)
+    table = csv.read_csv(column_source(text), *_OPTIONS)
     return {name: [chunk.to_numpy() for chunk in table[name].chunks] for name in _NUMBERS}
-
-
-class _Encoded(io.RawIOBase):
-    """Bytes of a text, encoded one block at a time on demand: a second copy of a gigabyte takes time and memory."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the bytes of the next `size` characters, or of all that are left."""
-        start, self._at = self._at, self._at + size if size >= 0 else len(self._text)
-        return self._text[start : self._at].encode()
-
-    def readable(self) -> bool:
-        """Whether it can be read from: it can."""
-        return True
 
 
 def _slowly(text: str) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:

@@ -1,0 +1,138 @@
+"""JMeter: read what its summariser prints on the console and in jmeter.log into the table `runs`.
+
+Seen: JMeter 3.3, 4.0 and 5.6.3 (``jmeter -n -t PLAN``, the samples of the tests); 2.x to 5.x in public repositories.
+`jmeter_jtl` and `jmeter_xml` read the samples, `jmeter_json` the dashboard's statistics.
+
+What JMeter itself does (``Summariser`` and ``SummariserRunningSample``): a line ``summary +`` is of the last interval,
+``summary =`` of all samples so far.  Transaction controllers and sub-samples are not counted, failed samples are.
+``Avg``, ``Min`` and ``Max`` are whole ms; the time is cut to whole seconds, the rate has one decimal.
+"""
+
+import math
+import re
+
+import pandas as pd
+
+from loadcurve.ingest.cursor import Cursor
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import real, whole
+
+_LOG = r"(?:[0-9/-]{8,10}[ T][0-9:,.]{8,12} INFO\s+-?\s*\S+: )?"
+_SUMMARY = re.compile(
+    rf"{_LOG}(\S[^=+\n]{{0,60}}?)\s*([=+])\s+(\S+) in\s+(\S+) =\s+(\S+?)/s"
+    r" Avg:\s+(\S+) Min:\s+(\S+) Max:\s+(\S+) Err:\s+(\S+) \((\S+)%\)(.*)"
+)
+_ACTIVE = re.compile(r"\s*Active: (\S+) Started: (\S+) Finished: (\S+)")
+_LIKE = re.compile(r".* [=+]\s+\S+ in\s+\S+ =.*/s Avg:.*|.* [=+]\s+[0-9]+ in\s+[0-9:.s]{3,12} =.*")
+_START = re.compile(r"Starting (?:the|standalone|remote) test (?:on host \S+ )?@ .*\(([0-9]{13})\)")
+_END = re.compile(r"(?:Tidying up|\.\.\. end of run).*")
+_STOPPED = re.compile(r".*Notifying test listeners of end of test")  # in jmeter.log, before the last summary
+_ANNOUNCED = re.compile(
+    r"Creating summariser <.*|Created the tree successfully using .*|Waiting for possible .*|Starting remote engines"
+    r"|Remote engines have been started.*|Configuring remote engine: .*|Using local port: .*|(?:WARN|INFO|ERROR)[: ].*"
+    r"|[0-9/-]{8,10}[ T][0-9:,.]{8,12} (?:INFO|WARN|DEBUG).*|=+|-+|.*jmeter.*"
+)
+_FAILURE = re.compile(
+    r"(?:Error in NonGUIDriver|An error occurred: |Could not open |.*jmeter: (?:command )?not found).*"
+)
+_CLOCK = re.compile(r"([0-9]{1,6}):([0-5][0-9]):([0-5][0-9])|([0-9]{1,9}(?:\.[0-9]{1,3})?)s")
+_WHOLE = re.compile(r".*%\)|.*Finished: [0-9]+")
+
+
+def parse_jmeter(text: str) -> Parsed:
+    r"""Table `runs` of the lines of JMeter's summariser: the last total of each run.
+
+    Raises
+    ------
+    ParseError
+        If a line of the summariser is not of that form, or there is none.
+
+    Examples
+    --------
+    >>> line = "summary =    160 in 00:00:02 =  106.6/s Avg:    17 Min:     0 Max:   100 Err:    49 (30.63%)\n"
+    >>> parse_jmeter(line).tables["runs"][["requests", "requests_failed", "latency_mean_s"]].values.tolist()
+    [[160.0, 49.0, 0.017]]
+    """
+    cursor = Cursor(text, "jmeter")
+    runs: list[dict] = []
+    started: int | None = None
+    active = ended = stopped = last = 0
+    for line in cursor:
+        if match := cursor.match(_START):
+            started, active, ended = int(match[1]), 0, 1
+        elif match := cursor.match(_SUMMARY):
+            if cursor.warn_if_cut(_WHOLE.fullmatch(line)):
+                continue
+            row = _row(match, cursor)
+            users = re.fullmatch(_ACTIVE, match[11])
+            active = max(active, whole(users[1], cursor.number)) if users else active
+            if match[2] == "+":
+                continue
+            if ended or not runs or row["requests"] < runs[-1]["requests"]:
+                runs.append({})
+            runs[-1] = row | {"generator": len(runs) - 1} | ({"connections": active} if active else {})
+            runs[-1] |= {"started_at": pd.Timestamp(started, unit="ms", tz="UTC")} if started else {}
+            ended, last, stopped = stopped, 0 if stopped else cursor.number, 0
+        elif cursor.match(_END):
+            ended, last = 1, 0
+        elif cursor.match(_STOPPED):
+            stopped = 1
+        elif _LIKE.fullmatch(line) and not cursor.at_end:
+            cursor.fail("a line such as 'summary = 160 in 00:00:02 = 106.6/s Avg: 17 Min: 0 Max: 100 Err: 49 (30.63%)'")
+        elif cursor.warn_if_cut(not _LIKE.fullmatch(line)):
+            continue
+        elif not cursor.take_failure(_FAILURE) and not cursor.match(_ANNOUNCED):
+            cursor.skip_unknown()
+    if not runs:
+        return cursor.failed_run("a line of JMeter's summariser, such as 'summary = 160 in 00:00:02'")
+    if last:
+        cursor.warnings.append(f"line {last}: the end of the run does not follow, so more samples may have come")
+    return Parsed("jmeter", {"runs": runs}, tuple(cursor.warnings))
+
+
+def _row(match: re.Match[str], cursor: Cursor) -> dict:
+    """Row of `runs` of a line; the duration is the requests over the rate, which is finer than the printed time."""
+    number = cursor.number
+    requests, failed = whole(match[3], number), whole(match[9], number)
+    printed, rate = _seconds(match[4], cursor), real(match[5], number, "a rate")
+    mean, least, most = (_milliseconds(match[i], cursor) for i in (6, 7, 8))
+    share = real(match[10], number, "a percentage")
+    if failed > requests or (requests and abs(share - 100 * failed / requests) > 0.011):
+        cursor.fail(f"a share of {failed} of {requests} samples", match[10])
+    duration = requests / rate if rate else printed
+    if abs(duration - printed) > 1.1 + 0.06 * printed / max(rate, 0.1):
+        cursor.warn(f"{requests} samples in {match[4]} are not {match[5]}/s")
+    return {
+        "tool": "jmeter", "status": "finished", "duration_s": duration, "requests": requests, "requests_failed": failed,
+        "requests_succeeded": requests - failed, "throughput_rps": rate,
+        "goodput_rps": rate * (requests - failed) / requests if requests else 0.0,
+        "latency_mean_s": mean, "latency_min_s": least, "latency_max_s": most,
+        "latency_corrected": False, "latency_origin": "measured",
+    }  # fmt: skip
+
+
+def _seconds(token: str, cursor: Cursor) -> float:
+    match = _CLOCK.fullmatch(token)
+    if match is None:
+        cursor.fail("a time such as 00:00:02", token)
+    return float(match[4]) if match[4] else int(match[1]) * 3600.0 + int(match[2]) * 60.0 + int(match[3])
+
+
+def _milliseconds(token: str, cursor: Cursor) -> float:
+    """Seconds; JMeter prints the largest and the smallest whole number before the first sample."""
+    value = int(whole(token.removeprefix("-"), cursor.number, "a time in ms")) if len(token) < 19 else 2**63
+    return math.nan if value >= 10**15 or token.startswith("-") else value / 1000.0
+
+
+JMETER = Form(
+    "jmeter",
+    "",
+    parse_jmeter,
+    (
+        rf"{_LOG}[\w <>.-]{{1,60}}[=+]\s+[0-9]+ in\s+[0-9:.s]+ =\s+[0-9.]+/s Avg:",
+        r"Creating summariser <",
+        r"Error in NonGUIDriver ",
+    ),
+    totals=("runs",),
+)

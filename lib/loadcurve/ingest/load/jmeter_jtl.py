@@ -1,0 +1,276 @@
+"""JMeter: read a JTL of CSV into the tables `requests`, `runs`, `latency` and `labels`.
+
+Seen: JMeter 3.3, 4.0 and 5.6.3 (``jmeter -n -t PLAN -l FILE.jtl``, the samples of the tests; the delimiter and the
+time format by ``-Jjmeter.save.saveservice.default_delimiter`` and ``.timestamp_format``); 2.x to 5.x in public
+repositories.
+
+What JMeter itself does (``CSVSaveService`` and ``SampleResult``):
+
+- One row for each sample, written when it ends.  ``timeStamp`` is its start in ms since 1970 (its end if
+  ``sampleresult.timestamp.start=false``), ``elapsed`` the time to the last byte, ``Latency`` to the first byte, both
+  with the time to connect in them; ``Connect`` is that alone.  All are whole ms.
+- ``success`` is false for a status from 400 on, for a request without a response, and where an assertion failed.
+- ``bytes`` counts the headers and the body of the response, ``allThreads`` the active threads of all groups.
+- Before 3.0 the file has no header by default; the columns keep one order.
+"""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv as arrow
+
+from loadcurve.errors import ParseError
+from loadcurve.ingest.column_source import column_source
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.load.jmeter_samples import is_garbled_status, parsed_samples
+from loadcurve.ingest.load.samples import TOTALS
+from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.parsed import Parsed
+
+_NUMBERS = ("elapsed", "bytes", "sentBytes", "allThreads", "Latency", "Connect", "IdleTime", "SampleCount", "timeStamp")
+_WORDS = ("label", "responseCode", "responseMessage", "failureMessage", "threadName", "URL", "success")
+_OTHERS = ("dataType", "grpThreads", "Filename", "Encoding", "ErrorCount", "Hostname")
+_NAME = rf"\"?(?:{'|'.join((*_NUMBERS, *_WORDS, *_OTHERS))})\"?"
+_DELIMITER = r"[,;\t|^:]"
+_HEADER = re.compile(rf"[ \t]*(?=[^\n]*\belapsed\b){_NAME}({_DELIMITER})[^\n]*")
+_FIRST = ("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName")
+# Columns after `success` of a file without header, by their number; those of each version's default, or with some off.
+_TAILS = {
+    0: (),
+    1: ("bytes",),
+    2: ("bytes", "Latency"),
+    4: ("bytes", "grpThreads", "allThreads", "Latency"),
+    5: ("bytes", "grpThreads", "allThreads", "Latency", "IdleTime"),
+    6: ("failureMessage", "bytes", "grpThreads", "allThreads", "Latency", "IdleTime"),
+    8: ("failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "Latency", "IdleTime", "Connect"),
+    9: ("failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL", "Latency", "IdleTime", "Connect"),
+}
+_WHOLE = re.compile(r"[ \t]*-?[0-9]{1,18}[ \t]*")
+_INSTANT = re.compile(
+    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,6})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_PROSE = 6  # commas in a line that is no row
+_LATEST_MS = 253402300799000  # the end of the year 9999
+_BLOCK = 1 << 22  # bytes
+_HEAD = 1 << 18  # characters that hold the header and a row
+
+
+def parse_jtl(text: str, timezone: str = "UTC") -> Parsed:
+    r"""Tables `requests`, `runs`, `latency` and `labels` of a JTL of CSV.
+
+    Parameters
+    ----------
+    text : str
+        With the header in any order, or without it in JMeter's order; any delimiter.
+    timezone : str
+        IANA name of the zone of formatted time stamps.
+
+    Returns
+    -------
+    Parsed
+        `requests`: one row for each request; rows of transaction controllers and of sub-samples are left out, with a
+        warning.  `runs`: the whole file; `connections` is the largest number of active threads in it.
+
+    Raises
+    ------
+    ParseError
+        If a row is not of that form, or there is none.
+
+    Examples
+    --------
+    >>> text = "timeStamp,elapsed,label,responseCode,threadName,success,bytes,allThreads\n"
+    >>> text += "1795383533000,1500,Home,200,Users 1-1,true,166,4\n1795383533500,500,Home,503,Users 1-2,false,99,4\n"
+    >>> parse_jtl(text).tables["runs"][["requests", "requests_failed", "throughput_rps"]].values.tolist()
+    [[2.0, 1.0, 1.3333333333333333]]
+    """
+    warnings: list[str] = []
+    end = text.rfind("\n") + 1
+    if text[end:].strip():
+        warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    names, delimiter, begin, line = _heading(text, end)
+    known = {name: i for i, name in enumerate(names) if name in _NUMBERS or name in _WORDS}
+    body = text[begin:end]
+    formatted = "timeStamp" in known and _is_formatted(body, delimiter, known["timeStamp"])
+    try:
+        table = _quickly(body, len(names), known, delimiter, formatted)
+    except pa.ArrowInvalid:  # find the row, or that other lines are between the rows
+        body = _slowly(body, names, known, delimiter, formatted, line)
+        try:
+            table = _quickly(body, len(names), known, delimiter, formatted)
+        except pa.ArrowInvalid as error:
+            raise ParseError(line, "rows of a JTL", str(error)[:80]) from None
+    if not len(table):
+        raise ParseError(line, "rows of a JTL below its header", "")
+    texts = {name: _indexed(table[name]) for name in known if name in _WORDS}
+    numbers = {
+        name: _floats(table[name]) for name in known if name in _NUMBERS and not (formatted and name == "timeStamp")
+    }
+    if formatted:
+        numbers["timeStamp"] = _milliseconds(table["timeStamp"], timezone, line)
+    _check(texts, numbers, body, line)
+    codes, values = texts.pop("success", (np.zeros(len(table), "int8"), ["true"]))
+    passed = np.array([value.strip().lower() == "true" for value in values])[codes]
+    return parsed_samples(texts, numbers, passed, warnings)
+
+
+def _heading(text: str, end: int) -> tuple[tuple[str, ...], str, int, int]:
+    """Names of the columns, the delimiter, and where and on which line the rows begin."""
+    at = 0
+    for number, line in enumerate(text[: min(end, _HEAD)].split("\n"), 1):
+        if match := _HEADER.fullmatch(line):
+            return _names(line, match[1]), match[1], at + len(line) + 1, number + 1
+        if line.strip() and not is_noise(line.strip()):
+            if names := _names_without_header(line):
+                return *names, at, number
+            if line.count(",") > _PROSE:
+                raise ParseError(number, "the header or a row of a JTL", line)
+        at += len(line) + 1
+    raise ParseError(1, "the header of a JTL, which names 'elapsed'", text[:80].split("\n")[0])
+
+
+def _is_formatted(body: str, delimiter: str, column: int) -> bool:
+    """Whether the time stamp of the first row is a formatted one."""
+    first = next((row for row in csv.reader(io.StringIO(body[:_HEAD], newline=""), delimiter=delimiter) if row), [])
+    return len(first) > column and _INSTANT.fullmatch(first[column].strip()) is not None
+
+
+def _names(line: str, delimiter: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter)))
+
+
+def _names_without_header(line: str) -> tuple[tuple[str, ...], str] | None:
+    match = re.match(rf"\s*(?:[0-9]{{13}}|{_INSTANT.pattern})({_DELIMITER})[0-9]{{1,12}}\1", line)
+    if not match:
+        return None
+    tokens = next(csv.reader([line], delimiter=match[1]))
+    success = next((i for i, token in enumerate(tokens[6:8], 6) if token.strip() in ("true", "false")), None)
+    tail = _TAILS.get(len(tokens) - 1 - success) if success else None
+    if success is None or tail is None:
+        return None
+    return (*_FIRST, *(("dataType",) if success == 7 else ()), "success", *tail), match[1]
+
+
+def _quickly(body: str, width: int, known: dict[str, int], delimiter: str, formatted: bool) -> pa.Table:
+    """Read the known columns of rows without any other line between them; twice if a message spans several lines."""
+    kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in _WORDS else pa.int64() for name in known}
+    if formatted:
+        kinds["timeStamp"] = pa.string()
+    columns = [f"{i}" for i in range(width)]
+    convert = arrow.ConvertOptions(
+        include_columns=[columns[i] for i in known.values()],
+        column_types={columns[i]: kinds[name] for name, i in known.items()},
+        null_values=["", "null"],
+        strings_can_be_null=False,
+        auto_dict_encode=False,
+    )
+    read = arrow.ReadOptions(block_size=_BLOCK, column_names=columns)
+    if not body:
+        return pa.table({name: pa.array([], kinds[name]) for name in known})
+    for several in (False, True):
+        parse = arrow.ParseOptions(delimiter=delimiter, newlines_in_values=several)
+        try:
+            return arrow.read_csv(column_source(body), read, parse, convert).rename_columns(list(known))
+        except pa.ArrowInvalid:
+            if several or '"' not in body:
+                raise
+    raise AssertionError("the second pass returns or raises")
+
+
+def _slowly(
+    body: str, names: tuple[str, ...], known: dict[str, int], delimiter: str, formatted: bool, line: int
+) -> str:
+    """Return the rows without the other lines between them; raise for the first row that is none."""
+    kept = io.StringIO()
+    write = csv.writer(kept, delimiter=delimiter, lineterminator="\n").writerow
+    csv.field_size_limit(1 << 27)
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True)
+    before = 0
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return kept.getvalue()
+        except csv.Error as error:
+            raise ParseError(line + before, f"CSV of JMeter: {error}", "") from None
+        at, before = line + before, reader.line_num
+        plain = delimiter.join(row).strip()
+        if not plain or is_noise(plain) or tuple(token.strip() for token in row) == names:
+            continue
+        if len(row) != len(names):
+            raise ParseError(at, f"{len(names)} columns of a JTL", plain)
+        for name, i in known.items():
+            counted = name in _NUMBERS and not (formatted and name == "timeStamp")
+            if counted and row[i].strip() not in ("", "null") and not _WHOLE.fullmatch(row[i]):
+                raise ParseError(at, f"a whole number for {name!r}", row[i])
+        write(row)
+
+
+def _indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    whole = column.unify_dictionaries().combine_chunks()
+    chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return chunk.indices.to_numpy(zero_copy_only=False), chunk.dictionary.to_pylist()
+
+
+def _floats(column: pa.ChunkedArray) -> np.ndarray:
+    return column.to_numpy().astype(float)  # ms since 1970 and bytes are exact up to 2**53
+
+
+def _milliseconds(column: pa.ChunkedArray, timezone: str, line: int) -> np.ndarray:
+    """Formatted time stamps as ms since 1970."""
+    tokens = pd.Series(column.to_pandas()).str.strip().str.replace("/", "-").str.replace(",", ".")
+    try:
+        times = pd.to_datetime(tokens, format="ISO8601", utc=False)
+        times = (
+            times.dt.tz_localize(timezone, ambiguous=True, nonexistent="shift_forward")
+            if times.dt.tz is None
+            else times
+        )
+    except (ValueError, OverflowError, TypeError, AttributeError) as error:
+        bad = next((i for i, token in enumerate(tokens) if not _INSTANT.fullmatch(str(token))), 0)
+        raise ParseError(line + bad, "a time such as 2026/11/22 21:42:23.826", str(tokens[bad]) or str(error)) from None
+    return (
+        times.dt.tz_convert("UTC")
+        .dt.tz_localize(None)
+        .to_numpy()
+        .astype("datetime64[ms]")
+        .astype("int64")
+        .astype(float)
+    )
+
+
+def _check(texts: dict, numbers: dict[str, np.ndarray], body: str, line: int) -> None:
+    """Refuse times that are none, an elapsed time that is missing, and a success that is neither true nor false."""
+    wrong = np.isnan(numbers["elapsed"]) if "elapsed" in numbers else np.ones(1, bool)
+    said = "an elapsed time"
+    if "timeStamp" in numbers and not wrong.any():
+        times = numbers["timeStamp"]
+        wrong, said = ~((times >= 0) & (times <= _LATEST_MS)), "a time in ms since 1970"
+    if "success" in texts and not wrong.any():
+        codes, values = texts["success"]
+        wrong = np.array([value.strip().lower() not in ("true", "false") for value in values])[codes]
+        said = "true or false for 'success'"
+    if "responseCode" in texts and not wrong.any():
+        codes, values = texts["responseCode"]
+        wrong, said = np.array([is_garbled_status(value.strip()) for value in values])[codes], "a response code"
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        rows = body.split("\n", row + 1)
+        raise ParseError(line + row, said, rows[row] if row < len(rows) else "")
+
+
+JMETER_JTL = Form(
+    "jmeter",
+    "jtl",
+    parse_jtl,
+    (
+        rf"\A(?:[^,;\t|^\n]{{0,200}}\n){{0,5}}[ \t]*(?=[^\n]*\belapsed\b){_NAME}{_DELIMITER}[^\n]*\n",
+        rf"\A\s*(?:[0-9]{{13}}|{_INSTANT.pattern}){_DELIMITER}[0-9]{{1,12}}{_DELIMITER}[^\n]*{_DELIMITER}(?:true|false){_DELIMITER}",
+    ),
+    commas=True,
+    large=True,
+    totals=TOTALS,
+)
