@@ -12,7 +12,7 @@ others; they are interpolated, of the last 20,000 samples of each label (``jmete
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
-from loadcurve.ingest.json_text import line_of, load_json, number, whole
+from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at
 from loadcurve.ingest.parsed import Parsed
 
 _TIMES = {"mean": "meanResTime", "min": "minResTime", "max": "maxResTime"}
@@ -62,18 +62,18 @@ def _row(document: dict, name: str, text: str) -> tuple[dict, list[dict]]:
     document = document[""]
     at = text.find(f'"{name}"')
     part = "\n" * text.count("\n", 0, max(at, 0)) + text[max(at, 0) :]  # errors name a line of this label
-    requests, failed = whole(document, "sampleCount", part), whole(document, "errorCount", part)
-    share = number(document, "errorPct", part, required=False)
+    requests, failed = integer_at(document, "sampleCount", part), integer_at(document, "errorCount", part)
+    share = number_at(document, "errorPct", part, required=False)
     if failed > requests or (requests and abs(share - 100 * failed / requests) > 0.01):
         raise ParseError(line_of("errorPct", part), f"a share of {failed} of {requests} samples", str(share))
     row = {
         "generator": 0, "label": name, "requests": requests, "requests_failed": failed,
-        "throughput_rps": number(document, "throughput", part),
-        "received_bytes_per_s": number(document, "receivedKBytesPerSec", part, required=False) * _KIB,
-        "sent_bytes_per_s": number(document, "sentKBytesPerSec", part, required=False) * _KIB,
-        **{f"latency_{key}_s": number(document, path, part) / 1000 for key, path in _TIMES.items()},
+        "throughput_rps": number_at(document, "throughput", part),
+        "received_bytes_per_s": number_at(document, "receivedKBytesPerSec", part, required=False) * _KIB,
+        "sent_bytes_per_s": number_at(document, "sentKBytesPerSec", part, required=False) * _KIB,
+        **{f"latency_{key}_s": number_at(document, path, part) / 1000 for key, path in _TIMES.items()},
     }  # fmt: skip
-    times = {q: number(document, path, part, required=False) / 1000 for q, path in _QUANTILES.items()}
+    times = {q: number_at(document, path, part, required=False) / 1000 for q, path in _QUANTILES.items()}
     latency = [{"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in times.items()]
     return row | {f"latency_{_NAMES[q]}_s": t for q, t in times.items()}, latency
 
