@@ -23,6 +23,11 @@ CURVES = pd.concat([curve("usl", [100, 0.05, 0.002]), curve("roofline", [100, 60
 
 
 @pytest.fixture(scope="module")
+def forecasts():
+    return forecast_curves(CURVES)
+
+
+@pytest.fixture(scope="module")
 def published():
     curves = read_published("scaling_curves", "curves").rename(
         columns={"load": "connections", "throughput": "throughput_rps"}
@@ -37,8 +42,8 @@ def summary(published):
     return summarise_forecasts(forecast_curves(published)).set_index(["kind", "method"])
 
 
-def test_every_method_predicts_every_point():
-    found = forecast_curves(CURVES)
+def test_every_method_predicts_every_point(forecasts):
+    found = forecasts
     assert len(found) == (8 + len(BASELINES)) * 3 * 4
     assert found.groupby(["curve", "method"])["connections"].apply(tuple).unique().tolist() == [(12, 16, 24, 32)]
 
@@ -48,22 +53,22 @@ def test_four_levels_are_seen_at_least():
     assert found.groupby("method")["connections"].apply(tuple).unique().tolist() == [(12, 16)]
 
 
-def test_a_law_predicts_its_own():
-    found = forecast_curves(CURVES).set_index(["curve", "method"])
+def test_a_law_predicts_its_own(forecasts):
+    found = forecasts.set_index(["curve", "method"])
     for name in ("usl", "amdahl"):
         assert found.loc[(f"of {name}", name), "error_ratio"].abs().max() < 1e-4
     assert found.loc[("of roofline", "roofline"), "error_ratio"].abs().max() < 0.2  # its capacity has one point there
 
 
-def test_kinds_are_of_the_seen_levels():
-    found = forecast_curves(CURVES).groupby("curve")["kind"].first()
+def test_kinds_are_of_the_seen_levels(forecasts):
+    found = forecasts.groupby("curve")["kind"].first()
     assert found.to_dict() == {"of usl": "rising", "of roofline": "rising", "of amdahl": "rising"}
     flat = forecast_curves(curve("roofline", [100, 150]))
     assert (flat["kind"] == "plateau").all()
 
 
-def test_what_has_no_number_counts_as_infinitely_wrong():
-    found = forecast_curves(CURVES)
+def test_what_has_no_number_counts_as_infinitely_wrong(forecasts):
+    found = forecasts.copy()
     found.loc[found["method"] == PLAIN, ["error_ratio", "inside", "width", "score"]] = pd.NA
     row = summarise_forecasts(found).set_index(["kind", "method"]).loc[("all", PLAIN)]
     assert np.isinf(row["median_error_ratio"])
