@@ -69,8 +69,9 @@ def test_no_other_search_finds_less(name, seed, noise):
         outside = any(other.x[i] < 0 for i, p in enumerate(law.parameters) if name != "free_usl")
         assume(not outside and not (name == "saturating" and other.x[2] > law.bounds["sharpness"][0]))
         # With 5 degrees of freedom, 2e-4 of the sum of squares moves no parameter by more than √(5 · 2e-4) = 1/31 of
-        # its standard error.  Seed 9723159 with noise 0.109375 needs 1.03e-4.
-        assert least <= 2 * other.cost * (1 + (2e-4 if name in ("saturating", "finite_source") else 1e-6))
+        # its standard error.  Where the sharpness hardly matters, above about 40, its steps are so long that the
+        # damping they need stops the other parameters early: seed 9723159 with noise 0.109375 needs 1.03e-4.
+        assert least <= 2 * other.cost * (1 + (2e-4 if name == "saturating" else 1e-6))
 
 
 @pytest.mark.parametrize("name", TRUE)
