@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve import audit, models, plots, stats, tables
 from loadcurve.errors import LoadcurveError, ValueRuleError
@@ -132,9 +134,8 @@ def test_everything_that_takes_runs_is_looked_at():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("factor", LEVELS)
 @pytest.mark.parametrize("name", AVERAGES)
-@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "by hand"])
+@in_one_test(("factor", "recorded"), product(LEVELS, [True, False]))
 def test_an_extra_factor_is_never_averaged_over(name, factor, recorded):
     runs = runs_of(factor) if recorded else drop_repeat(runs_of(factor))
     if (factor == "variant" and name in BY_VARIANT) or (factor == "generator" and name in OF_THE_MACHINE):

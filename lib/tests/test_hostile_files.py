@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from one_test import in_one_test
 
 import loadcurve
 from loadcurve.batch import check_parameters
@@ -178,7 +179,7 @@ def cpu_s(raw: bytes) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", UNITS, ids=repr)
+@in_one_test("unit", UNITS, ids=repr)
 def test_a_text_of_nothing_else_takes_time_in_proportion(unit):
     """Four times as much text takes about four times as long; sixteen would be quadratic."""
     small, large = (unit.encode() * (n // len(unit)) for n in (500_000, 2_000_000))
@@ -227,7 +228,7 @@ def test_a_long_run_takes_time_in_proportion(name, line, before, unit, end):
     check_a_run(lines, line - 1, column, unit.encode(), end.encode())
 
 
-@pytest.mark.parametrize("tool", sorted({p.parent.name for p in CASES}))
+@in_one_test("tool", sorted({p.parent.name for p in CASES}))
 def test_a_long_run_anywhere_takes_time_in_proportion(tool):
     for case in (p for p in CASES if p.parent.name == tool):
         lines, chance = case.read_bytes().split(b"\n"), random.Random(zlib.crc32(f"{tool}/{case.name}".encode()))

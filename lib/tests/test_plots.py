@@ -11,6 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex
+from one_test import in_one_test
 
 from loadcurve import plots, publish, tables
 from loadcurve.errors import ValueRuleError
@@ -462,12 +463,6 @@ def draw(name, ax=None):
     return getattr(plots, name)(*EXAMPLES[name](), ax=ax)
 
 
-@pytest.mark.slow
-@every_plot
-def test_a_plot_with_data_is_no_empty_figure(name):
-    assert any(map(publish._shows_something, draw(name).figure.axes))
-
-
 def is_stroked(line):
     return line.get_linestyle() != "None"
 
@@ -518,7 +513,7 @@ def test_every_plot_has_an_example_and_a_test_of_its_own():
     assert [name for name in PLOTS if not any(test.startswith(f"test_{name}") for test in globals())] == []
 
 
-@every_plot
+@in_one_test("name", PLOTS)
 def test_takes_data_and_ax_and_nothing_else(name):
     *data, ax = inspect.signature(getattr(plots, name)).parameters.values()
     assert (ax.name, ax.kind, ax.default) == ("ax", inspect.Parameter.KEYWORD_ONLY, None)
@@ -542,20 +537,16 @@ def test_draws_into_the_given_axes_only(name):
 
 @pytest.mark.slow
 @every_plot
-def test_without_axes_each_call_is_a_figure(name):
-    first, second = draw(name), draw(name)
+def test_without_axes_each_call_is_a_figure_of_its_data_and_leaves_them(name):
+    data = EXAMPLES[name]()
+    before = [part.copy() if isinstance(part, pd.DataFrame) else part for part in data]
+    first, second = getattr(plots, name)(*data), getattr(plots, name)(*data)
     assert isinstance(first, Axes)
     assert first.figure is not second.figure
     assert len(plt.get_fignums()) == 2
+    assert any(map(publish._shows_something, first.figure.axes))
+    assert_no_ink(name, first)
     first.figure.canvas.draw()
-
-
-@pytest.mark.slow
-@every_plot
-def test_data_are_left_as_they_were(name):
-    data = EXAMPLES[name]()
-    before = [part.copy() if isinstance(part, pd.DataFrame) else part for part in data]
-    getattr(plots, name)(*data)
     for part, was in zip(data, before, strict=True):
         if isinstance(part, pd.DataFrame):
             pd.testing.assert_frame_equal(part, was)
@@ -893,10 +884,8 @@ def test_ink_is_no_palette_colour():
     assert INK.lower() not in {color.lower() for color in (*PALETTE, *COLOURS.values())}
 
 
-@pytest.mark.slow
-@every_plot
-def test_nothing_but_text_and_axes_has_the_ink(name):
-    ax = draw(name)
+def assert_no_ink(name, ax):
+    """Nothing but text and axes has the colour of ink."""
     drawn = [to_hex(line.get_color()) for line in ax.lines]
     drawn += [to_hex(face) for c in ax.collections for face in c.get_facecolors()]
     drawn += [to_hex(patch.get_facecolor()) for patch in ax.patches]

@@ -3,17 +3,20 @@
 import csv
 import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from one_test import in_one_test
 
 from loadcurve import read_published
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.store import studies_read
 from loadcurve.reading import read_published_raw
 
+ROOT = Path(__file__).resolve().parents[2]
 REPORTS = ("nginx_10gbe", "rt_qps_threads", "bottleneck_listeners", "scale_out_lvs", "lvs_acceptance")
 FACTS = {
     "title", "about", "author", "date", "origin", "rights", "transcribed", "setup", "said_of_the_values", "found_in",
@@ -63,16 +66,12 @@ def raw_files(root):
     return [(source, p.name) for source in REPORTS for p in sorted((published(root, source) / "raw").glob("*"))]
 
 
-def pytest_generate_tests(metafunc):
-    root = metafunc.config.rootpath.parent if metafunc.config.rootpath.name == "lib" else metafunc.config.rootpath
-    if "table" in metafunc.fixturenames:
-        metafunc.parametrize(("source", "table"), tables_of(root))
-    elif "raw" in metafunc.fixturenames:
-        metafunc.parametrize(("source", "raw"), raw_files(root))
-    elif "source" in metafunc.fixturenames:
-        metafunc.parametrize("source", REPORTS)
+each_source = in_one_test("source", REPORTS)
+each_table = in_one_test(("source", "table"), tables_of(ROOT))
+each_raw = in_one_test(("source", "raw"), raw_files(ROOT))
 
 
+@each_source
 def test_facts_of_the_source(root, source):
     facts = described(root, source)
     assert set(facts) | {"raw", "watched", "concluded"} >= FACTS <= set(facts)
@@ -84,6 +83,7 @@ def test_facts_of_the_source(root, source):
         assert set(plot) == {"section", "of", "file"} and isinstance(plot["file"], str), plot
 
 
+@each_source
 def test_claims_and_their_checks_are_in_one_table(source):
     """A claim is checked by numbers, or names what is missing and the experiment that would settle it."""
     claims = read_published(source, "claims")
@@ -93,6 +93,7 @@ def test_claims_and_their_checks_are_in_one_table(source):
     assert claims.loc[claims["check"] != "", "evidence"].str.contains(r"[{\d]").all(), "a check shows its numbers"
 
 
+@each_table
 def test_every_table_is_read_and_has_its_units(source, table):
     read = read_published(source, table)
     assert len(read)
@@ -104,9 +105,10 @@ def test_every_table_is_read_and_has_its_units(source, table):
 
 
 @pytest.mark.slow
+@each_table
 def test_a_garbled_cell_is_named_with_its_line(root, source, table, tmp_path, monkeypatch):
     folder = tmp_path / "data" / "published" / source
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
     meanings = described(root, source)["tables"][table]
     (folder / "source.yml").write_text(yaml.safe_dump({"tables": {table: meanings}}, sort_keys=False), "utf-8")
@@ -124,6 +126,7 @@ def test_a_garbled_cell_is_named_with_its_line(root, source, table, tmp_path, mo
             read_published(source, table)
 
 
+@each_source
 def test_prose_is_keyed_and_converted(source):
     prose = read_published(source, "prose")
     assert prose["name"].is_unique
@@ -136,6 +139,7 @@ def test_prose_is_keyed_and_converted(source):
             assert row.name.endswith(f"_{row.unit}"), row.name
 
 
+@each_source
 def test_a_number_of_the_text_times_what_scales_it_is_the_value(source):
     prose = read_published(source, "prose")
     for row in prose[~prose["value_as_printed"].isin(IN_WORDS) & ~prose["name"].isin(OTHERWISE)].itertuples():
@@ -144,6 +148,7 @@ def test_a_number_of_the_text_times_what_scales_it_is_the_value(source):
         assert any(np.isclose(float(number) * factor, row.value, rtol=1e-12) for factor in factors), row
 
 
+@each_table
 def test_as_printed_times_its_scale_is_the_value(source, table):
     read = read_published(source, table)
     for name in [c for c in read if c.endswith("_as_printed")]:
@@ -160,6 +165,7 @@ def quoted(source, raw):
     return outputs[outputs["raw"] == raw]
 
 
+@each_raw
 def test_a_raw_output_is_read_or_said_why_not(root, source, raw):
     studies_read.clear()
     if raw in not_read(root, source):
@@ -170,6 +176,7 @@ def test_a_raw_output_is_read_or_said_why_not(root, source, raw):
     assert studies_read == {f"published/{source}"}
 
 
+@each_raw
 def test_what_was_transcribed_stands_in_the_raw_output(root, source, raw):
     text = (published(root, source) / "raw" / raw).read_text("utf-8")
     assert text.endswith("\n") and "#" not in re.sub(r"\[[^\]]*\]#|\[#/sec\]", "", text)
@@ -179,6 +186,7 @@ def test_what_was_transcribed_stands_in_the_raw_output(root, source, raw):
             assert row.as_printed[0].isdigit()
 
 
+@each_raw
 def test_a_raw_output_gives_the_numbers_that_were_transcribed(root, source, raw):
     if raw in not_read(root, source):
         return
@@ -209,6 +217,7 @@ def parsed_value(tables, row):
     return table[row.quantity].item()
 
 
+@each_source
 def test_every_raw_output_of_a_tool_was_transcribed(root, source):
     if "outputs" not in described(root, source)["tables"]:
         return

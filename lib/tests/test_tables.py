@@ -1,19 +1,20 @@
 import pandas as pd
 import pytest
+from one_test import in_one_test
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.tables.declared import _typed, _validated
 
 
-@pytest.mark.parametrize("name", tables.SCHEMAS)
+@in_one_test("name", tables.SCHEMAS)
 def test_every_column_says_what_it_is(name):
     declared = tables.columns(name)
     assert declared["meaning"].str.endswith(".").all()
     assert not declared["column"].duplicated().any()
 
 
-@pytest.mark.parametrize("name", tables.SCHEMAS)
+@in_one_test("name", tables.SCHEMAS)
 def test_units_and_suffixes_agree(name):
     suffixes = {"s": "_s", "ratio": "_ratio", "rps": "_rps", "pps": "_pps", "bytes": "_bytes",
                 "bps": "_bps", "bytes_per_s": "_bytes_per_s", "per_s": "_per_s"}  # fmt: skip
@@ -22,7 +23,7 @@ def test_units_and_suffixes_agree(name):
             assert column.endswith(suffixes[declared.metadata["unit"]]) or column == "quantile"
 
 
-@pytest.mark.parametrize("name", tables.SCHEMAS)
+@in_one_test("name", tables.SCHEMAS)
 def test_an_empty_table_has_its_columns_and_survives_parquet(name, tmp_path):
     empty = tables.empty(name)
     assert list(empty.columns) == list(tables.SCHEMAS[name].columns)

@@ -131,10 +131,12 @@ def _candidates(runs: pd.DataFrame) -> pd.DataFrame:
 def _differs(known: pd.DataFrame, keys: list[str], values: "str | pd.Series", runs: pd.DataFrame) -> bool:
     """Return whether rows with equal values in `keys` have more than one value."""
     each = known[values] if isinstance(values, str) else values
+    # An unknown level does not count as a different level: a failed run records fewer values.
+    if each.dropna().map(_level).nunique() < 2:
+        return False
     places = [known[name] if name in known else runs[name] for name in keys if name in known or name in runs]
     # One text key for each row, so that missing values and values of mixed types can be grouped.
     at = pd.Series(["\x1f".join(map(_level, row)) for row in zip(*places, strict=True)] if places else "", runs.index)
-    # An unknown level does not count as a different level: a failed run records fewer values.
     return bool(each.map(_level).where(each.notna()).groupby(at).nunique().gt(1).any())
 
 

@@ -6,6 +6,7 @@ forms.  Inside a line, and before the last section of a report, something always
 
 import pytest
 from cuts import DATA, Tally, places, real_files, try_cut, values_of, without_newline
+from one_test import in_one_test
 
 from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.registry import FORMS
@@ -29,7 +30,7 @@ def tallies() -> dict[str, Tally]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tool", TOOLS)
+@in_one_test("tool", TOOLS)
 def test_nothing_is_lost_in_silence_and_nothing_invented(tallies, tool):
     tally = tallies[tool]
     assert tally.files, "no fixture"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from one_test import in_one_test
 from schema_faults import schema_faults
 
 from loadcurve.errors import ParseError
@@ -23,7 +24,7 @@ MAX_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 300))
 MAX_CUTS = int(os.environ.get("LOADCURVE_CUTS", 150))  # 100000 cuts at every byte: minutes instead of seconds
 
 STATUS = {"runs": {"status": "finished"}}
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+each_case = in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 
 
 def _load(case):
@@ -40,7 +41,7 @@ def _select(frame, where):
     return frame
 
 
-@each_case
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_cells(case):
     text, expected, parse = _load(case)
     parsed = parse(text)
@@ -118,7 +119,7 @@ def test_a_garbled_number_is_found_where_it_is(case):
 def _columns(table):
     """Column → cells, missing as None; of rows without making a DataFrame, which would cost more than the parser."""
     if isinstance(table, pd.DataFrame):
-        return {column: table[column].astype(object).where(table[column].notna(), None).tolist() for column in table}
+        return {column: [_or_none(cell) for cell in table[column].tolist()] for column in table}
     names = dict.fromkeys(name for row in table for name in row)
     return {name: [_or_none(row.get(name)) for row in table] for name in names}
 

@@ -1,6 +1,7 @@
 """Texts that `make fuzz` found: each once raised something else than an error with its own line."""
 
 import pytest
+from one_test import in_one_test
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.clean import clean
@@ -19,7 +20,7 @@ MPSTAT = (
 )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "text", "line"),
     [
         ("wrk", "\x1c\n", 1),

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from one_test import in_one_test
 from schema_faults import schema_faults
 
 from loadcurve.errors import ParseError
@@ -51,7 +52,7 @@ FOUND_AGAIN = {
 }
 
 
-@pytest.mark.parametrize("name", PROVENANCE)
+@in_one_test("name", PROVENANCE)
 def test_sample(name):
     raw = (DATA / name).read_bytes()
     expected = PROVENANCE[name]["tables"]

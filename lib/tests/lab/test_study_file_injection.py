@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from one_test import in_one_test
 from study_texts import written
 
 from loadcurve.errors import LoadcurveError
@@ -153,7 +154,7 @@ def arranged(study):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("base", "place"), PLACES, ids=lambda value: str(value) if not isinstance(value, dict) else "")
+@in_one_test(("base", "place"), PLACES, ids=lambda value: str(value) if not isinstance(value, dict) else "")
 def test_a_hostile_word_is_refused_or_harmless(base, place):
     for word in HOSTILE:
         try:
@@ -180,12 +181,12 @@ def test_a_hostile_word_is_refused_or_harmless(base, place):
         assert all(re.fullmatch(r"load_module /[A-Za-z0-9._+/-]+;", line) for line in directives), (word, directives)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("base", "place"),
     [(base, place) for base, place in PLACES if place not in ("question", ("allow_targets", LIST))],
     ids=lambda value: str(value) if not isinstance(value, dict) else "",
 )
-@pytest.mark.parametrize("word", ["a\nb", "a\0b", "a\r\nX: y"])
+@in_one_test("word", ["a\nb", "a\0b", "a\r\nX: y"])
 def test_line_breaks_and_zeros_pass_nowhere(base, place, word):
     """In argv they would be one word, and in a log two lines; nothing needs them."""
     with pytest.raises(LoadcurveError):

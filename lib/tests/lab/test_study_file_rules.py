@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from one_test import in_one_test
 from study_texts import read, said
 
 from loadcurve.errors import LoadcurveError
@@ -74,7 +75,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("text", RIGHT)
+@in_one_test("text", RIGHT)
 def test_right_studies_are_taken(tmp_path, text):
     study = read(tmp_path, text)
     check_study(study)  # the same one, made instead of read
@@ -270,7 +271,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted"), WRONG)
+@in_one_test(("text", "wanted"), WRONG)
 def test_wrong_studies_are_refused_with_every_fault_in_its_line(tmp_path, text, wanted):
     found = said(tmp_path, text)
     assert [line for line, _ in found] == [line for line, _ in wanted], found

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 from published_knees import ALL_BUMPY, KNEES
 from published_scaling import SPECSDM91, SYSBENCH
 from scipy import optimize
@@ -29,7 +30,7 @@ def exact(law, *parameters):
     return LEVELS, LAWS[law].function(LEVELS, *parameters)
 
 
-@pytest.mark.parametrize(("x", "y", "sensitivity", "curve", "direction", "mode", "knee"), KNEES)
+@in_one_test(("x", "y", "sensitivity", "curve", "direction", "mode", "knee"), KNEES)
 def test_kneedle_of_published_curves(x, y, sensitivity, curve, direction, mode, knee):
     found = kneedle(x, y, sensitivity, curve=curve, direction=direction, mode=mode)
     assert found == pytest.approx(knee, nan_ok=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import asymptotic_bounds, balanced_job_bounds, geometric_bounds, proportional_bounds
@@ -90,8 +91,8 @@ def test_asymptotes_hold_with_several_servers_and_delays(demand, think_time, ser
     assert (bounds["throughput_hi_rps"] >= exact * (1 - 1e-9)).all()
 
 
-@pytest.mark.parametrize("function", BOUNDS)
-@pytest.mark.parametrize(
+@in_one_test("function", BOUNDS)
+@in_one_test(
     ("arguments", "message"),
     [
         ((0, [1]), "connections must be a whole number >= 1, got 0.0"),

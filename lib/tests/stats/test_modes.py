@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 from published_series import FACULTY
 from scipy.optimize import linprog
 
@@ -56,7 +57,7 @@ def dip_by_definition(values):
     return max(best, 1 / (2 * len(values)))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@in_one_test("seed", range(40))
 def test_the_dip_is_what_its_definition_says(seed):
     rng = np.random.default_rng(seed)
     values = rng.random(rng.integers(4, 13)) * 10

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from one_test import in_one_test
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.registry import FORMS, form_of
@@ -23,14 +24,14 @@ def load(case):
     return case.with_suffix(".txt").read_text(encoding="utf-8"), form_of(case.parent.name, said.get("variant", ""))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_each_case_is_told_from_what_it_says(case):
     text, form = load(case)
     assert sniff(text) == form
     assert {k: len(v) for k, v in parse(text).tables.items()} == {k: len(v) for k, v in form.parse(text).tables.items()}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_prompts_and_fences_around_change_nothing(case):
     text, form = load(case)
     if "requests" in form.variant:
@@ -42,7 +43,7 @@ def test_prompts_and_fences_around_change_nothing(case):
         assert frame.equals(found.tables[name]), name
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_two_reports_in_one_file_are_two_runs(case):
     text, form = load(case)
     tables = form.parse(text).tables
@@ -56,7 +57,7 @@ def test_two_reports_in_one_file_are_two_runs(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_mutations_are_read_or_refused(case):
     text, form = load(case)
     lines, draw = text.split("\n"), random.Random(5)

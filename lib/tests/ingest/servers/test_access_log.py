@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, ValueRuleError
@@ -26,7 +27,7 @@ def row(line, log_format="", number=0, parser=parse_access_log):
     return parser(line, log_format).tables["requests"].iloc[number]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "expected"),
     [
         (COMBINED, {"client_address": "198.18.0.1", "status": 200, "received_bytes": 616, "user": None}),

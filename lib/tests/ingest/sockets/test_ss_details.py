@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sockets.ss_connections import parse_ss_connections
@@ -60,7 +61,7 @@ def test_timers_come_back(ms):
     assert timer_s(text) == pytest.approx(minutes * 60 + seconds + left / 1000)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("token", "column", "value"),
     [
         ("send 62.3Mbps", "send_bps", 62.3e6),
@@ -114,7 +115,7 @@ def test_a_counter_run_over_is_missing(token):
     assert parsed.warnings == (f"line 3: {token!r} is a counter that overflowed, so missing, here and below",)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "token",
     [
         "rto:2o4", "rto:", "rtt:0.2/x", "rtt:/0.2", "cwnd:1.5", "cwnd:10 cwnd:10", "send", "send 5", "send 5Xbps",

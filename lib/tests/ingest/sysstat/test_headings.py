@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from one_test import in_one_test
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.sniff import parse
@@ -160,7 +161,7 @@ def cell_of(name, value="1"):
     return value if whole or name.endswith("-ms") else f"{value}.00"
 
 
-@pytest.mark.parametrize(("version", "columns"), [(v, c) for v, text in SAR.items() for c in lines_of(text)])
+@in_one_test(("version", "columns"), [(v, c) for v, text in SAR.items() for c in lines_of(text)])
 def test_sar(version, columns):
     row = " ".join(cell_of(name) for name in columns)
     text = f"{HEADING}10:00:00 {' '.join(columns)}\n10:00:01 {row}\n"
@@ -174,8 +175,8 @@ def test_sar(version, columns):
     assert not [w for w in parsed.warnings if "add up" not in w]
 
 
-@pytest.mark.parametrize(("version", "columns"), [(v, c) for v, text in IOSTAT.items() for c in lines_of(text)])
-@pytest.mark.parametrize("first", ["Device:", "Device", "デバイス:"])
+@in_one_test(("version", "columns"), [(v, c) for v, text in IOSTAT.items() for c in lines_of(text)])
+@in_one_test("first", ["Device:", "Device", "デバイス:"])
 def test_iostat(version, columns, first):
     nfs = any("_nor" in name for name in columns)
     row = " ".join(cell_of(name) for name in columns)
@@ -190,7 +191,7 @@ def test_iostat(version, columns, first):
     assert parse(text).tool == "iostat"
 
 
-@pytest.mark.parametrize("columns", lines_of(PIDSTAT))
+@in_one_test("columns", lines_of(PIDSTAT))
 def test_pidstat(columns):
     row = " ".join(cell_of(name) for name in columns)
     text = f"{HEADING}10:00:00 {' '.join(columns)} Command\n10:00:01 {row} nginx\n\n"
@@ -240,13 +241,13 @@ def section(columns, clocks, recorded=False):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clocks", [
+@in_one_test("clocks", [
     ["23:59:58", "23:59:59", "00:00:00", "00:00:01"],
     ["22:00:00", "08:00:00", "16:00:00", "00:00:00", "08:00:00"],
     ["00:00:01", "12:00:00", "23:59:59", "00:00:00"],
     ["00:00:00", "08:00:00", "16:00:00", "00:00:00"],
 ])  # fmt: skip
-@pytest.mark.parametrize("repeats", [1, 2])
+@in_one_test("repeats", [1, 2])
 def test_every_heading_counts_its_own_midnights(clocks, repeats):
     """sar -A of a file prints each section from its start to its end, and some headings twice (INTR sum, INTR 14)."""
     headings = [
@@ -269,7 +270,7 @@ def test_every_heading_counts_its_own_midnights(clocks, repeats):
 
 
 # ------------------------------------------------------------------ words
-@pytest.mark.parametrize(("word", "statistic"), [
+@in_one_test(("word", "statistic"), [
     ("Average:", "average"), ("Last:", "last"), ("Minimum:", "minimum"), ("Maximum:", "maximum"),
     ("Summary:", "summary"), ("Summary", "summary"), ("Média:", "average"), ("Mínimo:", "minimum"),
     ("最大値:", "maximum"), ("Сярэдняе:", "average"),
