@@ -3,7 +3,7 @@
 Seen: JMeter 3.3, 4.0 and 5.6.3 (``jmeter -n -t PLAN``, the samples of the tests); 2.x to 5.x in public repositories.
 `jmeter_jtl` and `jmeter_xml` read the samples, `jmeter_json` the dashboard's statistics.
 
-What JMeter itself does (``Summariser`` and ``SummariserRunningSample``): a line ``summary +`` is of the last interval,
+Output of JMeter (``Summariser`` and ``SummariserRunningSample``): a line ``summary +`` is of the last interval,
 ``summary =`` of all samples so far.  Transaction controllers and sub-samples are not counted, failed samples are.
 ``Avg``, ``Min`` and ``Max`` are whole ms; the time is cut to whole seconds, the rate has one decimal.
 """

@@ -3,7 +3,7 @@
 Seen: JMeter 5.6.3 (``jmeter -n -t PLAN -l FILE.jtl -e -o FOLDER``, the samples of the tests); 3.x to 5.x in public
 repositories.
 
-What JMeter itself does (``StatisticsSummaryConsumer`` and its template): times are in ms, ``errorPct`` in per cent,
+Output of JMeter (``StatisticsSummaryConsumer`` and its template): times are in ms, ``errorPct`` in per cent,
 ``receivedKBytesPerSec`` in units of 1024 bytes.  ``Total`` leaves out transaction controllers, but counts sub-samples
 (``Moved-0``).  ``pct1`` to ``pct3`` are the percentiles 90, 95 and 99, unless ``aggregate_rpt_pct1`` to ``3`` set
 others; they are interpolated, of the last 20,000 samples of each label (``jmeter.reportgenerator.statistic_window``).

@@ -4,7 +4,7 @@ Seen: JMeter 3.3, 4.0 and 5.6.3 (``jmeter -n -t PLAN -l FILE.jtl``, the samples 
 time format by ``-Jjmeter.save.saveservice.default_delimiter`` and ``.timestamp_format``); 2.x to 5.x in public
 repositories.
 
-What JMeter itself does (``CSVSaveService`` and ``SampleResult``):
+Output of JMeter (``CSVSaveService`` and ``SampleResult``):
 
 - One row for each sample, written when it ends.  ``timeStamp`` is its start in ms since 1970 (its end if
   ``sampleresult.timestamp.start=false``), ``elapsed`` the time to the last byte, ``Latency`` to the first byte, both
