@@ -7,7 +7,7 @@ sadf can convert a binary `sa` file to text.
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.published import source_folder
+from loadcurve.ingest.raw_file import FACTORS
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import parse_each
@@ -71,8 +72,9 @@ def read(
     timezone: str = "UTC",
     log_format: str = "",
     max_bytes: int = MAX_BYTES,
+    factors: Mapping[str, str] | None = None,
 ) -> Parsed:
-    """Read a file, or every file of a folder, into declared tables.
+    r"""Read a file, or every file of a folder, into declared tables.
 
     A folder is a set of runs: each report of a load generator is one run, named by its file, or by its subfolder if it
     is alone there.  Files of monitors belong to the run of their folder, of their name (``c64.sar.txt`` and
@@ -92,6 +94,9 @@ def read(
     max_bytes : int
         Size limit of a file in bytes, uncompressed; a larger file is rejected before it is loaded into memory.  Files
         of ``ab -g`` may be eight times as large, because their rows need less memory.
+    factors : mapping of str to str, optional
+        Of a folder: column of ``runs``, or another factor -> regular expression that is searched in the name of each
+        report, such as ``{"connections": r"c(\d+)"}``.  What a report or ``factors.csv`` says counts more.
 
     Returns
     -------
@@ -127,13 +132,26 @@ def read(
         known = {"source": printable(str(path))}
         checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
         return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
-    return _read_folder(path, hints)
+    return _read_folder(path, hints, factors)
 
 
-def _read_folder(path: Path, hints: Hints) -> Parsed:
+def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
+    """Return data as `read` returns them: read a path, and take tables by name as they are.
+
+    Examples
+    --------
+    >>> as_parsed({}).warnings
+    ()
+    """
+    if isinstance(data, str | Path):
+        return read(data)
+    return data if isinstance(data, Parsed) else Parsed("", data)
+
+
+def _read_folder(path: Path, hints: Hints, factors: Mapping[str, str] | None) -> Parsed:
     from loadcurve import tables
     from loadcurve.ingest.raw_file import RawFile
-    from loadcurve.ingest.run_matching import match_runs
+    from loadcurve.ingest.raw_folder import read_raw_folder
 
     if not files_of(path):
         raise LoadcurveError(
@@ -154,11 +172,11 @@ def _read_folder(path: Path, hints: Hints) -> Parsed:
         else:
             place = PurePosixPath(reading.file.relative_to(path))
             files.append(RawFile(place, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
-    matched = match_runs(files, _own_name(path))
+    matched = read_raw_folder(files, path, factors)
     for name, rows in matched.tables.items():
         collected.setdefault(name, []).append(rows)
     joined = Tables({name: join(parts) for name, parts in collected.items()})
-    checked = Tables({name: tables.check(name, joined[name]) for name in joined})
+    checked = Tables({name: tables.check(name, joined[name], extra=name == "runs") for name in joined})
     return Parsed("", checked, (*warnings, *matched.warnings), origins=tuple(matched.origins))
 
 
@@ -221,7 +239,7 @@ def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
     for run in runs:
         yield _read_recorded(run)
     yield from _gaps(runs)
-    known = {run.parent / name for run in runs for name in _OF_A_STUDY}
+    known = {run.parent / name for run in runs for name in _OF_A_STUDY} | {path / FACTORS}
     loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
     for file, parsed, refused in parse_each(loose, hints, _recording_text):
         run_id = None

@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import loadcurve
-from loadcurve.errors import LoadcurveError
+from loadcurve.analysis import analyse
+from loadcurve.audit import audit
+from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
+from loadcurve.ingest.run_facts import parse_factor
 from loadcurve.ingest.run_matching import match_runs
 from loadcurve.ingest.run_names import name_runs
 from loadcurve.ingest.run_times import assign
@@ -160,6 +163,145 @@ def test_an_empty_folder_is_an_error_with_a_hint(tmp_path):
         LoadcurveError, match="expected reports of load generators .* got an empty folder: name the fol"
     ):
         loadcurve.read(tmp_path)
+
+
+def test_facts_come_from_the_text_then_from_factors_csv_then_from_names(tmp_path):
+    """k6 prints its users as connections, vegeta prints none; a blank cell is no fact."""
+    folder = tmp_path / "mine"
+    shutil.copytree(FOLDERS / "json_tools", folder)
+    table = "file;variant;connections;kernel\nvus1;a;1;6.18\nvus2.k6.json;a;3;6.18\n./rate250;b;;6.1\n"
+    (folder / "factors.csv").write_text(table, "utf-8")
+    found = loadcurve.read(folder, factors={"connections": r"(?:vus|rate)(\d+)", "tool_of": r"\.(k6|vegeta)\."})
+    runs = found.tables["runs"].set_index("run_id")
+    assert runs["connections"].to_dict() == {f"vus{n}": n for n in (1, 2, 4, 8, 16)} | {
+        f"rate{n}": n for n in (250, 500, 1000, 2000, 4000)
+    }
+    assert runs["variant"].dropna().to_dict() == {"vus1": "a", "vus2": "a", "rate250": "b"}
+    assert runs["kernel"].dropna().to_dict() == {"vus1": 6.18, "vus2": 6.18, "rate250": 6.1}  # kept, as a number
+    levels = found.tables["factors"].set_index(["factor", "run_id"])["level"]
+    assert levels["kernel"].to_dict() == {"vus1": "6.18", "vus2": "6.18", "rate250": "6.1"}
+    assert levels["tool_of"]["rate4000"] == "vegeta"
+    assert found.warnings == (
+        "connections differs between factors.csv and names of files, by the pattern (?:vus|rate)(\\d+): vus2 (3, 2); "
+        "factors.csv counts",
+        "connections differs between the report and factors.csv: vus2 (2, 3); the report counts",
+    )
+    assert found.origins == (
+        "variant of 3 runs: factors.csv",
+        "connections of 5 runs: names of files, by the pattern (?:vus|rate)(\\d+)",
+        "kernel of 3 runs: factors.csv",
+        "tool_of of 10 runs: names of files, by the pattern \\.(k6|vegeta)\\.",
+    )
+
+
+def test_what_a_report_prints_counts_more_than_its_name(tmp_path):
+    folder = put(tmp_path, {"c128.txt": WRK, "c64.txt": WRK})
+    found = loadcurve.read(folder, factors={"connections": r"c(\d+)"})
+    assert found.tables["runs"]["connections"].tolist() == [64, 64]
+    assert found.warnings == (
+        "connections differs between the report and names of files, by the pattern c(\\d+): c128 (64, 128); the report "
+        "counts",
+    )
+    assert found.origins == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "faults"),
+    [
+        ("", ["1: expected a header such as file,variant,connections, got ''"]),
+        ("name,variant\nc1,a\n", ["1: expected a header such as file,variant,connections, got 'name,variant'"]),
+        ("file,a,a\n", ["1: expected each column once, got 'a'"]),
+        ("file,run_id\n", ["1: expected names of factors, none of study, run_id, source, generator, got 'run_id'"]),
+        ("file,variant\nc1,a\nc9,b\n", ["3: expected the name of a file with a report in this folder, got 'c9'"]),
+        ("file,connections\nc1,many\n\nc2,-1\nc2\n",
+         ["2: expected a whole number from 0 as connections, got 'many'",
+          "4: expected a whole number from 0 as connections, got '-1'", "5: expected 2 cells, got 'c2'"]),
+        ("file,cpu_other_ratio\nc1,2\n", ["2: expected a ratio from 0 to 1 as cpu_other_ratio, got '2'"]),
+        ("file,duration_s,started_at\nc1,inf,soon\n",
+         ["2: expected a number from 0 as duration_s, got 'inf'",
+          "2: expected a time such as 2026-11-22T21:38:15Z as started_at, got 'soon'"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_factors_csv_is_refused_with_a_line_for_each_fault(tmp_path, table, faults):
+    folder = put(tmp_path, {"c1.txt": WRK, "c2.txt": WRK, "factors.csv": table})
+    with pytest.raises(LoadcurveError) as caught:
+        loadcurve.read(folder)
+    assert str(caught.value).splitlines() == [f"{folder}/factors.csv:{fault}" for fault in faults]
+
+
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [
+        ({"connections": "x("}, "factor connections must be a regular expression"),
+        ({"connections": "n(.)"}, "factor connections must be a pattern that matches the name of a report, got 'n"),
+        ({"connections": "(c)"}, "factor connections must be a whole number from 0, as its pattern finds it in c1.txt"),
+        ({"run_id": "(c)"}, "factor must be none of study, run_id"),
+    ],
+)
+def test_a_wrong_pattern_is_refused(tmp_path, factors, said):
+    with pytest.raises(ValueRuleError) as caught:
+        loadcurve.read(put(tmp_path, {"c1.txt": WRK}), factors=factors)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("text", ["connections", "=c", "connections=", "a b=c", r"connections=c(\d+"])
+def test_a_wrong_flag_is_refused(text):
+    with pytest.raises(ValueRuleError):
+        parse_factor(text)
+
+
+OTHER = WRK.replace("64 connections", "128 connections")
+
+
+@pytest.mark.parametrize(
+    ("files", "column", "expected"),
+    [
+        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "apache/a.txt": WRK, "apache/b.txt": OTHER}, "variant",
+         {"nginx/a": "nginx", "nginx/b": "nginx", "apache/a": "apache", "apache/b": "apache"}),
+        ({"r1/a.txt": WRK, "r1/b.txt": OTHER, "r02/a.txt": WRK, "r02/b.txt": OTHER}, "repeat",
+         {"r1/a": 1, "r1/b": 1, "r02/a": 2, "r02/b": 2}),
+        ({"c64/a.txt": WRK, "c64/b.txt": WRK, "c128/a.txt": OTHER, "c128/b.txt": OTHER}, "variant", {}),  # its levels
+        ({"c64/load.txt": WRK, "c128/load.txt": OTHER}, "variant", {}),
+        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "a.txt": WRK}, "variant", {}),
+        ({"nginx/a.txt": WRK, "nginx/b.txt": OTHER, "notes/x.txt": WRK}, "variant", {}),
+    ],
+)  # fmt: skip
+def test_subfolders_with_the_same_reports_are_variants_or_repeats(tmp_path, files, column, expected):
+    found = loadcurve.read(put(tmp_path, files))
+    runs = found.tables["runs"].set_index("run_id")
+    assert runs[column].dropna().to_dict() == expected
+    origin = f"{column} of 4 runs: first-level subfolders, which hold reports with the same names"
+    assert found.origins == ((origin,) if expected else ())
+
+
+@pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])
+def test_the_audit_and_the_analysis_take_what_read_returns(name):
+    """As it is, as tables, and as a path; the cut reports of `garbled` are findings."""
+    folder = FOLDERS / name
+    parsed = loadcurve.read(folder, factors={"kind": "(c|vus|rate)"})
+    findings = audit(parsed)
+    pd.testing.assert_frame_equal(findings, audit(parsed.tables))
+    assert len(audit(str(folder))) == len(findings) > 0
+    curves = analyse(parsed).curves
+    assert any(len(curve.levels) for curve in curves)
+
+
+def test_a_factor_of_ones_own_divides_the_curves():
+    """Runs whose only difference is an undeclared factor are not repeats of one point."""
+    found = analyse(loadcurve.read(FOLDERS / "json_tools", factors={"engine": r"\.(k6|vegeta)\."}))
+    assert len({curve.variant for curve in found.curves}) == len(found.curves)
+    assert "engine of 10 runs: names of files, by the pattern \\.(k6|vegeta)\\." in found.origins
+
+
+def test_a_folder_of_odd_files_gives_what_can_be_read():
+    found = loadcurve.read(FOLDERS / "garbled")
+    runs = found.tables["runs"].set_index("run_id")
+    assert sorted(runs.index) == ["c16", "c4", "c8", "vus2"]
+    assert runs["throughput_rps"][["c16", "c4"]].tolist() == [7040.09, 2457.55]  # as printed; ab's was cut after it
+    assert runs["throughput_rps"].isna()["c8"]
+    assert found.tables["cpu"]["run_id"].unique().tolist() == ["c16"]
+    refused = [w.split(": ")[1].split(":")[0].rpartition("/")[2] for w in found.warnings if w.startswith("not read")]
+    assert refused == ["README.md", "c32.wrk.txt", "openssl.txt", "trace.bin"]
 
 
 PATHS = st.lists(st.sampled_from(["a", "b", "c1", "c1.wrk.txt", "c1.txt", "c1-1.log", "x.log", "wrk.txt"]), min_size=1,

@@ -15,7 +15,7 @@ from loadcurve.audit import audit
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
-from loadcurve.reading import read
+from loadcurve.reading import as_parsed
 from loadcurve.tables import check, merge_generators, name_curves
 from loadcurve.tables.curves import curves as each_curve
 
@@ -42,6 +42,8 @@ class Analysis:
         What the capacity has to keep.
     tables : mapping of str to pandas.DataFrame
         The tables that were analysed.
+    origins : tuple of str
+        Facts that no report prints, each with where it comes from (`Parsed`).
     """
 
     source: str
@@ -52,6 +54,7 @@ class Analysis:
     warnings: tuple[str, ...]
     objectives: tuple[Objective, ...]
     tables: Mapping[str, pd.DataFrame]
+    origins: tuple[str, ...] = ()
 
     @property
     def levels(self) -> pd.DataFrame:
@@ -107,14 +110,14 @@ def analyse(
     >>> len(found.curves), round(found.curves[0]["saturation"].value, 1)
     (1, 3.8)
     """
-    if isinstance(data, str | Path):
-        source, data = source or str(data), read(data)
-    tables, warnings = (data.tables, data.warnings) if isinstance(data, Parsed) else (data, ())
+    source = source or (str(data) if isinstance(data, str | Path) else "")
+    parsed = as_parsed(data)
+    tables = parsed.tables
     if "runs" not in tables or not len(tables["runs"]):
         known = ", ".join(name for name in tables if len(tables[name])) or "none"
         raise LoadcurveError(f"runs must hold the report of a load generator, got none (tables: {known})")
     asked = _objectives(objectives)
-    checked = {name: check(name, tables[name]) for name in tables}
+    checked = {name: check(name, tables[name], extra=True) for name in tables}
     runs = merge_generators(checked["runs"])
     runs = runs[runs["status"].fillna("finished").isin(["finished"])]
     if runs.empty:
@@ -135,9 +138,10 @@ def analyse(
         curves,
         findings,
         tuple(advise(curves)),
-        tuple(warnings),
+        parsed.warnings,
         asked,
         checked,
+        parsed.origins,
     )
 
 

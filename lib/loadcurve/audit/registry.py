@@ -1,5 +1,7 @@
 """Run every rule of the audit over tables."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from loadcurve import tables as schemas
@@ -7,6 +9,8 @@ from loadcurve.audit import rules
 from loadcurve.audit.rule import Rule, Tables
 from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.reading import as_parsed
 
 
 def all_rules() -> dict[str, Rule]:
@@ -30,13 +34,14 @@ def all_rules() -> dict[str, Rule]:
     return found
 
 
-def audit(tables: Tables) -> pd.DataFrame:
+def audit(data: Tables | Parsed | str | Path) -> pd.DataFrame:
     """Return what every rule finds.
 
     Parameters
     ----------
-    tables : mapping of str to pandas.DataFrame
-        Tables by name, in their declared columns; ``runs`` is required.
+    data : mapping of str to pandas.DataFrame, Parsed, str or pathlib.Path
+        Tables by name, of which ``runs`` is required; what `loadcurve.read` returns; or a file or folder.  Columns that
+        are not declared are ignored.
 
     Returns
     -------
@@ -46,7 +51,7 @@ def audit(tables: Tables) -> pd.DataFrame:
     Raises
     ------
     LoadcurveError
-        When the table ``runs`` is not given, or a table breaks its schema.
+        When the table ``runs`` is not given, a table breaks its schema, or a path cannot be read.
 
     Examples
     --------
@@ -55,8 +60,9 @@ def audit(tables: Tables) -> pd.DataFrame:
     >>> audit({"runs": runs})[["rule", "severity"]].values.tolist()
     [['effective-concurrency', 'ok'], ['unfinished-run', 'ok']]
     """
+    tables = as_parsed(data).tables
     if "runs" not in tables:
         raise LoadcurveError(f"tables must include 'runs', got {', '.join(map(repr, tables)) or 'none'}")
-    checked = {name: schemas.check(name, frame) for name, frame in tables.items()}
+    checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
     found = [rule.audit(checked) for rule in all_rules().values()]
     return schemas.check("findings", pd.concat(found, ignore_index=True))

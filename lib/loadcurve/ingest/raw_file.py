@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+FACTORS = "factors.csv"
+"""Name of the file with facts about the runs of a folder (`loadcurve.ingest.run_facts`)."""
+
+
 @dataclass(frozen=True)
 class RawFile:
     """Tables of one raw file.

@@ -33,6 +33,7 @@ def text_report(analysis: Analysis, width: int = 100, *, unicode: bool = True) -
         _listed("Measure next", analysis.next_steps, width, numbered=True),
         _listed("Findings", _findings(analysis), width),
         _listed("Warnings", analysis.warnings, width),
+        _listed("Facts that no report prints", analysis.origins, width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -47,11 +47,12 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     """
     known = _candidates(runs)
     if factors is not None and len(factors):
-        levels = factors.pivot_table(index=["study", "run_id"], columns="factor", values="level", aggfunc="first")
+        study = factors["study"].fillna("")  # runs outside a study have none
+        levels = factors.pivot_table(index=[study, "run_id"], columns="factor", values="level", aggfunc="first")
         places = [place for place in levels if place.rpartition(".")[2] != over]
         # Numbers come first, because they are short; a factor that is determined by an earlier one is not named.
         places.sort(key=lambda place: _wordiness(levels[place]))
-        at = pd.MultiIndex.from_frame(runs[["study", "run_id"]])
+        at = pd.MultiIndex.from_arrays([runs["study"].fillna(""), runs["run_id"]])
         # Places come first, because the study uses these names; columns that they determine are then not named.
         known = pd.concat([known[["variant"]], levels.reindex(at)[places].set_axis(runs.index), known], axis=1)
         known = known.loc[:, ~known.columns.duplicated()]

@@ -54,11 +54,21 @@ def columns(table: str) -> pd.DataFrame:
     )
 
 
-def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
+def check(table: str, frame: pd.DataFrame, *, extra: bool = False) -> pd.DataFrame:
     """Return `frame` as the declared table: all columns, in order, each with its type.
 
     Columns that are not in `frame` are added: derived from the other columns (`schemas.derived`), or else with missing
-    values.  A column that is not in the schema is an error.
+    values.
+
+    Parameters
+    ----------
+    table : str
+        Its name.
+    frame : pandas.DataFrame
+        Some or all of its columns.
+    extra : bool
+        Whether further columns, such as factors of one's own, are kept after the declared ones; by default they are an
+        error.
 
     Raises
     ------
@@ -74,13 +84,15 @@ def check(table: str, frame: pd.DataFrame) -> pd.DataFrame:
     """
     schema = _schema(table)
     unknown = [name for name in frame.columns if name not in schema.columns]
-    if unknown:
+    if unknown and not extra:
         raise LoadcurveError(f"table {table}: expected columns of its schema, got {', '.join(map(repr, unknown))}")
     if not len(frame):
         return _without_rows(table).copy()
     checked = _typed(table, frame)
     if checked is None:
         checked = _validated(table, frame)
+    if unknown:
+        checked = pd.concat([checked, frame[unknown].reset_index(drop=True)], axis=1)
     for column, function in DERIVED.get(table, {}).items():
         checked[column] = checked[column].fillna(function(checked))
     return checked

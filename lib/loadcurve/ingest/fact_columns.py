@@ -1,0 +1,144 @@
+"""Facts that no report prints, as columns of ``runs`` and rows of ``factors``."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.ingest.raw_file import Matched
+from loadcurve.schemas import SCHEMAS
+
+_LISTED = 3  # runs in a warning
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A value of a run that no report prints.
+
+    Attributes
+    ----------
+    run_id, column, value : str
+        Run, column of ``runs`` or another factor, and its value as text.
+    origin : str
+        Where the value comes from.
+    """
+
+    run_id: str
+    column: str
+    value: str
+    origin: str
+
+
+def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
+    """Add facts to the tables ``runs`` and ``factors``; note origins and contradictions.
+
+    Parameters
+    ----------
+    matched : Matched
+        Gets the columns, warnings and origins.
+    facts : iterable of Fact
+        Several may concern one run and column: the first counts.
+    """
+    by_column: dict[str, dict[str, Fact]] = {}
+    differing: list[tuple[Fact, str, str]] = []
+    for fact in facts:
+        first = by_column.setdefault(fact.column, {}).setdefault(fact.run_id, fact)
+        if not _equal(first.value, fact.value):
+            differing.append((fact, first.value, first.origin))
+    runs = matched.tables["runs"]
+    frame = pd.DataFrame(list(runs)) if isinstance(runs, Sequence) else runs
+    levels: list[pd.DataFrame] = []
+    for column, known in by_column.items():
+        values = frame["run_id"].map({run: fact.value for run, fact in known.items()})
+        printed = frame[column].astype(object) if column in frame else pd.Series(None, frame.index, dtype=object)
+        both = values.notna() & printed.notna()
+        differing += [
+            (known[run], f"{text:g}" if isinstance(text, float) else str(text), "the report")
+            for run, value, text in zip(frame["run_id"][both], values[both], printed[both], strict=True)
+            if not _equal(str(text), value)
+        ]
+        if column in SCHEMAS["runs"].columns:
+            filled = printed.where(printed.notna(), _typed(column, values))
+        else:
+            number = pd.to_numeric(values, errors="coerce")
+            levels.append(frame[["run_id", "source"]].assign(factor=column, level=values, number=number))
+            filled = number if number.notna().equals(values.notna()) else values
+        matched.origins += _origins(column, known, frame.loc[values.notna() & printed.isna(), "run_id"])
+        frame = frame.assign(**{column: filled})
+    matched.tables["runs"] = frame
+    if levels:
+        matched.tables["factors"] = pd.concat(levels, ignore_index=True).dropna(subset="level")
+    matched.warnings += _contradictions(differing)
+
+
+def _origins(column: str, known: Mapping[str, Fact], runs: Iterable[str]) -> list[str]:
+    """One line for each origin of a column."""
+    counts = Counter(known[run].origin for run in dict.fromkeys(runs))
+    return [f"{column} of {count:,} run{'s' * (count > 1)}: {origin}" for origin, count in counts.items()]
+
+
+def _contradictions(found: Iterable[tuple[Fact, str, str]]) -> list[str]:
+    """One warning for each column and pair of origins."""
+    by_kind: dict[tuple[str, str, str], list[str]] = {}
+    for fact, value, first in found:
+        by_kind.setdefault((fact.column, first, fact.origin), []).append(f"{fact.run_id} ({value}, {fact.value})")
+    return [
+        f"{column} differs between {first} and {second}: {', '.join(runs[:_LISTED])}"
+        + (f" and {len(runs) - _LISTED:,} more runs" if len(runs) > _LISTED else "")
+        + f"; {first} counts"
+        for (column, first, second), runs in by_kind.items()
+    ]
+
+
+def broken_rule(column: str, value: str) -> str:
+    """Return the rule of a declared column of ``runs`` that a text breaks; empty if it breaks none.
+
+    Examples
+    --------
+    >>> broken_rule("connections", "64"), broken_rule("connections", "many"), broken_rule("kernel", "6.18")
+    ('', 'a whole number from 0', '')
+    """
+    if column not in SCHEMAS["runs"].columns:
+        return ""
+    kind = str(SCHEMAS["runs"].columns[column].dtype)
+    if kind == "Int64":
+        return "" if re.fullmatch(r"\+?[0-9]{1,18}", value) else "a whole number from 0"
+    if kind == "float64":
+        if column.endswith("_ratio"):
+            return "" if 0 <= _number(value) <= 1 else "a ratio from 0 to 1"
+        return "" if 0 <= _number(value) < np.inf else "a number from 0"
+    if kind.startswith("datetime"):
+        return (
+            "" if pd.notna(pd.to_datetime(value, errors="coerce", utc=True)) else "a time such as 2026-11-22T21:38:15Z"
+        )
+    if kind == "boolean":
+        return "" if value.lower() in ("true", "false", "yes", "no") else "yes or no"
+    return ""
+
+
+def _typed(column: str, values: pd.Series) -> pd.Series:
+    kind = str(SCHEMAS["runs"].columns[column].dtype)
+    if kind == "Int64":
+        return pd.to_numeric(values).astype("Int64").astype(object)
+    if kind == "float64":
+        return pd.to_numeric(values).astype(object)
+    if kind.startswith("datetime"):
+        return pd.to_datetime(values, utc=True).astype(object)
+    if kind == "boolean":
+        return values.map(lambda cell: cell.lower() in ("true", "yes"), na_action="ignore")
+    return values
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _equal(a: str, b: str) -> bool:
+    """Whether two texts are one value: 64 and 64.0 are."""
+    return a == b or _number(a) == _number(b)
