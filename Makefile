@@ -47,7 +47,8 @@ TABLES    := build/tidy.stamp
 SITE      := build/site/index.html
 # Tests of a file run in one process and share its fixtures; the longest files start first, as tests/conftest.py orders
 # them.  One process more than processors, because tests with real programs mostly wait.
-PYTEST    := cd lib && ../$(BIN)/python -m pytest --numprocesses=$(shell expr $(JOBS) + 1) --dist=loadfile --no-loadscope-reorder
+# Bytecode is kept also where the environment forbids it: compiling the tests takes a worker four seconds.
+PYTEST    := cd lib && env -u PYTHONDONTWRITEBYTECODE ../$(BIN)/python -m pytest --numprocesses=$(shell expr $(JOBS) + 1) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: site
 site: ## Set everything up and build the handbook into build/site (the default)

@@ -92,6 +92,7 @@ def _statuses_of_wrk(name, text, status):
     assert status.eq("interrupted").any() == (name == "wrk/sigint.txt")
 
 
+@pytest.mark.slow
 def test_tables_fit_their_schemas():
     texts = [(name, (DATA / name).read_bytes()) for name, row in PROVENANCE.items() if row["tables"] != "refused"]
     assert schema_faults((name, parse_bytes(raw, name).tables) for name, raw in texts) == []

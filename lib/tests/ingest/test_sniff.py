@@ -19,6 +19,7 @@ WRK = (DATA / "wrk" / "latency.txt").read_text("utf-8")
 SUMMARY = (DATA / "ss" / "summary.txt").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_every_fixture_is_recognised_from_its_text():
     found = {case: loadcurve.parse(case.read_text("utf-8")).tool for case in sorted(DATA.glob("*/*.txt"))}
     assert {case: tool for case, tool in found.items() if tool != case.parent.name} == {}
@@ -111,6 +112,7 @@ def test_literals_only_make_it_faster():
     assert [list(beginnings(text)) for text in texts] == expected
 
 
+@pytest.mark.slow
 @in_one_test("unit", [" ", "a", "a ", "0 ", "Linux ", "{", "[", "Total: ", "\0", ",", "é", '{"a":', "#"])
 def test_a_line_of_megabytes_is_refused_at_once(unit):
     begun = time.process_time()

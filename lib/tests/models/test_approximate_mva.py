@@ -61,6 +61,7 @@ def test_a_delay_centre_is_think_time_within_the_response(solve):
     assert inside.throughput_rps == pytest.approx(outside.throughput_rps)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 1_000_000))
 def test_linearizer_is_within_three_per_cent_of_exact(seed):
@@ -86,6 +87,7 @@ def test_linearizer_near_saturation_is_held_to_capacity():
         assert solved.latency_s == pytest.approx(exact.latency_s, rel=0.01)
 
 
+@pytest.mark.slow
 def test_linearizer_is_closer_than_schweitzer_as_a_rule():
     # Chandy and Neuse 1982: over random networks, Linearizer's errors are a small part of Schweitzer's.
     errors = []

@@ -252,6 +252,7 @@ def test_intervals_cover_in_simulation(background):
     assert saturation_hits / 400 >= 0.93
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.floats(1e-3, 1e3), st.integers(1, 64))
 def test_units_and_servers_scale(scale, servers):

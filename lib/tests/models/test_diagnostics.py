@@ -54,6 +54,7 @@ def test_a_law_of_another_shape_leaves_a_pattern():
     assert not any("change sign" in s for s in fit_roofline(plateau.connections, plateau.throughput_rps).warnings)
 
 
+@pytest.mark.slow
 def test_a_law_that_made_the_points_seldom_leaves_one():
     number, rng = np.arange(1.0, 21), np.random.default_rng(3)
     law = LAWS["amdahl"]

@@ -91,6 +91,7 @@ def test_peak_and_limit_are_always_given(sweep, weights, quantity):
     assert 0 <= found.lo <= found.hi
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(sweeps())
 @example(PAST)

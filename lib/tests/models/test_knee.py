@@ -126,6 +126,7 @@ def test_sysbench_bends_where_its_four_threads_are_busy():
     assert not table["warnings"].str.contains("disagree").any()
 
 
+@pytest.mark.slow
 def test_saturation_of_a_finite_source():
     # One queue with D = 1 ms behind a delay of 20 ms: N* = (D + Z) / D = 21, and all knees lie near it.
     table = summarise_knees(*exact("finite_source", 0.001, 0.020), LAWS["finite_source"], **FEW)

@@ -108,6 +108,7 @@ def test_agrees_with_the_sum_over_states(demand, speedup, think_time):
     assert network.queue_length == pytest.approx(queue)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=4), st.one_of(st.just(0.0), st.floats(1e-3, 1e3)))
 def test_speed_one_is_mean_value_analysis(demand, think_time):
@@ -162,6 +163,7 @@ def test_a_slow_source_sees_the_open_station():
     assert network.latency_s[-1] == pytest.approx(station.latency_s, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_many_servers_stay_stable():
     # Far past saturation X = m / S, R = N S / m − Z, whatever the recursion went through on the way.
     network = solve_network(10_000, [0.5], 2, servers=1000)

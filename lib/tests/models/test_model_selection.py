@@ -24,6 +24,7 @@ def of(found, law):
     return found.table.set_index("law").loc[law]
 
 
+@pytest.mark.slow
 def test_known_curves():
     """SYSBENCH and NGINX are where the Universal Scalability Law is wrong; SYNTHETIC was made by it."""
     assert first(run_tournament(*SYSBENCH)) == "roofline"
@@ -41,6 +42,7 @@ def test_all_may_be_rejected():
     assert any("every law is rejected: the bands are of laws that do not fit" in warning for warning in found.warnings)
 
 
+@pytest.mark.slow
 def test_unit_and_order():
     number, throughput = np.array(SYSBENCH[0]), np.array(SYSBENCH[1])
     found = run_tournament(number, throughput)
@@ -99,6 +101,7 @@ def test_few_points():
         run_tournament([1, 2], [10, 19])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear", "amdahl", "roofline"])
 def test_the_evidence_is_the_integral(name):
     """SciPy's quadrature of likelihood × prior, over every parameter of the law, gives it too."""

@@ -47,6 +47,7 @@ def test_published_exact_values_lie_within_all_bounds():
         assert (bounds["throughput_hi_rps"] >= np.array(EXACT) - 5e-5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", BOUNDS)
 @settings(max_examples=60, deadline=None)
 @given(demands, think)

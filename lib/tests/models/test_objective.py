@@ -159,6 +159,7 @@ def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):
     assert find_capacity(runs, [P99]) == find_capacity(shuffled, [P99])
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(loads)
 def test_each_load_below_the_lower_end_is_kept_and_the_upper_end_is_broken(levels):

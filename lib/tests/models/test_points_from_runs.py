@@ -35,6 +35,7 @@ def test_weight_is_one_over_the_variance_of_the_mean():
     assert found["weight"].mean() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_weights_make_the_fit_more_precise_where_the_scatter_grows():
     """Gauss and Markov: weights of one over the variance have the least error; here on γ, over 200 measurements."""
     misses = []

@@ -63,6 +63,7 @@ def test_a_baseline_of_several_units_is_said():
     assert "the baseline is 2 units" in table["warnings"][1]
 
 
+@pytest.mark.slow
 def test_intervals_cover_in_simulation():
     """95 % intervals of efficiency and marginal in 400 studies of 4 runs each: 3 standard errors are 3.3 %."""
     random, efficiency_hits, marginal_hits = np.random.default_rng(6), 0, 0

@@ -108,6 +108,7 @@ def test_all_methods_side_by_side():
     assert "3 runs" in summarise_ratios([1, 2, 3], [2, 3, 4], seed=1).set_index("method").loc["ranks", "warnings"]
 
 
+@pytest.mark.slow
 def test_coverage():
     # 95 % claimed.  Three standard errors of 250 simulations around 95 % are 4 points.
     table = summarise_coverage((3, 10), seed=5, simulations=250, resamples=200)

@@ -80,6 +80,7 @@ def test_neighbours_are_no_repeats():
     assert found["coverage"] < 0.75
 
 
+@pytest.mark.slow
 def test_ferraris_own_interval_is_a_little_too_narrow():
     makers = [
         lambda rng, make=make: make(coverage.ar1(300, 0.5, rng))

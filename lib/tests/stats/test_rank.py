@@ -26,6 +26,7 @@ def test_shift_by_sas():
     assert summarise_ranks(TERM, EARLY).loc[0, "p_value"] == pytest.approx(0.2544, abs=5e-5)
 
 
+@pytest.mark.slow
 @given(distinct)
 def test_interval_holds_what_the_exact_test_does_not_reject(values):
     # SciPy's exact test, on runs shifted by a little less and a little more than each end.

@@ -72,6 +72,7 @@ def test_anything_else_is_read_or_refused(data):
         assert parse(text).tables is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "9", "a ", "src=1 ", "[", "counter packets ", "dnat to ::", "to:1.", ",", '"'])
 def test_a_long_line_takes_no_time(unit):
     started = time.process_time()

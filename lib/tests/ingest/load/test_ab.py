@@ -91,6 +91,7 @@ def report(times_us, waits_us, connections, length, failures=(0, 0, 0, 0), statu
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     times=st.lists(st.integers(1, 10**8), min_size=2, max_size=60),
@@ -471,6 +472,7 @@ def test_long_lines_take_linear_time(line):
 TEXTS = [SLEEP, FLAKY, V20, NOCONF, (DATA / "html.txt").read_text(), (DATA / "aborted.txt").read_text()]
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.data())
 def test_nothing_but_a_parse_error(data):
@@ -522,6 +524,7 @@ HEADER = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
 ROW = "Fri Nov 20 22:26:36 2026\t1795213596\t1\t3\t5\t3\n"
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4 * 10**9), *[st.integers(0, 10**6)] * 4), min_size=1, max_size=20))
 def test_requests_come_back(rows):

@@ -49,6 +49,7 @@ def test_json_that_vegeta_can_write_is_read(good, bad, silent, ns, wait, latency
     assert tables["latency"].latency_s.tolist() == pytest.approx([median / 1e9, high / 1e9])
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(10**18, 2 * 10**18), st.sampled_from([0, 200, 503]), st.integers(0, 10**12), st.text()),

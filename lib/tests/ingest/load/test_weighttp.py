@@ -176,6 +176,7 @@ def test_long_lines_take_linear_time(line):
             assert time.process_time() - begun < 60  # a hang, not a speed: quadratic time would be hours
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.data())
 def test_nothing_but_a_parse_error(data):

@@ -57,6 +57,7 @@ def test_sizes_and_counts_come_back(n):
     assert number(COUNT, format_count(n), 1, []) == pytest.approx(n, rel=0.006, abs=0.006)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     requests=st.integers(0, 10**10),
@@ -341,6 +342,7 @@ LONG = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LONG, ids=[text[:12] for text in LONG])
 def test_long_texts_take_no_longer_than_they_must(text):
     begin = time.process_time()

@@ -83,6 +83,7 @@ def test_a_row_has_the_numbers_of_the_reporter():
     assert text.warnings == report.warnings == ()
 
 
+@pytest.mark.slow
 @given(runs)
 def test_what_rounding_hides_is_no_contradiction(run):
     text, document = run

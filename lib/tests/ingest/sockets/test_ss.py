@@ -237,6 +237,7 @@ def test_long_lines(line):
             parse_ss(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_mutated_texts_are_read_or_refused(data):

@@ -152,6 +152,7 @@ _NUMBERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

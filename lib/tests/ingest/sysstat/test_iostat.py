@@ -110,6 +110,7 @@ def test_refused(text, line):
     assert raised.value.line == line
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(damaged(EXTENDED), damaged(HUMAN), damaged(OLD)))
 def test_damage(text):

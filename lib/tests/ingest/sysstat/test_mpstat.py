@@ -117,6 +117,7 @@ def test_a_cut_document_keeps_its_whole_intervals():
     assert "left out" in parsed.warnings[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(damaged(TEXT), damaged(INTERRUPTS)))
 def test_damage(text):

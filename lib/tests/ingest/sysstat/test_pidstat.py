@@ -111,6 +111,7 @@ def test_refused(text, line):
     assert raised.value.line == line
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.one_of(damaged(SECTIONS), damaged(THREADS), damaged(ONE_LINE)))
 def test_damage(text):

@@ -189,6 +189,7 @@ def test_told_apart(text, name):
     assert sniff(text).name == name
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.one_of(damaged(SECTIONS), damaged(WIDE)))
 def test_damage(text):

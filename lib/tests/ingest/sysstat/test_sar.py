@@ -557,6 +557,7 @@ def test_an_indented_text_is_as_one_that_is_not():
     assert parse_sar(re.sub("(?m)^", "    ", text)).tables["sockets"].equals(parse_sar(text).tables["sockets"])
 
 
+@pytest.mark.slow
 def test_many_lines_that_blanks_begin_end_soon():
     for rest in ("\n " * 10**5, "\n x" * 10**5, "\n10:00:01\n 1" * 10**4):
         with suppress(ParseError):
