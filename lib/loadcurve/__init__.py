@@ -17,7 +17,7 @@ argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`
 ``solve_*`` → a solved network or station; ``judge_*`` tables → findings or verdicts; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
-Layers, bottom up: ``arrays errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
+Layers, bottom up: ``arrays blocks errors extras units`` < ``schemas tables study records paths`` < ``ingest | lab`` <
 ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``analysis`` < ``plots`` < ``publish`` <
 ``batch report site launching`` < ``cli``.
 

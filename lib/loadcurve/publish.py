@@ -9,22 +9,18 @@ kernel::
     values.json                  values(): every number that a page quotes
 """
 
-import io
-import itertools
 import json
 import math
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import Collection, LineCollection, PolyCollection
 
 from loadcurve import paths, tables
 from loadcurve.captions import caption_of
@@ -32,7 +28,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import store
-from loadcurve.plots import style
+from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 from loadcurve.wording import fill_text, parse_form
@@ -101,35 +97,12 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
             f"figure {slug!r} must have a caption and an alt text in a Markdown cell, got {caption!r} and {alt!r}: "
             f"write '**Figure `{slug}`.** CAPTION' and, in the next line, '<!-- alt: ALT TEXT -->'"
         )
-    if not any(map(_shows_something, ax.figure.axes)):
+    if not any(map(shows_something, ax.figure.axes)):
         raise LoadcurveError(f"figure {slug!r} must show a number, got none: its table has {len(data)} rows")
     target = _folder() / f"{_checked(slug)}.svg"
-    # The salt makes the ids in the drawing reproducible, and different between figures on one page.
-    with mpl.rc_context({"svg.hashsalt": f"{_notebook}/{slug}"}):
-        drawing = io.StringIO()
-        whole = ax.get_figure(root=True)
-        if whole is None:
-            raise LoadcurveError(f"figure {slug!r} must be drawn on Axes of a figure, got removed Axes")
-        whole.savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # Replace the ink by the page's text colour, which differs between the light and the dark scheme.
-    recoloured = re.sub(rf"(fill|stroke): {style.INK}", r"\1: currentColor", drawing.getvalue())
-    write_text(target, recoloured)
+    write_text(target, svg_text(ax, f"{_notebook}/{slug}"))
     _describe(target, data, caption=caption, alt=alt)
     return target
-
-
-def _shows_something(ax: Axes) -> bool:
-    """Return whether an Axes shows a point, line, area or bar in data units; limit lines across it do not count."""
-    lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
-    offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _is_area(c))
-    points: Iterator[Any] = (np.ma.filled(np.ma.asarray(xy, float), np.nan) for xy in offsets)
-    areas = (path.vertices for c in ax.collections if _is_area(c) for path in c.get_paths())
-    drawn = any(np.isfinite(np.asarray(xy, float)).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
-    return drawn or bool(ax.images) or any(patch.get_data_transform() is ax.transData for patch in ax.patches)
-
-
-def _is_area(collection: Collection) -> bool:
-    return isinstance(collection, PolyCollection | LineCollection)
 
 
 def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:

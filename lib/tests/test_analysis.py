@@ -95,7 +95,7 @@ def test_a_wrong_objective_is_one_line(scaling, wrong):
 
 def test_objectives_in_every_unit():
     for text, most in (("p99=200ms", 0.2), ("p99.9<=1s", 1.0), ("max=50us", 5e-5), ("errors=0.1%", 1e-3)):
-        assert parse_objective(text).most == pytest.approx(most)
+        assert parse_objective(text).maximum == pytest.approx(most)
 
 
 def test_the_worst_generator_gives_the_quantile_of_a_run():

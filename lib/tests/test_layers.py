@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"arrays", "discovery", "errors", "extras", "units"},
+    {"arrays", "blocks", "discovery", "errors", "extras", "units"},
     {"captions", "files", "paths", "schemas", "section", "study", "tables", "wording"},
     {"ingest", "lab"},
     {"reading", "export"},
@@ -26,8 +26,9 @@ LAB = [
     "hosts", "servers", "balancers", "generators", "monitors", "faults", "schedule", "study_file", "deployment",
     "preflight", "run",
 ]  # fmt: skip
-# The laboratory is the only place that starts processes; git is asked for the commit, papermill starts kernels.
-MAY_START_PROCESSES = {"lab", "publish"}
+# The laboratory is the only place that starts processes; git is asked for the commit, papermill starts kernels,
+# Chromium prints a report as PDF.
+MAY_START_PROCESSES = {"lab", "publish", "report"}
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
 
 

@@ -13,10 +13,12 @@ from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_hex
 from one_test import in_one_test
 
-from loadcurve import plots, publish, tables
+from loadcurve import analyse, plots, tables
+from loadcurve.analysis import Curve
 from loadcurve.errors import ValueRuleError
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
+from loadcurve.plots.drawing import shows_something
 from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
 from loadcurve.stats import Estimate
 
@@ -361,6 +363,12 @@ def socket_places():
     return pd.DataFrame([*rows, ("client", "elsewhere", 99)], columns=["machine", "place", "count"])
 
 
+def curve():
+    """Repeats at 1, 4 and 16 connections; R_min = 10 ms, and the highest mean is 400 requests/s, so N* = 4."""
+    rows = [("cpu", 1, 100.0, 0.01), ("cpu", 4, 300.0, 0.013), ("cpu", 4, 320.0, 0.012), ("cpu", 16, 400.0, 0.04)]
+    return analyse({"runs": table_of_runs(rows)}, objectives="mean=20ms").curves[0]
+
+
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
@@ -371,6 +379,8 @@ EXAMPLES = {
     "plot_capacity": lambda: promised(),
     "plot_checklist": lambda: (answers(),),
     "plot_counts": lambda: (counts(),),
+    "plot_curve_latency": lambda: (curve(),),
+    "plot_curve_throughput": lambda: (curve(),),
     "plot_coverage": lambda: (coverage(),),
     "plot_cpu_by_connections": lambda: (busy(),),
     "plot_dealt": lambda: (dealt(),),
@@ -501,6 +511,10 @@ def coordinates(column, rows=FINISHED, variant=None):
     return sorted((float(run[1]), run[column]) for run in rows if variant in (None, run[0]))
 
 
+def approx_point(x, y):
+    return pytest.approx((x, y))
+
+
 def approx(rows):
     return [pytest.approx(row) for row in rows]
 
@@ -520,7 +534,7 @@ def test_takes_data_and_ax_and_nothing_else(name):
     for parameter in data:
         assert parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         assert parameter.default is inspect.Parameter.empty
-        assert parameter.annotation in (pd.DataFrame, Fit, Estimate, Objective)
+        assert parameter.annotation in (pd.DataFrame, Fit, Estimate, Objective, Curve)
 
 
 @pytest.mark.slow
@@ -544,7 +558,7 @@ def test_without_axes_each_call_is_a_figure_of_its_data_and_leaves_them(name):
     assert isinstance(first, Axes)
     assert first.figure is not second.figure
     assert len(plt.get_fignums()) == 2
-    assert any(map(publish._shows_something, first.figure.axes))
+    assert any(map(shows_something, first.figure.axes))
     assert_no_ink(name, first)
     first.figure.canvas.draw()
     for part, was in zip(data, before, strict=True):
@@ -615,6 +629,29 @@ def test_plot_latency_by_connections():
     assert strokes(ax, COLOURS["cpu"]) == [approx([[1, 0.009], [4, 0.012], [16, 0.040]])]
     assert strokes(ax, COLOURS["delay"]) == [approx([[1, 0.1], [4, 0.1], [16, 0.11]])]
     assert labels(ax) == {"cpu": COLOURS["cpu"], "delay": COLOURS["delay"]}
+
+
+def test_plot_curve_throughput():
+    ax = draw("plot_curve_throughput")
+    assert points(ax, PALETTE[0]) == [(1, 100), (4, 300), (4, 320), (16, 400)]
+    assert strokes(ax, PALETTE[0]) == [[[1, 100], [4, 310], [16, 400]]]
+    [bound] = strokes(ax, COLOURS["limit"])
+    assert (bound[0], bound[-1]) == (pytest.approx([1, 100]), pytest.approx([16, 400]))  # N / 10 ms, then 1 / D
+    assert points(ax, COLOURS["limit"]) == [approx_point(4, 400)]
+    assert {"1/D", "N* = 4", "capacity"} == set(labels(ax))
+
+
+def test_plot_curve_throughput_names_the_law_where_there_are_levels_enough():
+    runs = table_of_runs([("cpu", n, n / (0.01 + 0.001 * n), 0.01 + 0.001 * n) for n in (1, 2, 4, 8, 16, 32)])
+    ax = plots.plot_curve_throughput(analyse({"runs": runs}).curves[0])
+    assert labels(ax)["USL"] == COLOURS["law"] and [c for c in ax.collections if isinstance(c, PolyCollection)]
+
+
+def test_plot_curve_latency():
+    ax = draw("plot_curve_latency")
+    assert ax.get_ylabel() == "Response time [s]" and ax.get_yscale() == "log"
+    assert strokes(ax) == [approx([[1, 0.01], [4, 0.0125], [16, 0.04]])]
+    assert labels(ax) == {"mean": PALETTE[0]}
 
 
 def test_plot_throughput_law():

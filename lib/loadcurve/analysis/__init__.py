@@ -3,7 +3,8 @@
 | module      | holds |
 |-------------|---|
 | `answer`    | `analyse` and `Analysis`: verdict, curves, findings, next steps |
-| `curve`     | one curve: levels, bounds, Universal Scalability Law, capacity, bottleneck |
+| `curve`     | `Curve` and `Result`: what is known about one variant |
+| `models_of_curve` | results of a curve: bounds, Universal Scalability Law, capacity, bottleneck |
 | `levels`    | quantiles and errors of each run, and the table of levels |
 | `usage`     | utilisation of each watched resource in each run |
 | `objective` | objectives as people write them: ``p99=200ms`` |
@@ -11,6 +12,9 @@
 | `compare`   | one measurement against another, and gates on the ratio |
 | `history`   | one metric over dates, and where it changed |
 | `verdict`   | the verdict of the audit in one line |
+| `findings`  | findings of the audit, one sentence for each rule |
+| `cells`     | levels and results as texts with units |
+| `sentences` | captions and alt texts of figures |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse

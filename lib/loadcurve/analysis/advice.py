@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.curve import MIN_LEVELS, Curve
+from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.models_of_curve import MIN_LEVELS
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""

@@ -7,11 +7,15 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve.analysis.advice import advise
-from loadcurve.analysis.curve import Curve, analyse_curve
+from loadcurve.analysis.cells import shown
+from loadcurve.analysis.curve import Curve, Draw
+from loadcurve.analysis.findings import finding_sentences, unchecked_sentences
 from loadcurve.analysis.levels import add_quantiles, load_column
+from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.verdict import Verdict, judge
 from loadcurve.audit import audit
+from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_html, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
@@ -20,9 +24,9 @@ from loadcurve.tables import check, merge_generators, name_curves
 from loadcurve.tables.curves import curves as each_curve
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
-    """The answer to what was measured.
+    """The answer to what was measured; a notebook shows it as tables, and `print` as text.
 
     Attributes
     ----------
@@ -56,6 +60,43 @@ class Analysis:
     tables: Mapping[str, pd.DataFrame]
     origins: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return to_text([Paragraph(self.source, self.summary), *self.blocks()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_html([Paragraph(self.source, self.summary), *self.blocks()], 3)
+
+    @property
+    def summary(self) -> str:
+        """What was read, in one line: ``12 runs (12 of wrk 4.1.0); also read: cpu``."""
+        runs = self.tables["runs"]
+        tools = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
+        named = ", ".join(f"{count} of {tool}" for tool, count in tools.value_counts(sort=False).items())
+        others = ", ".join(name for name in self.tables if name not in ("runs", "latency", "factors", "histogram"))
+        return f"{len(runs)} run{'s' * (len(runs) != 1)} ({named})" + (f"; also read: {others}" if others else "")
+
+    def blocks(self, draw: Draw | None = None) -> list[Block]:
+        """Return everything the analysis says, in the order of a report.
+
+        Parameters
+        ----------
+        draw : callable, optional
+            Returns the figures of a curve; by default there are none.
+        """
+        sections: list[Block] = [Section(curve.variant, curve.blocks(draw)) for curve in self.curves]
+        return [
+            Paragraph("Verdict", str(self.verdict), self.verdict.severity),
+            *([_overview(self.curves)] if len(self.curves) > 1 else []),
+            *(sections if len(self.curves) > 1 else self.curves[0].blocks(draw)),
+            Items("Measure next", self.next_steps, numbered=True),
+            Items("Findings", list(finding_sentences(self.findings))),
+            Items("Not checked", list(unchecked_sentences(self.findings))),
+            Items("Warnings", self.warnings),
+            Items("Facts that no report prints", self.origins),
+        ]
+
     @property
     def levels(self) -> pd.DataFrame:
         """Levels of all curves, with the column `variant` first."""
@@ -74,6 +115,25 @@ class Analysis:
         ]
         names = ["variant", "quantity", "label", "value", "lo", "hi", "unit", "level_ratio", "method", "warnings"]
         return pd.DataFrame(rows, columns=names)
+
+
+def _overview(curves: Iterable[Curve]) -> Grid:
+    """The main results of every curve side by side."""
+    columns = {
+        "highest throughput": "peak",
+        "N*": "saturation",
+        "USL peak": "usl.peak",
+        "capacity": "capacity",
+        "throughput there": "capacity_throughput",
+    }
+    cells = [[curve.variant, *(_value(curve, name) for name in columns.values())] for curve in curves]
+    kept = [0, *(i for i in range(1, len(columns) + 1) if any(row[i] for row in cells))]
+    headings = ["curve", *columns]
+    return Grid([headings[i] for i in kept], [[row[i] for i in kept] for row in cells], "All curves", left=1)
+
+
+def _value(curve: Curve, name: str) -> str:
+    return next((shown(result.estimate.value, result.unit) for result in curve.results if result.name == name), "")
 
 
 def analyse(

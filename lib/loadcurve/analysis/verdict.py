@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-_NOT_CHECKED = "Not checked"
+from loadcurve.blocks import Paragraph, to_html
+
+NOT_CHECKED = "Not checked"
+"""How the evidence begins of a check that lacked its numbers."""
 WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
 
 
@@ -31,6 +34,9 @@ class Verdict:
     def __str__(self) -> str:
         return WORDS[self.severity] + (f": {self.reason}" if self.reason else "")
 
+    def _repr_html_(self) -> str:
+        return to_html([Paragraph("Verdict", str(self), self.severity)])
+
 
 def judge(findings: pd.DataFrame, runs: pd.DataFrame) -> Verdict:
     """Return the verdict that findings give; a check that could not run counts for nothing.
@@ -47,7 +53,7 @@ def judge(findings: pd.DataFrame, runs: pd.DataFrame) -> Verdict:
     >>> print(judge(findings, pd.DataFrame({"run_id": ["a", "b"]})))
     do not use: effective-concurrency in 1 of 2 runs
     """
-    ran = findings[~findings["evidence"].fillna("").str.startswith(_NOT_CHECKED)]
+    ran = findings[~findings["evidence"].fillna("").str.startswith(NOT_CHECKED)]
     if ran.empty:
         return Verdict("unchecked", "no rule had the numbers it needs")
     for severity in ("error", "warning"):

@@ -180,12 +180,28 @@ def analyse(
         list[str] | None,
         typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
     ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
+    ] = None,
 ) -> None:
     """Answer from raw files: verdict, throughput over load, model, capacity, bottleneck, what to measure next.
 
-    Example: loadcurve analyse results/ --objective p99=200ms
+    Example: loadcurve analyse results/ --objective p99=200ms -o report.html
     """
-    print_analysis(path, objective or [])
+    if output is None or output == "-":
+        print_analysis(path, objective or [])
+        return
+    import shlex
+
+    from loadcurve import report
+    from loadcurve.analysis import analyse as analyse_data
+
+    target = report.check_suffix(Path(output))  # before minutes of reading
+    found = analyse_data(path, objectives=objective or ())
+    command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
+    report.write_report(found, target, report.provenance_of(found, path, command))
+    typer.echo(f"{printable(str(target))}: {found.verdict}")
 
 
 def print_analysis(path: str, objectives: list[str], source: str = "") -> None:

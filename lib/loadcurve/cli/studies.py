@@ -74,8 +74,8 @@ def list_() -> None:
 
     Example: loadcurve list
     """
+    from loadcurve.blocks.text import table
     from loadcurve.launching.overview import list_studies
-    from loadcurve.report.text import table
     from loadcurve.units import format_quantity
 
     studies = list_studies()

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loadcurve.blocks import Block, Grid, Items, to_html, to_text
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -50,7 +52,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
         return self._tables[name]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Parsed:
     """Tables from one raw text, and warnings.
 
@@ -89,3 +91,21 @@ class Parsed:
         object.__setattr__(self, "warnings", warnings)
         object.__setattr__(self, "version", version)
         object.__setattr__(self, "origins", origins)
+
+    def __str__(self) -> str:
+        """Tool, and each table with its rows and columns; then the warnings."""
+        return to_text(self._blocks())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_html(self._blocks(), 4)
+
+    def _blocks(self) -> list[Block]:
+        read = f"{self.tool or 'several files'} {self.version}".strip()
+        rows = [[name, f"{len(t):,}", f"{len(t.columns)}"] for name, t in self.tables.items()]
+        return [
+            Grid(["table", "rows", "columns"], rows, f"Tables of {read}", left=1),
+            Items("Warnings", self.warnings),
+            Items("Facts that no report prints", self.origins),
+        ]

@@ -11,6 +11,7 @@ from scipy import stats
 
 from loadcurve import tables
 from loadcurve.arrays import Array, above_0
+from loadcurve.blocks import Grid, Items, to_html
 from loadcurve.stats.estimate import Estimate
 
 
@@ -80,6 +81,13 @@ class Fit:
         head = f"{self.law}, least squares with {self.weighting} weights, {self.points} points"
         own = [f"  {name} {estimate}" for name, estimate in self.parameters.items()]
         return "\n".join([head, *own, *(f"  warning: {sentence}" for sentence in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        head = f"{self.law}, least squares with {self.weighting} weights, {self.points} points, R² {self.r_squared:.4f}"
+        rows = [[name, f"{e.value:.4g}", f"{e.lo:.4g}", f"{e.hi:.4g}"] for name, e in self.parameters.items()]
+        level = f"{self.level:.0%}".replace("%", " %")
+        headings = ["parameter", "value", f"{level} interval from", "to"]
+        return to_html([Grid(headings, rows, head, left=1), Items("Weak points", self.warnings)], 4)
 
     def values(self) -> list[float]:
         """Return the parameters' values in the law's order."""

@@ -14,6 +14,7 @@ from loadcurve.plots.capacity import (
 from loadcurve.plots.checklist import plot_checklist
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.coverage import plot_interval_coverage
+from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
 from loadcurve.plots.laws import plot_laws
@@ -64,6 +65,8 @@ __all__ = [
     "plot_counts",
     "plot_coverage",
     "plot_cpu_by_connections",
+    "plot_curve_latency",
+    "plot_curve_throughput",
     "plot_dealt",
     "plot_deviation_from_law",
     "plot_effective_concurrency",

@@ -1,11 +1,28 @@
-"""An analysis as people read it: text for a terminal, Markdown, JSON, and one HTML page.
+"""An analysis as people read it: text for a terminal, Markdown, JSON, PDF, and one HTML page.
 
 Every form shows the same things in the same order: verdict, levels, results, bottleneck, what is missing and why, what
 to measure next, findings, warnings, provenance.
 """
 
 from loadcurve.report.comparison import comparison_report
+from loadcurve.report.data import analysis_object, json_report
 from loadcurve.report.history import history_report
-from loadcurve.report.text import text_report
+from loadcurve.report.page import html_report
+from loadcurve.report.provenance import Provenance, provenance_of
+from loadcurve.report.text import markdown_report, text_report
+from loadcurve.report.write import SUFFIXES, check_suffix, write_report
 
-__all__ = ["comparison_report", "history_report", "text_report"]
+__all__ = [
+    "SUFFIXES",
+    "Provenance",
+    "analysis_object",
+    "check_suffix",
+    "comparison_report",
+    "history_report",
+    "html_report",
+    "json_report",
+    "markdown_report",
+    "provenance_of",
+    "text_report",
+    "write_report",
+]

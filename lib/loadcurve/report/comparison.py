@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadcurve.analysis.compare import Comparison, Gate
-from loadcurve.report.text import table
+from loadcurve.blocks.text import table
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 

@@ -3,7 +3,7 @@
 import math
 
 from loadcurve.analysis.history import History
-from loadcurve.report.text import bars, table
+from loadcurve.blocks.text import bars, table
 from loadcurve.units import format_quantity, unit_of_column
 
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from loadcurve.arrays import between_0_and_1
+from loadcurve.blocks import Items, Paragraph, to_html
 from loadcurve.errors import ValueRuleError
 
 
@@ -53,3 +54,8 @@ class Estimate:
 
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.lo:.4g}, {self.hi:.4g}]"
+
+    def _repr_html_(self) -> str:
+        level = f"{self.level:.0%}".replace("%", " %")
+        shown = Paragraph("", f"{self} ({level} interval, {self.method})")
+        return to_html([shown, Items("Weak points", self.warnings)], 4)

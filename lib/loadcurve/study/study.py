@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from loadcurve.blocks import Grid, Paragraph, to_html
 from loadcurve.errors import ValueRuleError
 from loadcurve.section import Range, Section
 from loadcurve.study.settings import PLACE, SECTIONS, Mapping, is_place
@@ -145,6 +146,13 @@ class Study(StudyKeys):
     objective: Mapping = field(default_factory=dict)
     search: Mapping | None = None
     stop: Mapping | None = None
+
+    def _repr_html_(self) -> str:
+        rows = [["variants", ", ".join(self.variants)]]
+        rows += [[place, ", ".join(map(str, levels))] for place, levels in self.factors.items()]
+        rows += [["points", str(len(self.points))]] if self.points else []
+        rows += [["repeats", str(self.repeats)]]
+        return to_html([Paragraph(self.study, self.question), Grid(["factor", "levels"], rows, "Factors", left=2)], 4)
 
     def sections(self) -> Mapping:
         """Return the settings that all points share: section → its settings."""

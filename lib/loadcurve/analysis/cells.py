@@ -1,0 +1,126 @@
+"""Levels and results of a curve as text cells with units: what the tables of every form of report show."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.stats import Estimate
+from loadcurve.units import format_quantity
+
+LOADS = {"connections": "connections", "target_rate_rps": "offered requests/s"}
+_DIGITS = 3
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[str]]]:
+    """Headings with units, and rows, of the table of levels; a column without any value is left out.
+
+    All response times have one unit, that of their median, so that they can be compared at a glance.
+
+    Parameters
+    ----------
+    levels : pandas.DataFrame
+        As `summarise_load_levels` returns it.
+    load : str
+        Its column of the load.
+
+    Returns
+    -------
+    tuple of list of str and list of list of str
+        Headings; and for each level one cell for each heading.
+    """
+    times = levels.filter(regex=r"^latency_(mean|p[0-9_]+)_s$")
+    scale, unit = _time_unit(times)
+    columns: list[tuple[str, Iterable[str]]] = [
+        (LOADS[load], [_load(at, load) for at in levels[load]]),
+        ("runs", [str(runs) for runs in levels["runs"]]),
+        ("requests/s", [_rate(x) for x in levels["throughput_rps"]]),
+        ("interval", [_ends(lo, hi) for lo, hi in levels[["throughput_lo", "throughput_hi"]].to_numpy()]),
+        ("gain", [_gain(gain) for gain in levels["gain_ratio"]]),
+    ]
+    columns += [(f"{_statistic(name)} [{unit}]", [_number(x / scale) for x in times[name]]) for name in times]
+    if levels["error_ratio"].gt(0).any():
+        columns.append(("errors", [_errors(x) for x in levels["error_ratio"]]))
+    shown = [(heading, list(cells)) for heading, cells in columns if any(cells)]
+    return [heading for heading, _ in shown], [list(row) for row in zip(*(cells for _, cells in shown), strict=True)]
+
+
+def percentile(column: str) -> str:
+    """Heading of a column of quantiles: ``p99`` of ``latency_p99_s``, ``p99.9`` of ``latency_p99_9_s``."""
+    return column.removeprefix("latency_").removesuffix("_s").replace("_", ".")
+
+
+def result_cells(label: str, estimate: Estimate, unit: str) -> list[str]:
+    """Label, value and interval of a result, with units."""
+    return [objective_words(label), shown(estimate.value, unit), interval_words(estimate, unit) or "no interval"]
+
+
+def shown(value: float, unit: str) -> str:
+    """A value with its unit; numbers without a unit keep their significant digits, also the small ones."""
+    return format_quantity(value, unit, _DIGITS)
+
+
+def objective_words(label: str) -> str:
+    """Replace the names of columns in a label by words: ``p99 ≤ 200 ms``."""
+    words = []
+    for part in label.split(" and "):
+        head, operator, most = part.partition(" <= ")
+        if not operator:
+            words.append(part)
+            continue
+        before, _, column = head.rpartition(" ")
+        unit = "ratio" if column == "error_ratio" else "s"
+        name = "errors" if column == "error_ratio" else percentile(column)
+        words.append(f"{before} {name} ≤ {format_quantity(float(most), unit)}".strip())
+    return " and ".join(words)
+
+
+def interval_words(estimate: Estimate, unit: str) -> str:
+    """The interval of an estimate with its unit, ``[17.3 to 34.3 µs]``; empty if neither end is known."""
+    lo, hi = estimate.lo, estimate.hi
+    if math.isnan(lo) and math.isnan(hi):
+        return ""
+    first, last = ("?" if math.isnan(end) else shown(end, unit) for end in (lo, hi))
+    number, _, suffix = first.rpartition(" ")
+    return f"[{number if suffix and last.endswith(f' {suffix}') else first} to {last}]"
+
+
+def _statistic(column: str) -> str:
+    return "mean" if column == "latency_mean_s" else percentile(column)
+
+
+def _time_unit(times: pd.DataFrame) -> tuple[float, str]:
+    """Scale and name of the unit in which the median of the response times is at least 1."""
+    median = np.nanmedian(times.astype(float)) if times.notna().any(axis=None) else 1.0
+    return next((unit for unit in _TIMES if median >= unit[0]), _TIMES[-1])
+
+
+def _load(at: float, load: str) -> str:
+    return f"{at:,g}" if load == "connections" else _rate(at)
+
+
+def _rate(value: float) -> str:
+    return "" if math.isnan(value) else format_quantity(value, "rps").removesuffix(" requests/s")
+
+
+def _ends(lo: float, hi: float) -> str:
+    return "" if math.isnan(lo) or math.isnan(hi) else f"{_rate(lo)} – {_rate(hi)}"
+
+
+def _number(value: float) -> str:
+    if math.isnan(value) or value == 0:
+        return "" if math.isnan(value) else "0"
+    decimals = _DIGITS - 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, decimals):,.{max(0, decimals)}f}"
+
+
+def _gain(gain: float) -> str:
+    return "" if math.isnan(gain) else f"{gain:+.0%}".replace("-0%", "+0%").replace("-", "−").replace("%", " %")
+
+
+def _errors(ratio: float) -> str:
+    if pd.isna(ratio):
+        return ""
+    return "0" if ratio == 0 else format_quantity(ratio, "ratio", 2)

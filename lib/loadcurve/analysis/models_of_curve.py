@@ -1,0 +1,161 @@
+"""Apply the models to the runs of one variant: each result with its interval, or the reason why there is none."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from loadcurve import models
+from loadcurve.analysis.curve import Curve, Result
+from loadcurve.analysis.levels import error_ratio, summarise_load_levels
+from loadcurve.analysis.usage import summarise_usage
+from loadcurve.errors import LoadcurveError
+from loadcurve.models import Fit, capacity, scaling
+from loadcurve.models.capacity import Objective
+from loadcurve.stats import Estimate, find_mean
+
+MIN_LEVELS = 4
+"""Levels of connections from which a law of three parameters has a degree of freedom left, and so an interval."""
+
+
+def analyse_curve(
+    variant: str,
+    runs: pd.DataFrame,
+    tables: "Mapping[str, pd.DataFrame]",
+    *,
+    load: str = "connections",
+    objectives: Sequence[Objective] = (),
+    level: float = 0.95,
+) -> Curve:
+    """Return what the models say about the runs of one variant.
+
+    Parameters
+    ----------
+    variant : str
+        Name of the curve.
+    runs : pandas.DataFrame
+        Its runs, with the columns that `add_quantiles` adds.
+    tables : mapping of str to pandas.DataFrame
+        Tables of monitors.
+    load : str
+        Column of the load.
+    objectives : sequence of Objective
+        What a run must keep to count for the capacity.
+    level : float
+        Confidence level of the intervals, 0 < level < 1.
+    """
+    known = runs[runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)]
+    known = known.assign(error_ratio=error_ratio(known))
+    levels = summarise_load_levels(known, load, level)
+    results: list[Result] = []
+    missing: dict[str, str] = {}
+
+    def add(name: str, label: str, unit: str, find: Callable[[], Estimate]) -> Estimate | None:
+        try:
+            estimate = find()
+        except LoadcurveError as error:
+            missing[label] = str(error)
+            return None
+        results.append(Result(name, label, unit, estimate))
+        return estimate
+
+    if levels.empty:
+        lacks = {"connections": "number of connections", "target_rate_rps": "offered rate"}[load]
+        missing["Throughput over load"] = f"no run has both a throughput and a {lacks}"
+        return Curve(variant, load, known, levels, (), None, pd.DataFrame(), pd.DataFrame(), "", missing)
+    best = levels.loc[levels["throughput_rps"].idxmax()]
+    at_best = known[known[load] == best[load]]["throughput_rps"].astype(float)
+    where = f"{load.partition('_')[0]} = {best[load]:g}" if load == "connections" else f"{best[load]:g} offered"
+    add("peak", f"Highest mean throughput, at {where}", "rps", lambda: find_mean(at_best, level))
+    fit = None
+    if load == "connections":
+        fit = _closed_loop(known, levels, level, add, missing)
+    if objectives:
+        _capacity(known, levels, load, objectives, add, missing)
+    usage = summarise_usage(tables, known)
+    demands, bottleneck = _limits(usage, load, level, missing)
+    return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, bottleneck, missing)
+
+
+_Add = Callable[[str, str, str, Callable[[], Estimate]], Estimate | None]
+
+
+def _closed_loop(
+    runs: pd.DataFrame, levels: pd.DataFrame, level: float, add: _Add, missing: dict[str, str]
+) -> Fit | None:
+    """Add what throughput over connections says: the asymptotic bounds, and the Universal Scalability Law."""
+    axes = runs["connections"].astype(float), runs["throughput_rps"].astype(float)
+    if len(levels) == 1:
+        missing["Saturation N*, peak, model"] = "1 level of connections: measure at least 4, each twice the one before"
+        return None
+    least = add(
+        "latency_min", "Response time without queueing, R_min", "s", lambda: models.find_latency_min(*axes, level)
+    )
+    demand = add("demand", "Service demand of the limiting resource, D", "s", lambda: models.find_demand(*axes, level))
+    if least and demand:
+        add("saturation", "Saturation N* = R_min/D", "", lambda: models.find_saturation(demand, least))
+    if len(levels) < MIN_LEVELS:
+        missing["Universal Scalability Law"] = f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
+        return None
+    points = scaling.summarise_points(*axes)
+    try:
+        fit = models.fit_usl(points["connections"], points["throughput_rps"], level, points["weight"])
+    except LoadcurveError as error:
+        missing["Universal Scalability Law"] = str(error)
+        return None
+    units = {"unit_throughput_rps": "rps"}
+    labels = {
+        "unit_throughput_rps": "USL throughput of one connection γ",
+        "contention": "USL contention α",
+        "coherency": "USL coherency β",
+    }
+    for name, estimate in fit.parameters.items():
+        add(f"usl.{name}", labels[name], units.get(name, ""), lambda estimate=estimate: estimate)  # type: ignore[misc]
+    add("usl.peak", "USL peak, connections", "", lambda: models.find_peak(fit))
+    add("usl.peak_throughput", "USL peak, throughput", "rps", lambda: models.find_peak_throughput(fit))
+    return fit
+
+
+def _capacity(
+    runs: pd.DataFrame,
+    levels: pd.DataFrame,
+    load: str,
+    objectives: Sequence[Objective],
+    add: _Add,
+    missing: dict[str, str],
+) -> None:
+    """Add the highest load at which every run keeps the objectives, and the throughput there."""
+    label = "Capacity under " + " and ".join(map(str, objectives))
+    for objective in objectives:
+        if objective.column not in runs or runs[objective.column].isna().all():
+            missing[label] = _without(objective, runs)
+            return
+    found = add("capacity", label, "rps" if load != "connections" else "", lambda: capacity.find_capacity(
+        runs, objectives, load=load))  # fmt: skip
+    if found and found.value > 0:
+        row = levels[levels[load] == found.value].iloc[0]
+        there = Estimate(
+            row["throughput_rps"], row["throughput_lo"], row["throughput_hi"], 0.95, "mean over the runs at that load"
+        )
+        add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
+
+
+def _without(objective: Objective, runs: pd.DataFrame) -> str:
+    known = [name for name in runs.filter(regex=r"^latency_.*_s$|^error_ratio$") if runs[name].notna().any()]
+    tools = runs["tool"].dropna().unique() if "tool" in runs else []
+    hint = ": run wrk with --latency" if "wrk" in tools and objective.column.startswith("latency_p") else ""
+    listed = ", ".join(name for name in known if name not in ("latency_stdev_s", "latency_min_s")) or "none"
+    return f"no report has {objective.column}{hint}; known are {listed}"
+
+
+def _limits(usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]) -> tuple[pd.DataFrame, str]:
+    if usage.empty:
+        missing["Bottleneck"] = (
+            "no monitor watched these runs: record `sar -A 1` on the server and on the generator while the load runs"
+        )
+        return pd.DataFrame(), ""
+    try:
+        demands = capacity.summarise_demands(usage, load=load, level=level)
+        return demands, capacity.bottleneck_verdict(usage, load=load, level=level)
+    except LoadcurveError as error:
+        missing["Bottleneck"] = str(error)
+        return pd.DataFrame(), ""

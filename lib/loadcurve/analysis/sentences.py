@@ -1,0 +1,130 @@
+"""Captions and alt texts of a curve's figures, computed from its results, so that they hold for any data."""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.cells import LOADS, percentile, shown
+from loadcurve.analysis.curve import Curve
+
+_SAME = 0.05  # change of throughput that counts as none: about the scatter between runs of a quiet machine
+
+
+def throughput_caption(curve: Curve) -> str:
+    """What throughput over load shows: where it is highest, and what it does after that.
+
+    Examples
+    --------
+    >>> from loadcurve.analysis import analyse
+    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c"], "connections": [1, 2, 4], "latency_mean_s": 0.01,
+    ...                      "throughput_rps": [100.0, 190.0, 95.0]})
+    >>> throughput_caption(analyse({"runs": runs}).curves[0])
+    'Throughput is highest at 2 connections (190 requests/s) and falls by 50 % up to 4 connections.'
+    """
+    levels, load = curve.levels, curve.load
+    best, last = levels.loc[levels["throughput_rps"].idxmax()], levels.iloc[-1]
+    if len(levels) == 1:
+        return f"Throughput was measured at one load, {_at(last[load], load)}: {shown(last['throughput_rps'], 'rps')}."
+    highest = shown(best["throughput_rps"], "rps")
+    if best[load] == last[load]:
+        gain = last["gain_ratio"]
+        ending = "still rises" if gain > _SAME else "is level"
+        more = f"{_percent(gain)} more than at the load before"
+        return f"Throughput {ending} at the highest load, {_at(last[load], load)} ({highest}; {more})."
+    change = last["throughput_rps"] / best["throughput_rps"] - 1
+    then = "stays within" if -change <= _SAME else "falls by"
+    size = f"{_percent(_SAME)} of that" if -change <= _SAME else _percent(-change)
+    return (
+        f"Throughput is highest at {_at(best[load], load)} ({highest}) and {then} {size} up to {_at(last[load], load)}."
+    )
+
+
+def throughput_key(curve: Curve) -> str:
+    """How to read the figure of throughput over load."""
+    parts = ["Points: runs", "solid line: their mean"]
+    if curve.fit is not None:
+        level = f"{curve.fit.level:.0%}".replace("%", " %")
+        parts.append(f"USL: Universal Scalability Law with the {level} band of its mean")
+    if "saturation" in curve:
+        parts.append("grey dashes: bounds N/R_min and 1/D, which cross at N*, with the interval of 1/D shaded")
+    return "; ".join(parts) + "."
+
+
+def throughput_alt(curve: Curve) -> str:
+    """Describe the figure of throughput over load for readers who cannot see it."""
+    levels = curve.levels
+    first, last = levels.iloc[0], levels.iloc[-1]
+    parts = [
+        f"Throughput over {_axis(curve)}, {len(curve.runs)} runs at {len(levels)} loads: "
+        f"{shown(first['throughput_rps'], 'rps')} at {_at(first[curve.load], curve.load)}, "
+        f"{shown(last['throughput_rps'], 'rps')} at {_at(last[curve.load], curve.load)}."
+    ]
+    if "saturation" in curve:
+        parts.append(f"The asymptotic bounds cross at N* = {shown(curve['saturation'].value, '')}.")
+    if "usl.peak" in curve:
+        peak = curve["usl.peak"].value
+        law = f"peaks at {shown(peak, '')} connections" if np.isfinite(peak) else "has no finite peak"
+        parts.append(f"The fitted Universal Scalability Law {law}.")
+    if "capacity" in curve:
+        parts.append(f"The capacity under the objective is {_at(curve['capacity'].value, curve.load)}.")
+    return " ".join(parts)
+
+
+def latency_caption(curve: Curve) -> str:
+    """What response times over load show: the highest statistic at the lowest and at the highest load."""
+    levels = curve.levels
+    name = highest_statistic(levels)
+    known = levels.dropna(subset=[name])
+    first, last = known.iloc[0], known.iloc[-1]
+    words = "The mean response time" if name == "latency_mean_s" else f"The response time at {percentile(name)}"
+    if len(known) == 1:
+        return f"{words} is {shown(first[name], 's')} at {_at(first[curve.load], curve.load)}."
+    ratio = last[name] / first[name]
+    verb = "rises" if ratio > 1 + _SAME else "falls" if ratio < 1 - _SAME else "stays level"
+    return (
+        f"{words} {verb} from {shown(first[name], 's')} at {_at(first[curve.load], curve.load)} "
+        f"to {shown(last[name], 's')} at {_at(last[curve.load], curve.load)}."
+    )
+
+
+def latency_alt(curve: Curve) -> str:
+    """Describe the figure of response times over load."""
+    words = ", ".join("mean" if name == "latency_mean_s" else percentile(name) for name in statistics(curve.levels))
+    return f"Response time ({words}) over {_axis(curve)}, logarithmic. {latency_caption(curve)}"
+
+
+def usage_caption(curve: Curve) -> str:
+    """Which resource was busiest, and how busy."""
+    means = curve.usage.groupby(["resource", curve.load])["utilisation_ratio"].mean()
+    resource, at = means.idxmax()
+    return f"The busiest resource is {resource}: {shown(means.max(), 'ratio')} busy at {_at(at, curve.load)}."
+
+
+def usage_alt(curve: Curve) -> str:
+    """Describe the figure of utilisation over throughput."""
+    resources = ", ".join(curve.usage["resource"].unique())
+    return f"Utilisation over throughput of {resources}, with a line for each. {usage_caption(curve)}"
+
+
+def statistics(levels: pd.DataFrame) -> list[str]:
+    """Columns of the response times that are known, from the mean to the highest percentile."""
+    names = ["latency_mean_s", *levels.filter(regex=r"^latency_p[0-9_]+_s$")]
+    return [name for name in names if name in levels and levels[name].notna().any()]
+
+
+def highest_statistic(levels: pd.DataFrame) -> str:
+    """Column of the highest percentile that is known, else of the mean."""
+    return statistics(levels)[-1]
+
+
+def _at(load: float, column: str) -> str:
+    if column == "connections":
+        return f"{load:,g} connection{'' if load == 1 else 's'}"
+    return f"{shown(load, 'rps')} offered"
+
+
+def _axis(curve: Curve) -> str:
+    return LOADS[curve.load]
+
+
+def _percent(ratio: float) -> str:
+    return f"{ratio:.0%}".replace("%", " %").replace("-", "−")

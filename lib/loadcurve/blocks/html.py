@@ -1,0 +1,75 @@
+"""Blocks as HTML.  Every text is escaped; only the drawings, which loadcurve made, are inserted as they are."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import groupby
+
+from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
+
+
+def to_html(blocks: Iterable[Block], level: int = 2) -> str:
+    """Return blocks as HTML.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        In the order in which they are shown.
+    level : int
+        Of the headings of sections, 1 to 6; titles of lists are one below.
+
+    Examples
+    --------
+    >>> from loadcurve.blocks import Items
+    >>> print(to_html([Items("Files", ["<script>.txt"])]))
+    <h2>Files</h2>
+    <ul>
+    <li>&lt;script&gt;.txt</li>
+    </ul>
+    """
+    parts: list[str] = []
+    for are_figures, group in groupby(blocks, lambda block: isinstance(block, Drawing)):
+        shown = "\n".join(filter(None, (_html(block, level) for block in group)))
+        parts.append(f'<div class="figures">\n{shown}\n</div>' if are_figures else shown)
+    return "\n".join(filter(None, parts))
+
+
+def _html(block: Block, level: int) -> str:
+    match block:
+        case Section():
+            inner = to_html(block.blocks, min(level + 1, 6))
+            return f"<section>\n<h{level}>{escape(block.title)}</h{level}>\n{inner}\n</section>"
+        case Grid():
+            return _table(block)
+        case Items():
+            return _items(block, level)
+        case Paragraph():
+            label = f"<strong>{escape(block.label)}:</strong> " if block.label else ""
+            marked = f' class="severity {escape(block.severity)}"' if block.severity else ""
+            return f"<p{marked}>{label}{escape(block.text)}</p>"
+        case Drawing():
+            return f"<figure>\n{block.svg}\n<figcaption>{escape(block.caption)}</figcaption>\n</figure>"
+
+
+def _table(grid: Grid) -> str:
+    head = _row(grid.headings, "th", grid.left, ' scope="col"')
+    body = "\n".join(_row(row, "td", grid.left) for row in grid.rows)
+    caption = "" if grid.folded else f"<caption>{escape(grid.caption)}</caption>\n"
+    # A wide table scrolls in its own box, which the keyboard reaches.
+    box = f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(grid.caption)}">'
+    table = f"{box}<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+    return f"<details><summary>{escape(grid.caption)}</summary>\n{table}\n</details>" if grid.folded else table
+
+
+def _row(cells: Sequence[str], tag: str, left: int, more: str = "") -> str:
+    sides = (' class="left"' if i < left else "" for i in range(len(cells)))
+    inner = (f"<{tag}{more}{side}>{escape(cell)}</{tag}>" for cell, side in zip(cells, sides, strict=True))
+    return f"<tr>{''.join(inner)}</tr>"
+
+
+def _items(items: Items, level: int) -> str:
+    if not items.sentences:
+        return ""
+    tag = "ol" if items.numbered else "ul"
+    lines = "\n".join(f"<li>{escape(sentence)}</li>" for sentence in items.sentences)
+    title = f"<h{level}>{escape(items.title)}</h{level}>\n" if items.title else ""
+    return f"{title}<{tag}>\n{lines}\n</{tag}>"

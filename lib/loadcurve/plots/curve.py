@@ -1,0 +1,179 @@
+"""Figures of one analysed curve: throughput and response times over its load, whatever the load is."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+
+from loadcurve.analysis import Curve
+from loadcurve.analysis.cells import percentile
+from loadcurve.analysis.sentences import statistics
+from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.models import asymptotic_throughput_rps
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds
+from loadcurve.plots.style import COLOURS, PALETTE
+from loadcurve.tables import axis_label
+
+_ABOVE = 1.18  # height of the axis over the highest throughput: room for the names of the bounds
+
+
+def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
+    """Plot throughput of every run over load, its mean, the law with its band, the bounds, N* and the capacity.
+
+    Parameters
+    ----------
+    curve : Curve
+        Of an analysis; what it lacks is not drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Raises
+    ------
+    LoadcurveError
+        When no run has both a load and a throughput.
+
+    Examples
+    --------
+    >>> from loadcurve import analyse
+    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c"], "connections": [1, 2, 4], "latency_mean_s": 0.01,
+    ...                      "throughput_rps": [100.0, 190.0, 200.0]})
+    >>> ax = plot_curve_throughput(analyse({"runs": runs}).curves[0])
+    >>> ax.get_ylabel(), [text.get_text() for text in ax.texts]
+    ('Throughput [requests/s]', ['1/D', 'N* = 2'])
+    """
+    levels = _known(curve)
+    ax = axes_or_new(ax)
+    top = _ABOVE * float(np.nanmax([curve.runs["throughput_rps"].astype(float).max(), levels["throughput_hi"].max()]))
+    first, last = (float(levels[curve.load].iloc[i]) for i in (0, -1))
+    if curve.load == "connections":
+        if "saturation" in curve:
+            _bounds(ax, curve, np.geomspace(min(first, 1.0), last, 200), top)
+        if curve.fit is not None:
+            _law(ax, curve, np.geomspace(first, last, 200))
+    else:
+        grid = np.geomspace(first, last, 50)
+        ax.plot(grid, grid, color=COLOURS["limit"], linestyle="--", zorder=1)
+        label_end(ax, last, last, "offered", COLOURS["limit"])
+        top = max(top, 1.05 * last)
+    if "capacity" in curve and curve["capacity"].value > 0:
+        at = curve["capacity"].value
+        ax.axvline(at, color=PALETTE[2], linestyle=":", zorder=1)
+        side = ("left", 4) if at < np.sqrt(first * last) else ("right", -4)
+        ax.annotate("capacity", (at, 0.03), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
+                    textcoords="offset points", ha=side[0], color=PALETTE[2])  # fmt: skip
+    own = PALETTE[0]
+    ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
+    ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
+    _load_axis(ax, curve)
+    ax.set_ylim(0, top)
+    ax.set_ylabel(axis_label("runs", "throughput_rps"))
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
+    """Plot the mean and each percentile of the response time over load, on a logarithmic axis.
+
+    Parameters
+    ----------
+    curve : Curve
+        Of an analysis.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Raises
+    ------
+    LoadcurveError
+        When no run has both a load and a response time.
+
+    Examples
+    --------
+    >>> from loadcurve import analyse
+    >>> runs = pd.DataFrame({"run_id": ["a", "b"], "connections": [1, 2], "latency_mean_s": [0.01, 0.02],
+    ...                      "throughput_rps": [100.0, 190.0]})
+    >>> [text.get_text() for text in plot_curve_latency(analyse({"runs": runs}).curves[0]).texts]
+    ['mean']
+    """
+    levels = _known(curve)
+    names = statistics(levels)
+    if not names:
+        raise ValueRuleError("runs", "some with a response time", f"{len(curve.runs)} without")
+    ax = axes_or_new(ax)
+    ends = []
+    for i, name in enumerate(names):
+        color = PALETTE[i % len(PALETTE)]
+        known = levels.dropna(subset=[name])
+        if name in curve.runs:
+            ax.scatter(curve.runs[curve.load], curve.runs[name], color=color, alpha=0.35, s=14, lw=0)
+        ax.plot(known[curve.load], known[name], color=color, marker="o", markersize=3)
+        ends.append((known[name].iloc[-1], known[curve.load].iloc[-1], name, color))
+    ax.set_yscale("log")
+    _load_axis(ax, curve)
+    _name_ends(ax, ends)
+    ax.set_ylabel("Response time [s]")
+    low, high = ax.get_ylim()
+    if high < 100 * low:  # a decade or two would have one tick
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(seconds())
+    ax.yaxis.set_minor_locator(NullLocator())
+    return ax
+
+
+def _known(curve: Curve) -> pd.DataFrame:
+    if curve.levels.empty:
+        raise ValueRuleError("runs", f"some with both {curve.load} and throughput_rps", "none")
+    return curve.levels
+
+
+def _bounds(ax: Axes, curve: Curve, grid: np.ndarray, top: float) -> None:
+    """Draw N/R_min, 1/D with its interval, and N*, where they cross."""
+    color, demand, least, crossing = COLOURS["limit"], curve["demand"], curve["latency_min"], curve["saturation"]
+    bound = asymptotic_throughput_rps(grid, demand.value, least.value)
+    ax.plot(grid, bound, color=color, linestyle="--", zorder=1)
+    limit = 1 / demand.value
+    if np.isfinite([demand.lo, demand.hi]).all():
+        ax.axhspan(1 / demand.hi, min(1 / demand.lo, top), color=color, alpha=0.1, linewidth=0, zorder=0)
+    if crossing.value <= grid[-1]:
+        ax.annotate("1/D", (grid[-1], limit), xytext=(6, 0), textcoords="offset points", va="center", color=color)
+        ax.plot(crossing.value, limit, marker="D", color=color, linestyle="none")
+        ax.annotate(f"N* = {crossing.value:.3g}", (crossing.value, limit), xytext=(-6, 6), textcoords="offset points",
+                    ha="right", color=color)  # fmt: skip
+
+
+def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
+    """Draw the law, with the band of its mean where the data have degrees of freedom for one."""
+    assert curve.fit is not None
+    try:
+        band = curve.fit.band(grid)
+    except LoadcurveError:
+        return
+    color = COLOURS["law"]
+    ax.plot(grid, band["throughput_rps"], color=color, linestyle="--")
+    ax.fill_between(grid, band["lo"].clip(lower=0), band["hi"], color=color, alpha=0.15, linewidth=0)
+    at = band.iloc[len(band) // 3]
+    ax.annotate(curve.fit.law.upper(), (at["connections"], at["throughput_rps"]), xytext=(8, -14),
+                textcoords="offset points", color=color)  # fmt: skip
+
+
+def _name_ends(ax: Axes, ends: list[tuple[float, float, str, str]]) -> None:
+    """Name each line at its end, the names at least a line of text apart."""
+    figure = ax.figure
+    height = ax.get_window_extent().height * 72 / figure.dpi  # in points
+    low, high = np.log(ax.get_ylim())
+    lowest = -np.inf
+    for value, at, name, color in sorted(ends):
+        place = (np.log(value) - low) / (high - low) * height
+        lowest = max(place, lowest + 11)
+        words = "mean" if name == "latency_mean_s" else percentile(name)
+        ax.annotate(words, (at, value), xytext=(6, lowest - place), textcoords="offset points", va="center",
+                    color=color, fontsize="small")  # fmt: skip
+
+
+def _load_axis(ax: Axes, curve: Curve) -> None:
+    if curve.load == "connections":
+        connections_axis(ax)
+        return
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("Offered rate [requests/s]")

@@ -1,0 +1,45 @@
+"""A figure as SVG text, and whether it shows any number."""
+
+import io
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection, LineCollection, PolyCollection
+
+from loadcurve.plots.style import INK, figure_of
+
+
+def svg_text(ax: Axes, salt: str) -> str:
+    """Return the figure of an Axes as SVG, the same text for the same figure.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Any Axes of the figure.
+    salt : str
+        Makes the ids in the drawing different from those of other figures on one page.
+    """
+    drawing = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": salt}):
+        figure_of(ax).savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    # Replace the ink by the page's text colour, which differs between the light and the dark scheme.
+    return re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", drawing.getvalue())
+
+
+def shows_something(ax: Axes) -> bool:
+    """Return whether an Axes shows a point, line, area or bar in data units; limit lines across it do not count."""
+    lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
+    offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _is_area(c))
+    points: Iterator[Any] = (np.ma.filled(np.ma.asarray(xy, float), np.nan) for xy in offsets)
+    areas = (path.vertices for c in ax.collections if _is_area(c) for path in c.get_paths())
+    drawn = any(np.isfinite(np.asarray(xy, float)).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
+    return drawn or bool(ax.images) or any(patch.get_data_transform() is ax.transData for patch in ax.patches)
+
+
+def _is_area(collection: Collection) -> bool:
+    return isinstance(collection, PolyCollection | LineCollection)

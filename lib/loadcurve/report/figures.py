@@ -1,0 +1,99 @@
+"""Figures of a curve for a page: SVG within the page, with caption and alt text computed from the results."""
+
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from loadcurve.analysis import Curve
+from loadcurve.analysis.sentences import (
+    latency_alt,
+    latency_caption,
+    throughput_alt,
+    throughput_caption,
+    throughput_key,
+    usage_alt,
+    usage_caption,
+)
+from loadcurve.blocks import Block, Drawing, Items
+from loadcurve.errors import LoadcurveError
+from loadcurve.extras import missing_extra
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_CHARACTERS = 350_000
+"""Of all drawings of a page: with its tables it stays below 500 kB, the size that mail and review tools accept."""
+
+_FULL = "the page would exceed 500 kB; analyse fewer curves for their figures"
+
+_PROLOGUE = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->", re.S)
+_SIZE = re.compile(r' (?:width|height)="[0-9.]+pt"')
+_ID = re.compile(r' id="([^"]*)"')
+_LONG_NUMBER = re.compile(r"(\d+\.\d\d)\d+")
+
+
+def _throughput_words(curve: Curve) -> str:
+    return f"{throughput_caption(curve)} {throughput_key(curve)}"
+
+
+class Figures:
+    """Draws the figures of each curve, as long as the page stays small.
+
+    A figure that cannot be drawn is left out, and the page shows the reason.
+    """
+
+    def __init__(self) -> None:
+        self._left = _MOST_CHARACTERS
+        self._number = 0
+        self._full = False
+
+    def __call__(self, curve: Curve) -> Sequence[Block]:
+        """Return the figures of a curve, and the reasons for those that are left out."""
+        try:
+            from loadcurve import plots
+        except ImportError as error:
+            why = missing_extra("figures", error) if isinstance(error, ModuleNotFoundError) else error
+            return [Items("Figures left out", [str(why)])]
+        drawn: list[Block] = []
+        left_out: list[str] = []
+        figures: list[tuple[str, Callable[[], Axes], Callable[[Curve], str], Callable[[Curve], str]]] = [
+            ("Throughput over load", lambda: plots.plot_curve_throughput(curve), _throughput_words, throughput_alt),
+            ("Response time over load", lambda: plots.plot_curve_latency(curve), latency_caption, latency_alt),
+            ("Utilisation", lambda: plots.plot_utilisation(curve.usage, curve.demands), usage_caption, usage_alt),
+        ]
+        for name, plot, caption, alt in figures:
+            if name == "Utilisation" and curve.demands.empty:
+                continue  # the reason is listed as that of the bottleneck
+            if self._full:
+                left_out.append(f"{name}: {_FULL}")
+                continue
+            try:
+                svg = self._svg(plot(), alt(curve))
+            except LoadcurveError as error:
+                left_out.append(f"{name}: {error}")
+                continue
+            if len(svg) > self._left:
+                self._full = True
+                left_out.append(f"{name}: {_FULL}")
+                continue
+            self._left -= len(svg)
+            drawn.append(Drawing(svg, caption(curve), alt(curve)))
+        return [*drawn, Items("Figures left out", left_out)]
+
+    def _svg(self, ax: "Axes", alt: str) -> str:
+        """Return the figure as one element for a page: as wide as its box, named by its alt text, few digits."""
+        import matplotlib.pyplot as plt
+
+        from loadcurve.plots.drawing import svg_text
+        from loadcurve.plots.style import figure_of
+
+        self._number += 1
+        drawing = _PROLOGUE.sub("", svg_text(ax, f"report/{self._number}"))
+        plt.close(figure_of(ax))
+        drawing = _SIZE.sub("", drawing, count=2).replace("xlink:href", "href")
+        drawing = drawing.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
+        drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+        used = set(re.findall(r"#([\w.-]+)", drawing))
+        drawing = _ID.sub(lambda found: found[0] if found[1] in used else "", drawing)
+        return _LONG_NUMBER.sub(r"\1", drawing).strip()

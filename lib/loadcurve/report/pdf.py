@@ -1,0 +1,48 @@
+"""A page as PDF, printed by Chromium where one is installed."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from loadcurve.errors import LoadcurveError
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Commands that print a page without a window."""
+
+_SECONDS = 120.0  # a page takes 2 s; a machine under load may take a minute
+
+
+def pdf_of(page: str) -> bytes:
+    """Return an HTML page as PDF.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no Chromium, or it prints nothing.
+    """
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chromium is None:
+        raise LoadcurveError(
+            f"PDF needs one of {', '.join(BROWSERS)}, got none: install Chromium (apt-get install chromium), or write "
+            ".html and print it from a browser"
+        )
+    with tempfile.TemporaryDirectory(prefix="loadcurve-", ignore_cleanup_errors=True) as folder:
+        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+        source.write_text(page, "utf-8")
+        command = [
+            chromium, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),  # Chromium refuses its sandbox as root
+            source.as_uri(),
+        ]  # fmt: skip
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {error}") from None
+        if not target.is_file():
+            reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
+            raise LoadcurveError(f"{chromium} must print the page as PDF, got: {reason}")
+        return target.read_bytes()

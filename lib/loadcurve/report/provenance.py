@@ -1,0 +1,123 @@
+"""Where a report comes from: files with sizes and SHA-256, tools and versions, loadcurve, command line, date."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import loadcurve
+from loadcurve.analysis import Analysis
+from loadcurve.blocks import Grid, Section
+from loadcurve.errors import printable
+from loadcurve.files.atomic import sha256_of
+from loadcurve.ingest.files import files_of
+from loadcurve.units import format_quantity
+
+_LISTED = 100  # files that are listed; a digest covers all
+_MOST_BYTES = 500_000_000  # hashing more would take longer than the analysis
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that was read: path below the folder, size in bytes, and SHA-256 (empty where it was not computed)."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a report comes from.
+
+    Attributes
+    ----------
+    files : tuple of File
+        In the order of paths; empty if the data were given as tables.
+    digest : str
+        SHA-256 of the lines ``SHA256  PATH`` of all files, as ``sha256sum FILES | sha256sum`` prints it; empty without
+        files, or if they were too large to hash.
+    tools : tuple of str
+        Load generators with their versions.
+    version : str
+        Of loadcurve.
+    command : str
+        Command line; empty if the report was made in Python.
+    created : datetime.datetime
+        In UTC.
+    """
+
+    files: tuple[File, ...]
+    digest: str
+    tools: tuple[str, ...]
+    version: str
+    command: str
+    created: datetime
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Names and values, in the order in which a report shows them."""
+        total = sum(file.bytes for file in self.files)
+        number = f"{len(self.files)} file{'s' * (len(self.files) != 1)}"
+        data = f"{number}, {format_quantity(total, 'bytes')}" if self.files else "tables"
+        facts = [
+            ("data", data),
+            ("SHA-256 of all files", self.digest or ("not computed: too large" if self.files else "")),
+            ("load generators", ", ".join(self.tools)),
+            ("loadcurve", self.version),
+            ("command", self.command),
+            ("created", f"{self.created:%Y-%m-%d %H:%M} UTC"),
+        ]
+        return [(name, value) for name, value in facts if value]
+
+    def section(self) -> Section:
+        """The section of a report."""
+        facts = Grid(["what", "value"], self.facts(), "Origin of this report", left=2)
+        if not self.files:
+            return Section("Provenance", [facts])
+        listed = self.files[:_LISTED]
+        rows = [[file.path, f"{file.bytes:,}", file.sha256] for file in listed]
+        left_out = f", the first {len(listed)} of {len(self.files)}" if len(listed) < len(self.files) else ""
+        files = Grid(["file", "bytes", "SHA-256"], rows, f"Files{left_out}", left=1, folded=True)
+        return Section("Provenance", [facts, files])
+
+
+def provenance_of(analysis: Analysis, path: str | Path | None = None, command: str = "") -> Provenance:
+    """Return the provenance of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        As `analyse` returns it.
+    path : str or pathlib.Path, optional
+        File or folder that was analysed; by default the files are not listed.
+    command : str
+        Command line.
+    """
+    runs = analysis.tables["runs"]
+    versions = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
+    files = _files(Path(path)) if path else ()
+    return Provenance(
+        files,
+        _digest(files),
+        tuple(versions.unique()),
+        loadcurve.__version__,
+        command,
+        datetime.now(UTC),
+    )
+
+
+def _files(path: Path) -> tuple[File, ...]:
+    found = [(file, file.stat().st_size) for file in files_of(path) if file.is_file()]
+    hashed = sum(size for _, size in found) <= _MOST_BYTES
+    base = path if path.is_dir() else path.parent
+    return tuple(
+        File(printable(str(file.relative_to(base))), size, sha256_of(file) if hashed else "") for file, size in found
+    )
+
+
+def _digest(files: Sequence[File]) -> str:
+    if not files or not all(file.sha256 for file in files):
+        return ""
+    lines = "".join(f"{file.sha256}  {file.path}\n" for file in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
