@@ -16,6 +16,7 @@ from loadcurve.site.formats import formats_markdown
 from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
+from loadcurve.site.own_files import analyse_markdown
 from loadcurve.site.rules import rule_markdown, rules_markdown
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
@@ -47,6 +48,7 @@ def define_env(env) -> None:
     macro("claims", claims_html, link)
     macro("verdicts", verdicts_text)
     macro("columns_of", columns_markdown)
+    macro("analyse", analyse_markdown)
     macro("forms_table", formats_markdown)
     macro("rules_table", rules_markdown)
     macro("modules_table", modules_markdown)
