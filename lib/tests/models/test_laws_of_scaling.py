@@ -74,6 +74,18 @@ def test_no_other_search_finds_less(name, seed, noise):
         assert least <= 2 * other.cost * (1 + (2e-4 if name == "saturating" else 1e-6))
 
 
+@pytest.mark.parametrize("exponent", [0.7, 0.8, 0.9, 0.95])
+def test_without_a_capacity_the_saturating_law_fits_as_well_as_a_line(exponent):
+    """Throughput that rises as a power of N bends at no level, and a line is a special case of the law."""
+    throughput = 30 * NUMBER**exponent
+    for weights in (np.ones(NUMBER.size), throughput**-2):
+        squares = [
+            law.squares(NUMBER, throughput[None], weights, law.solve(NUMBER, throughput[None], weights))[0]
+            for law in (LAWS["saturating"], LAWS["linear"])
+        ]
+        assert squares[0] <= squares[1] * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("name", TRUE)
 def test_many_data_sets_at_once_are_each_as_alone(name):
     law, draw = LAWS[name], np.random.default_rng(7)

@@ -54,11 +54,13 @@ def _solve(number: Array, observed: Array, weights: Array) -> Array:
         begin = np.column_stack([start[:, 0] / highest, capacity / highest, np.full(len(observed), sharpness)])
         tried.append(minimise(_function, number, observed, weights, begin, upper))
     every = np.stack(tried)
+    # A capacity at its bound was not seen.  Set before the comparison, since a round bend far beyond the levels can fit
+    # well where the straight line with its slope does not.
+    every[every[:, :, 1] >= _CEILING_FACTOR * (1 - 1e-9), 1] = np.inf
     squares = np.stack([SATURATING.squares(number, observed, weights, values) for values in every])
     alike = squares <= squares.min(axis=0) + NO_SCATTER * (observed**2 @ weights)
     found = every[alike.argmax(axis=0), np.arange(len(observed))]
     found[:, :2] *= scale
-    found[found[:, 1] >= _CEILING_FACTOR * highest * (1 - 1e-9), 1] = np.inf
     result: Array = found
     return result
 
