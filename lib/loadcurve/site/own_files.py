@@ -10,7 +10,9 @@ from loadcurve.report import text_report
 
 FOLDERS = Path("lib/tests/data/folders")
 """Example folders: raw files of other people's kind, without records of the laboratory."""
-_PARTS = re.compile(r"\n(?=(?:connections|result|Bottleneck|Weak points|Not computed|Measure next|Findings|Warnings)\b)")
+_PARTS = re.compile(
+    r"\n(?=(?:connections|result|Bottleneck|Weak points|Not computed|Measure next|Findings|Warnings)\b)"
+)
 
 
 @cache

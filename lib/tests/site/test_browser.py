@@ -68,7 +68,9 @@ def test_a_page_loads_whole_from_this_machine_alone(page, address, name):
         assert wider <= 0, f"the page does not scroll sideways in {width} pixels"
 
 
-@pytest.mark.parametrize("name", ["method/throughput_and_connections.html", "studies/30_throughput_by_connections.html"])
+@pytest.mark.parametrize(
+    "name", ["method/throughput_and_connections.html", "studies/30_throughput_by_connections.html"]
+)
 def test_figures_are_visible_in_both_schemes(page, address, name):
     page.goto(f"{address}/{name}", wait_until="networkidle")
     drawings = page.query_selector_all("figure.lc-figure svg")
