@@ -68,7 +68,26 @@ def study_folder(study: str | Path) -> Path:
         if (folder / "study.yml").is_file():
             return folder.resolve()
     known = dict.fromkeys(p.parent.name for place in places for p in sorted(place.glob("*/study.yml")))
-    raise LoadcurveError(f"study must be one of {', '.join(known)}, or a folder with a study.yml, got {str(study)!r}")
+    raise LoadcurveError(
+        f"study must be one of {', '.join(known)}, or a folder with a study.yml or with raw files, got {str(study)!r}"
+    )
+
+
+def data_folder(data: str | Path) -> Path:
+    """Return the folder of a study, as `study_folder`, or any other folder, which then holds raw files.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is neither.
+    """
+    try:
+        return study_folder(data)
+    except LoadcurveError:
+        found = next((place / data for place in (Path(), _root() or Path()) if (place / data).is_dir()), None)
+        if found is None or not str(data):
+            raise
+        return found.resolve()
 
 
 def record_folder(folder: Path) -> Path:

@@ -47,14 +47,15 @@ def test_the_audit_takes_what_read_gives(by_hand):
     assert dict(zip(found["expected"], found["severity"], strict=True)) == {1: "ok", 30000: "error", 8000: "error"}
 
 
-def test_the_template_draws_runs_that_have_no_variant(study, tmp_path, monkeypatch):
+def test_the_template_draws_runs_that_have_no_variant(by_hand, tmp_path, monkeypatch):
+    """A folder as somebody brought it, without study.yml."""
     monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
     (tmp_path / "data" / "studies").mkdir(parents=True)
     monkeypatch.setenv("LOADCURVE_READS", "")
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
-    assert read_curves(study)["variant"].unique().tolist() == [UNNAMED]
+    assert read_curves(by_hand)["variant"].unique().tolist() == [UNNAMED]
     output = tmp_path / "out.ipynb"
-    batch.run_notebook(ROOT / "notebooks" / "00_template.ipynb", output, {"study": str(study)})
+    batch.run_notebook(ROOT / "notebooks" / "00_template.ipynb", output, {"study": str(by_hand)})
     drawing = (tmp_path / "out.figures" / "throughput.svg").read_text("utf-8")
     assert UNNAMED in drawing
     drawn = pd.read_csv(tmp_path / "out.figures" / "throughput.csv")
@@ -62,11 +63,15 @@ def test_the_template_draws_runs_that_have_no_variant(study, tmp_path, monkeypat
     assert drawn.set_index("connections")["throughput_rps"][8000] == 20260.6  # as printed
 
 
-def test_a_study_is_read_without_a_checkout(study, tmp_path):
-    """The package somewhere else, as pip installs it, and no data/studies above the working directory."""
+def test_folders_are_read_without_a_checkout(study, tmp_path):
+    """A study and the same folder without study.yml, read by an installed package, with no data/studies above them."""
     installed = tmp_path / "site-packages"
     shutil.copytree(ROOT / "lib" / "loadcurve", installed / "loadcurve", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(study, tmp_path / "own", ignore=shutil.ignore_patterns("study.yml"))
     code = "import json, loadcurve; r = loadcurve.read('mine'); runs = r.tables['runs']\n"
+    code += (
+        "own = loadcurve.read_curves('own')\nassert own['throughput_rps'].tolist() == runs['throughput_rps'].tolist()\n"
+    )
     code += "print(json.dumps([loadcurve.__file__, sorted(runs['throughput_rps']), list(r.warnings)]))"
     packages = str(Path(pd.__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), packages])}

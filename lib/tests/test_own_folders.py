@@ -21,6 +21,7 @@ from loadcurve.ingest.run_facts import parse_factor
 from loadcurve.ingest.run_matching import match_runs
 from loadcurve.ingest.run_names import name_runs
 from loadcurve.ingest.run_times import assign
+from loadcurve.tables.curves import UNNAMED
 
 FOLDERS = Path(__file__).parent / "data" / "folders"
 LEVELS = (1, 2, 4, 6, 8, 12, 16, 32, 64, 96, 128, 256)
@@ -302,6 +303,30 @@ def test_a_folder_of_odd_files_gives_what_can_be_read():
     assert found.tables["cpu"]["run_id"].unique().tolist() == ["c16"]
     refused = [w.split(": ")[1].split(":")[0].rpartition("/")[2] for w in found.warnings if w.startswith("not read")]
     assert refused == ["README.md", "c32.wrk.txt", "openssl.txt", "trace.bin"]
+
+
+def test_the_readers_of_notebooks_take_a_folder(tmp_path):
+    folder = tmp_path / "mine"
+    shutil.copytree(FOLDERS / "ab_sar", folder)
+    curves = loadcurve.read_curves(folder)
+    assert curves.set_index("run_id")["connections"].to_dict() == {f"c{n}": n for n in (1, 2, 4, 8, 16, 32, 64)}
+    assert curves["study"].unique().tolist() == ["mine"]  # groups by study keep its rows
+    assert curves["variant"].unique().tolist() == [UNNAMED]
+    assert set(loadcurve.read_table("cpu", folder)["run_id"]) == set(curves["run_id"])
+    assert loadcurve.read_table("balancer", folder).empty
+    assert loadcurve.read_machine(folder).empty
+    study = loadcurve.describe_study(folder)
+    assert (study.study, study.factors) == ("mine", {"connections": (1, 2, 4, 8, 16, 32, 64)})
+    assert any("ab warns" in warning for warning in loadcurve.read_warnings(folder))
+    (folder / "factors.csv").write_text("file,variant\n" + "".join(f"c{n},new\n" for n in (1, 2, 4, 8, 16, 32, 64)))
+    assert loadcurve.read_curves(folder)["variant"].unique().tolist() == ["new"]  # a changed folder is read again
+    assert loadcurve.describe_study(folder).variants == {"new": {}}
+    assert loadcurve.read_warnings(folder)[-1] == "variant of 7 runs: factors.csv"
+
+
+def test_the_readers_of_notebooks_refuse_an_empty_folder(tmp_path):
+    with pytest.raises(LoadcurveError, match="got no files"):
+        loadcurve.read_curves(tmp_path)
 
 
 PATHS = st.lists(st.sampled_from(["a", "b", "c1", "c1.wrk.txt", "c1.txt", "c1-1.log", "x.log", "wrk.txt"]), min_size=1,

@@ -1,10 +1,65 @@
 """A folder of raw files without records into tables."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from loadcurve import tables
+from loadcurve.errors import LoadcurveError, printable
+from loadcurve.ingest.files import files_of
+from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
 from loadcurve.ingest.run_matching import match_runs
+from loadcurve.ingest.streams import parse_each
+from loadcurve.paths import shown
+from loadcurve.study import Study
+from loadcurve.study.study import ONLY_VARIANT
+
+
+def read_own_folder(folder: Path) -> Parsed:
+    """Read a folder of raw files that is no study, for the readers of notebooks; they name it as the study of its rows.
+
+    Raises
+    ------
+    LoadcurveError
+        When the folder is empty, or ``factors.csv`` is wrong.
+    """
+    paths = [path for path in files_of(folder) if path != folder / FACTORS]
+    if not paths:
+        raise LoadcurveError(f"{shown(folder)}: expected reports of load generators or files of monitors, got no files")
+    files, warnings = [], []
+    for path, parsed, refused in parse_each(paths, name=shown):
+        if parsed is None:
+            warnings.append(f"not read: {refused}")
+            continue
+        warnings += [f"{shown(path)}: {warning}" for warning in parsed.warnings]
+        place = PurePosixPath(path.relative_to(folder))
+        files.append(RawFile(place, printable(place.as_posix()), parsed.tables, path.stat().st_mtime))
+    matched = read_raw_folder(files, folder)
+    joined = Tables(matched.tables)
+    checked = {
+        name: tables.check(name, joined[name].assign(study=printable(folder.name)), extra=name == "runs")
+        for name in joined
+    }
+    return Parsed("", Tables(checked), (*warnings, *matched.warnings), origins=tuple(matched.origins))
+
+
+def describe_own_folder(own: Parsed, folder_name: str) -> Study:
+    """Return a study with the variants and the connections of the runs in a folder of raw files."""
+    runs = own.tables["runs"] if "runs" in own.tables else tables.empty("runs")
+    levels = tuple(sorted({int(level) for level in runs["connections"].dropna()}))
+    return Study(
+        _as_name(folder_name),
+        f"What do the files in {folder_name} show?",
+        variants={_as_name(variant): {} for variant in runs["variant"].dropna().unique()} or {ONLY_VARIANT: {}},
+        factors={"connections": levels} if levels else {},
+        repeats=1,
+    )
+
+
+def _as_name(text: str) -> str:
+    """Text in the form of the name of a study."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", text).lstrip("-")[:64] or "unnamed"
 
 
 def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Mapping[str, str] | None = None) -> Matched:

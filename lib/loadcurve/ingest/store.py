@@ -6,6 +6,7 @@ its content changed, so a notebook that reads a table depends on the table's fil
 list named by LOADCURVE_READS for make, as a compiler writes its `.d` files.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -18,7 +19,10 @@ import pyarrow.parquet as pq
 from loadcurve import paths, tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, read_sums, replacing, sha256_of, write_sums
+from loadcurve.ingest.files import files_of
 from loadcurve.ingest.folder import Ingested, read_runs
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
 from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -91,7 +95,7 @@ def _ingest(folder: Path) -> Ingested:
 
 
 def read_table(name: str, study: str | Path) -> pd.DataFrame:
-    """Read a tidy table of a study, by its name or its folder.
+    """Read a tidy table of a study, by its name or its folder, or of a folder with raw files.
 
     Raises
     ------
@@ -108,6 +112,8 @@ def read_table(name: str, study: str | Path) -> pd.DataFrame:
     """
     if name not in RAW:
         raise LoadcurveError(f"table must be one of {', '.join(RAW)}, got {name!r}")
+    if own := _own(study):
+        return own.tables[name].copy() if name in own.tables else tables.empty(name)
     file = _file(name, _fresh(study, name))
     sources = json.loads(pq.read_metadata(file).metadata[_SOURCES])
     # The raw files too, so that `make -n -W FILE` shows what a changed file would rebuild; without files that make
@@ -125,7 +131,7 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
     Parameters
     ----------
     study : str or pathlib.Path
-        Name or folder.
+        Name or folder of a study, or a folder with raw files.
     over : str
         Column of the load, along which a curve runs.
 
@@ -140,11 +146,15 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
 def read_warnings(study: str | Path) -> list[str]:
     """Read the warnings of the parsers and of `run.json` about a study: ``PATH: sentence`` each.
 
+    Of a folder with raw files, facts that no report prints follow, each with where it comes from.
+
     Examples
     --------
     >>> all(": " in warning for warning in read_warnings("connections_on_loopback"))
     True
     """
+    if own := _own(study):
+        return [*own.warnings, *own.origins]
     file = _file("runs", _fresh(study, "runs"))
     record_reads([file])
     return json.loads(pq.read_metadata(file).metadata[_WARNINGS])
@@ -158,7 +168,7 @@ def read_machine(study: str | Path) -> pd.DataFrame:
     >>> read_machine("connections_on_loopback").set_index("fact")["value"]["system"]
     'Linux'
     """
-    folder = paths.study_folder(study)
+    folder = paths.data_folder(study)
     finished = [(path, run) for path in run_folders(folder) if (run := read_run(path)).status == "finished"]
     record_reads([path / "run.json" for path, _ in finished[:1]])
     facts = finished[0][1].machine.items() if finished else ()
@@ -176,14 +186,34 @@ def _shown(name: str, value: object) -> str:
 def describe_study(study: str | Path) -> Study:
     """Read a study's `study.yml`, by its name or its folder, and count that as a read.
 
+    Of a folder with raw files, the study has the levels and variants that the reports show.
+
     Examples
     --------
     >>> describe_study("connections_on_loopback").factors["connections"][:3]
     (1, 2, 4)
     """
+    if own := _own(study):
+        return describe_own_folder(own, paths.data_folder(study).name)
     folder = paths.study_folder(study)
     record_reads([folder / "study.yml"])
     return read_study(folder)
+
+
+def _own(study: str | Path) -> Parsed | None:
+    """Tables of a folder with raw files; None for a study."""
+    folder = paths.data_folder(study)
+    if (folder / "study.yml").is_file():
+        return None
+    studies_read.add(folder.name)
+    record_reads([path for path in files_of(folder) if paths.is_plain(path)])
+    return _read_own(folder, _state(folder))
+
+
+@functools.lru_cache(maxsize=4)
+def _read_own(folder: Path, _state_of_files: str) -> Parsed:
+    """Read a folder with raw files once for each state of its files: there need not be a checkout with a `build/`."""
+    return read_own_folder(folder)
 
 
 def _fresh(study: str | Path, table: str) -> Path:
