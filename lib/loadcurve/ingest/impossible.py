@@ -14,6 +14,7 @@ from loadcurve.units import format_quantity
 # Numbers of one report are rounded apart: wrk's two decimals are within 0.6 % (`units`), HdrHistogram's bins 0.1 %.
 _ROUNDED = 0.01
 _WHOLE_MS = 0.002  # ab prints minima and maxima in whole milliseconds, deviations with a decimal
+_TWO_DIGITS = 1.05  # Locust rounds its quantiles to two digits or whole ms, and not its maximum
 # Tools print times and rates with two decimals or more, and may leave out a warm-up of a few per cent.
 _RATE_SLACK, _LEAST_S = 0.1, 0.1
 _RATE = re.compile(r"/sec|/s\b|per second")
@@ -86,8 +87,14 @@ def _of_rates(parsed: Parsed) -> Iterator[str]:
             yield f"{report}: {shown} is not the {format_quantity(requests)} requests, which cannot be: check the file"
 
 
+def _highest_quantile(row: dict) -> float:
+    """Largest time that a quantile of a run may have: its maximum, as coarsely as the tool rounds quantiles."""
+    most = _time(row, "latency_max_s")
+    return most * _TWO_DIGITS + _WHOLE_MS if row.get("tool") == "locust" else most
+
+
 def _of_quantiles(parsed: Parsed) -> Iterator[str]:
-    most = {row.get("generator", 0): _time(row, "latency_max_s") for row in _rows(parsed, "runs")}
+    most = {row.get("generator", 0): _highest_quantile(row) for row in _rows(parsed, "runs")}
     before: dict[tuple, tuple[float, float]] = {}
     warned: set[tuple] = set()
     for row in sorted(_rows(parsed, "latency"), key=lambda row: _time(row, "quantile")):
