@@ -87,6 +87,22 @@ def test_an_open_loop_is_read_over_its_rate():
     assert "usl.peak" not in curve and "capacity" in curve
 
 
+def test_closed_and_open_loops_in_one_folder_are_curves_of_their_own():
+    closed = sweep(CONNECTIONS * 90.0)
+    rates = sweep(CONNECTIONS * 10.0, connections=None, target_rate_rps=CONNECTIONS * 10.0)
+    found = analyse({"runs": pd.concat([closed, rates.assign(run_id="rate" + rates["run_id"])])})
+    assert [(curve.variant, curve.load) for curve in found.curves] == [
+        ("closed loop", "connections"), ("open loop", "target_rate_rps"),
+    ]  # fmt: skip
+    assert [len(curve.levels) for curve in found.curves] == [len(CONNECTIONS)] * 2
+
+
+def test_a_rule_without_its_numbers_is_no_finding():
+    rates = sweep(CONNECTIONS * 10.0, connections=None, target_rate_rps=CONNECTIONS * 10.0)
+    text = text_report(analyse({"runs": rates}))
+    assert "Findings:" not in text and "Not checked:\n- effective-concurrency, 7 of 7 runs: the run has" in text
+
+
 @pytest.mark.parametrize("wrong", ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", ""])
 def test_a_wrong_objective_is_one_line(scaling, wrong):
     with pytest.raises(LoadcurveError, match="objective must"):

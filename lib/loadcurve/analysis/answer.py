@@ -1,6 +1,6 @@
 """From tables to an answer: verdict of the audit, curves with their results, and what to measure next."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from loadcurve.analysis.advice import advise
 from loadcurve.analysis.cells import shown
 from loadcurve.analysis.curve import Curve, Draw
 from loadcurve.analysis.findings import finding_sentences, unchecked_sentences
-from loadcurve.analysis.levels import add_quantiles, load_column
+from loadcurve.analysis.levels import add_quantiles, split_by_load
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.verdict import Verdict, judge
@@ -21,6 +21,7 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import as_parsed
 from loadcurve.tables import check, merge_generators, name_curves
+from loadcurve.tables.curves import UNNAMED
 from loadcurve.tables.curves import curves as each_curve
 
 
@@ -182,14 +183,10 @@ def analyse(
     runs = runs[runs["status"].fillna("finished").isin(["finished"])]
     if runs.empty:
         raise LoadcurveError(f"runs must hold a finished run, got {len(checked['runs'])} that failed or were cut")
-    load = load_column(runs)
-    named = name_curves(runs, checked.get("factors"), over=load)
-    if "latency" in checked:
-        named = add_quantiles(named, checked["latency"])
     monitors = {name: table for name, table in checked.items() if name in ("cpu", "disks", "network")}
     curves = tuple(
         analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
-        for variant, group in each_curve(named)
+        for load, variant, group in _named_curves(runs, checked)
     )
     findings = audit(checked)
     return Analysis(
@@ -203,6 +200,21 @@ def analyse(
         checked,
         parsed.origins,
     )
+
+
+_LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
+
+
+def _named_curves(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield the load, the name and the runs of each curve; closed and open loops are never one curve."""
+    parts = split_by_load(runs)
+    for load, rows in parts.items():
+        named = name_curves(rows, tables.get("factors"), over=load)
+        if "latency" in tables:
+            named = add_quantiles(named, tables["latency"])
+        for variant, group in each_curve(named):
+            own = [] if variant == UNNAMED and len(parts) > 1 else [variant]
+            yield load, ", ".join([_LOOPS[load], *own] if len(parts) > 1 else own), group
 
 
 def _objectives(given: str | Objective | Iterable[str | Objective]) -> tuple[Objective, ...]:

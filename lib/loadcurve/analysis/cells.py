@@ -11,6 +11,7 @@ from loadcurve.units import format_quantity
 
 LOADS = {"connections": "connections", "target_rate_rps": "offered requests/s"}
 _DIGITS = 3
+_USUAL = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "max")
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -32,6 +33,8 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
         Headings; and for each level one cell for each heading.
     """
     times = levels.filter(regex=r"^latency_(mean|p[0-9_]+)_s$")
+    if times.shape[1] > len(_USUAL):  # ab prints nine percentiles
+        times = times[[name for name in times if percentile(name) in _USUAL]]
     scale, unit = _time_unit(times)
     columns: list[tuple[str, Iterable[str]]] = [
         (LOADS[load], [_load(at, load) for at in levels[load]]),
@@ -48,7 +51,9 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
 
 
 def percentile(column: str) -> str:
-    """Heading of a column of quantiles: ``p99`` of ``latency_p99_s``, ``p99.9`` of ``latency_p99_9_s``."""
+    """Heading of a column of quantiles: ``p99`` of ``latency_p99_s``, ``p99.9`` of ``latency_p99_9_s``; or ``max``."""
+    if column == "latency_p100_s":
+        return "max"
     return column.removeprefix("latency_").removesuffix("_s").replace("_", ".")
 
 

@@ -9,18 +9,26 @@ from loadcurve.analysis.verdict import NOT_CHECKED
 
 def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """One sentence for each rule and severity: how many runs, and the first of them with its numbers."""
+    ran = findings[~_unchecked(findings)]
     for severity in ("error", "warning"):
-        for rule, rows in findings[findings["severity"] == severity].groupby("rule", sort=False):
+        for rule, rows in ran[ran["severity"] == severity].groupby("rule", sort=False):
             first = rows.iloc[0]
             runs = f"{len(rows)} runs, such as {first['run_id']}" if len(rows) > 1 else f"{first['run_id']}"
-            advice = "" if pd.isna(first["advice"]) else first["advice"]
-            yield f"{severity}, {rule}, {runs}: {first['evidence']} {advice}".strip()
+            yield f"{severity}, {rule}, {runs}: {first['evidence']} {_advice(first)}".strip()
 
 
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
-    """One sentence for each rule that lacked its numbers in every run."""
-    for rule, rows in findings.groupby("rule", sort=False):
-        reasons = rows["evidence"].fillna("").astype(str)
-        if reasons.str.startswith(NOT_CHECKED).all():
-            reason = reasons.iloc[0].removeprefix(NOT_CHECKED).lstrip(": ")
-            yield f"{rule}: {reason}"
+    """One sentence for each rule that lacked its numbers: in how many runs, and what to do."""
+    lacking = findings[_unchecked(findings)]
+    for rule, rows in lacking.groupby("rule", sort=False):
+        first, number = rows.iloc[0], int((findings["rule"] == rule).sum())
+        reason = str(first["evidence"]).removeprefix(NOT_CHECKED).lstrip(": ")
+        yield f"{rule}, {len(rows)} of {number} runs: {reason} {_advice(first)}".strip()
+
+
+def _unchecked(findings: pd.DataFrame) -> pd.Series:
+    return findings["evidence"].fillna("").astype(str).str.startswith(NOT_CHECKED)
+
+
+def _advice(finding: pd.Series) -> str:
+    return "" if pd.isna(finding["advice"]) else str(finding["advice"])

@@ -70,6 +70,22 @@ def load_column(runs: pd.DataFrame) -> str:
     return "target_rate_rps" if open_loop else "connections"
 
 
+def split_by_load(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Runs of closed and of open loops, which have no load in common: column of the load -> its runs.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 16, 8], "target_rate_rps": [None, 100.0, 200.0]})
+    >>> {load: len(rows) for load, rows in split_by_load(runs).items()}
+    {'connections': 1, 'target_rate_rps': 2}
+    """
+    if (load := load_column(runs)) == "connections":
+        return {load: runs}
+    is_open = runs["target_rate_rps"].notna()
+    parts = {"connections": runs[~is_open], load: runs[is_open]}
+    return {load: rows for load, rows in parts.items() if len(rows)}
+
+
 def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: float = 0.95) -> pd.DataFrame:
     """Throughput, response time and errors at each load of one curve, over the repeats.
 

@@ -12,6 +12,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
+from loadcurve.units import format_quantity
 
 MIN_LEVELS = 4
 """Levels of connections from which a law of three parameters has a degree of freedom left, and so an interval."""
@@ -59,12 +60,16 @@ def analyse_curve(
         return estimate
 
     if levels.empty:
-        lacks = {"connections": "number of connections", "target_rate_rps": "offered rate"}[load]
-        missing["Throughput over load"] = f"no run has both a throughput and a {lacks}"
+        lacks = {"connections": "a number of connections", "target_rate_rps": "an offered rate"}[load]
+        missing["Throughput over load"] = f"no run has both a throughput and {lacks}"
         return Curve(variant, load, known, levels, (), None, pd.DataFrame(), pd.DataFrame(), "", missing)
     best = levels.loc[levels["throughput_rps"].idxmax()]
     at_best = known[known[load] == best[load]]["throughput_rps"].astype(float)
-    where = f"{load.partition('_')[0]} = {best[load]:g}" if load == "connections" else f"{best[load]:g} offered"
+    where = (
+        f"{load.partition('_')[0]} = {best[load]:g}"
+        if load == "connections"
+        else f"{format_quantity(best[load], 'rps')} offered"
+    )
     add("peak", f"Highest mean throughput, at {where}", "rps", lambda: find_mean(at_best, level))
     fit = None
     if load == "connections":

@@ -6,6 +6,7 @@ import pandas as pd
 from loadcurve.analysis.cells import LOADS, percentile, shown
 from loadcurve.analysis.curve import Curve
 
+_DRAWN = ("mean", "p50", "p90", "p99", "p99.9")
 _SAME = 0.05  # change of throughput that counts as none: about the scatter between runs of a quiet machine
 
 
@@ -106,9 +107,11 @@ def usage_alt(curve: Curve) -> str:
 
 
 def statistics(levels: pd.DataFrame) -> list[str]:
-    """Columns of the response times that are known, from the mean to the highest percentile."""
+    """Columns of the response times that a figure shows: the mean, the median, and usual percentiles above it."""
     names = ["latency_mean_s", *levels.filter(regex=r"^latency_p[0-9_]+_s$")]
-    return [name for name in names if name in levels and levels[name].notna().any()]
+    known = [name for name in names if name in levels and levels[name].notna().any()]
+    usual = [name for name in known if percentile(name) in _DRAWN]
+    return usual or known[:1]
 
 
 def highest_statistic(levels: pd.DataFrame) -> str:

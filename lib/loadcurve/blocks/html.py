@@ -55,7 +55,7 @@ def _table(grid: Grid) -> str:
     body = "\n".join(_row(row, "td", grid.left) for row in grid.rows)
     caption = "" if grid.folded else f"<caption>{escape(grid.caption)}</caption>\n"
     # A wide table scrolls in its own box, which the keyboard reaches.
-    box = f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(grid.caption)}">'
+    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{escape(grid.caption)}">'
     table = f"{box}<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     return f"<details><summary>{escape(grid.caption)}</summary>\n{table}\n</details>" if grid.folded else table
 
