@@ -537,6 +537,15 @@ def test_takes_data_and_ax_and_nothing_else(name):
         assert parameter.annotation in (pd.DataFrame, Fit, Estimate, Objective, Curve)
 
 
+@in_one_test("name", [name for name in PLOTS if isinstance(EXAMPLES[name]()[0], pd.DataFrame)])
+def test_a_plot_without_data_is_an_error_and_leaves_no_figure(name):
+    """No empty axes, no error of another library."""
+    first, *others = EXAMPLES[name]()
+    with pytest.raises(ValueRuleError, match="one row or more|some with both"):
+        getattr(plots, name)(first.iloc[:0], *others)
+    assert plt.get_fignums() == []
+
+
 @pytest.mark.slow
 @every_plot
 def test_draws_into_the_given_axes_only(name):

@@ -14,8 +14,24 @@ from loadcurve.tables.curves import check_points, curves
 IN_THE_MIDDLE = {"loc": "center", "bbox_to_anchor": (0.5, 0.42), "fontsize": "small"}
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return the given axes, or those of a new figure."""
+def axes_or_new(ax: Axes | None, **tables: pd.DataFrame) -> Axes:
+    """Return the given axes, or those of a new figure.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Given by the caller of a plot.
+    **tables : pandas.DataFrame
+        Arguments of the plot without which its figure would be empty.
+
+    Raises
+    ------
+    ValueRuleError
+        When a table has no rows.
+    """
+    for name, table in tables.items():
+        if table.empty:
+            raise ValueRuleError(name, "one row or more, because the figure would be empty", len(table))
     return plt.subplots()[1] if ax is None else ax
 
 

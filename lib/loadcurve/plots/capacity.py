@@ -56,7 +56,7 @@ def plot_capacity(
     >>> [text.get_text() for text in ax.texts]
     ['kept', 'broken', 'promised: 20 ms']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, runs=runs)
     check_points(runs, ["connections"])
     known = known_points(runs, objective.column)
     last = float(runs["connections"].max())
@@ -105,7 +105,7 @@ def plot_knees(runs: pd.DataFrame, fit: Fit, knees: pd.DataFrame, *, ax: Axes | 
     >>> [text.get_text() for text in ax.texts]
     ['cpu', 'maximum power, 20']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, runs=runs)
     check_points(runs, ["connections"])
     (variant, own), *_ = palette_of(runs).items()
     points_and_mean(ax, runs, "throughput_rps", own, "-", variant)
@@ -154,7 +154,7 @@ def plot_utilisation(usage: pd.DataFrame, demands: pd.DataFrame, *, ax: Axes | N
     >>> ax.get_ylabel(), ax.texts[0].get_text()
     ('Utilisation', 'cpu')
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, usage=usage)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
     palette = colours(usage["resource"].unique())
     end_of_axis = _FURTHEST * usage["throughput_rps"].max()
@@ -200,7 +200,7 @@ def plot_efficiency(scale_out: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel(), ax.texts[0].get_text()
     ('Efficiency', 'sockets')
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, scale_out=scale_out)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
     palette = colours(scale_out["curve"].unique())
     for curve, rows in scale_out.groupby("curve", sort=False):
@@ -233,7 +233,7 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
     >>> [text.get_text() for text in plot_projection(sizes, projection).texts]
     ['projected', 'used', 'held back']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, sizes=sizes)
     law = COLOURS["law"]
     ax.fill_between(projection["units"], projection["lo"], projection["hi"], color=law, alpha=0.18, linewidth=0)
     ax.plot(projection["units"], projection["throughput_rps"], "--", color=law)

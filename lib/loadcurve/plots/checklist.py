@@ -36,7 +36,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in plot_checklist(answers).get_yticklabels()]
     ['states its tool']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, answers=answers)
     reports, items = list(answers["report"].unique()), list(answers["item"].unique())
     for answer, mark in _MARKS.items():
         rows = answers[answers["answer"] == answer]

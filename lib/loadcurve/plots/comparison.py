@@ -29,7 +29,7 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     >>> ax.get_xlabel(), ax.texts[0].get_text()
     ('Block of the study', 'N = 8')
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, runs=runs)
     check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())
     own = next(
@@ -65,7 +65,7 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['paired', 'Fieller']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, ratios=ratios)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
     places = range(len(ratios), 0, -1)
     for place, row in zip(places, ratios.itertuples(), strict=True):
@@ -99,7 +99,7 @@ def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_coverage(coverage).get_ylabel()
     'Intervals that hold the truth'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, coverage=coverage)
     ax.axhline(coverage["level_ratio"].iloc[0], color=COLOURS["limit"], linestyle="--", zorder=1)
     palette = colours(coverage["method"].unique())
     for method, rows in coverage.groupby("method", sort=False):

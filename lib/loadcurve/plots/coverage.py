@@ -33,7 +33,7 @@ def plot_interval_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) ->
     >>> ax.get_xlabel(), [label.get_text() for label in ax.get_yticklabels()]
     ('Intervals that hold the truth', ['USL'])
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, coverage=coverage)
     known = coverage.dropna(subset=["coverage"])
     methods = list(known["method"].unique())
     ax.axvspan(*CLAIMED, color=COLOURS["limit"], alpha=0.18, linewidth=0, zorder=0)

@@ -75,7 +75,7 @@ def plot_residuals(residuals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_legend_handles_labels()[1]
     ['left out of the fit', 'in the fit']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, residuals=residuals)
     ax.axhline(0, color=COLOURS["limit"], linestyle="--", zorder=1)
     at = residuals["connections"]
     ax.plot(at, residuals["leave_one_out"], "o", color=PALETTE[1], mfc="none", label="left out of the fit")
@@ -105,7 +105,7 @@ def plot_intervals(intervals: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['unit throughput']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, intervals=intervals)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
     palette = colours(intervals["method"].unique())
     quantities = list(intervals["quantity"].unique())[::-1]

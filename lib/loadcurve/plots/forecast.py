@@ -37,7 +37,7 @@ def plot_forecast(points: pd.DataFrame, bands: pd.DataFrame, *, ax: Axes | None 
     >>> plot_forecast(points, bands).get_legend_handles_labels()[1]
     ['forecast, and its band', 'fitted', 'held back']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, points=points)
     ax.fill_between(
         bands["connections"], bands["prediction_lo"], bands["prediction_hi"], color=COLOURS["law"], alpha=0.18, lw=0
     )
@@ -69,7 +69,7 @@ def plot_forecast_errors(forecasts: pd.DataFrame, *, ax: Axes | None = None) -> 
     >>> plot_forecast_errors(forecasts).get_legend_handles_labels()[1]
     ['usl', 'last value']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, forecasts=forecasts)
     grouped = forecasts.assign(off=forecasts["error_ratio"].abs().fillna(np.inf)).groupby("method")["off"]
     medians = grouped.median().sort_values()
     # Methods that the page compares are drawn in colour; the other methods are grey and behind them.

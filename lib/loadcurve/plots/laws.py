@@ -34,7 +34,7 @@ def plot_laws(laws: pd.DataFrame, reported: pd.DataFrame, *, ax: Axes | None = N
     >>> [text.get_text() for text in plot_laws(laws, reported).texts]
     ['linear', 'report']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, laws=laws)
     load = "workers" if "workers" in laws else "connections"
     palette = colours(laws["law"].unique())
     for law, rows in laws.groupby("law", sort=False):

@@ -80,7 +80,7 @@ def plot_bound_gaps(gaps: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_bound_gaps(gaps).get_legend_handles_labels()[1]
     ['asymptotic']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, gaps=gaps)
     ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)
     palette = colours(gaps["bounds"].unique())
     for name, rows in gaps.groupby("bounds", sort=False):
@@ -113,7 +113,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_solvers(latency).get_legend_handles_labels()[1]
     ['exact', 'other']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, latency=latency)
     ax.axhline(0, color=COLOURS["limit"], linewidth=1, zorder=0)
     palette = colours(latency["solver"].unique())
     for style, (solver, rows) in zip(("-", ":", "--", "-."), latency.groupby("solver", sort=False), strict=False):
@@ -127,7 +127,7 @@ def plot_solvers(latency: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _within(network, bounds, column, ends, ax):
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, network=network)
     lo, hi = (bounds[end] for end in ends)
     ax.fill_between(bounds["connections"], lo, hi, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     for end in (lo, hi):

@@ -29,7 +29,7 @@ def plot_repeats_by_scatter(plan: pd.DataFrame, marked: pd.DataFrame, *, ax: Axe
     >>> plot_repeats_by_scatter(plan, marked).texts[0].get_text()
     'nginx'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, plan=plan)
     ax.plot(plan["variation_ratio"], plan["repeats"], color=PALETTE[0])
     middle = (plan["variation_ratio"].min() * plan["variation_ratio"].max()) ** 0.5
     for row in marked.itertuples():

@@ -31,7 +31,7 @@ def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) 
     >>> ax.get_ylabel()
     'Measured / law − 1'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, deviation=deviation)
     ax.axhspan(-0.03, 0.03, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     palette = colours(deviation["law"].unique())
     for law, rows in deviation.groupby("law", sort=False):
@@ -63,7 +63,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
     >>> ax.get_ylabel()
     'X·R / N'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, findings=findings)
     ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     checked = findings.dropna(subset=["observed", "expected"])
     palette = palette_of(checked)
@@ -93,7 +93,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     >>> plot_cpu_by_connections(busy).get_legend_handles_labels()[1]
     ['cpu, generator', 'cpu, server']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, busy=busy)
     palette = palette_of(busy)
     for variant, of_variant in curves(busy[busy["role"] != ""]):
         for role, rows in of_variant.groupby("role"):

@@ -27,7 +27,7 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_reported_rates(rates).texts[0].get_text()
     '1 socket'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, rates=rates)
     most = rates["throughput_rps"].max()
     for place, row in enumerate(rates.itertuples()):
         at_least = row.lower_bound == 1
@@ -71,7 +71,7 @@ def plot_overlap(overlap: pd.DataFrame, marks: pd.DataFrame, *, ax: Axes | None 
     >>> plot_overlap(overlap, marks).get_xlabel()
     'Delay between the starts [s]'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, overlap=overlap)
     law, last = COLOURS["law"], overlap["delay_s"].iloc[-1]
     ax.fill_between(overlap["delay_s"], overlap["lo_rps"], overlap["hi_rps"], color=law, alpha=0.18, linewidth=0)
     for end, text, below in (("hi_rps", "sum of the rates", 0), ("lo_rps", "all requests / all the time", 1)):
@@ -111,7 +111,7 @@ def plot_budgets(budgets: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_budgets(budgets).get_ylabel()
     'Time for a request [s]'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, budgets=budgets)
     palette = colours(budgets["part"].unique())
     for part, rows in budgets.groupby("part", sort=False):
         ax.plot(rows["units"], rows["budget_s"], "o-", color=palette[part])

@@ -27,7 +27,7 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts if text.get_text()]
     ['reported', 'if fully busy']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, rates=rates)
     made, could = PALETTE[0], PALETTE[1]
     places = range(len(rates), 0, -1)
     for place, row in zip(places, rates.itertuples(), strict=True):
@@ -74,7 +74,7 @@ def plot_shares_by_size(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     >>> plot_shares_by_size(shares).get_xlabel()
     'Response with its header [bytes]'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, shares=shares)
     ax.axhline(1, color=COLOURS["limit"], linestyle="--", linewidth=1, zorder=1)
     palette = colours(shares["resource"].unique())
     for resource, rows in shares.sort_values("payload_bytes").groupby("resource", sort=False):

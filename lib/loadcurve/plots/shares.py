@@ -24,7 +24,7 @@ def plot_dealt(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in plot_dealt(counts).get_yticklabels()]
     ['S1', 'S2']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, counts=counts)
     servers = list(counts["server"].unique())
     palette = colours(counts["part"].unique())
     for place, server in enumerate(servers):
@@ -62,7 +62,7 @@ def plot_used(used: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_used(used).get_xlabel()
     'Part of the limit'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, used=used)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
     palette = colours(used["load"].unique())
     for place, row in enumerate(used.itertuples()):

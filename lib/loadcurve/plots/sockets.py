@@ -28,7 +28,7 @@ def plot_counts(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in plot_counts(counts).get_yticklabels()]
     ['requested', 'ss saw']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, counts=counts)
     palette = colours(counts["run"].unique())
     places, names, y = [], [], 0.0
     for run, rows in counts.groupby("run", sort=False):
@@ -78,7 +78,7 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_sockets(places).get_legend_handles_labels()[1]
     ['established', 'TIME_WAIT']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, places=places)
     palette = colours(places["place"].unique())
     machines = list(places["machine"].unique())
     for y, machine in enumerate(machines):

@@ -31,7 +31,7 @@ def plot_busy_by_threads(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> plot_busy_by_threads(busy).texts[0].get_text()
     '10 ms wait: 2 threads, 50% busy'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, busy=busy)
     palette = colours(busy["case"].unique())
     for place, (case, rows) in enumerate(busy.groupby("case", sort=False)):
         color = palette[case]

@@ -145,7 +145,7 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_legend_handles_labels()[1]
     ['cpu, old', 'cpu, new']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, runs=runs)
     palette = palette_of(runs)
     styles = dict(zip(runs["record"].unique(), itertools.cycle(("-", "--", ":", "-.")), strict=False))
     for variant, of_variant in curves(runs):
@@ -160,7 +160,7 @@ def plot_records(runs: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _means_by_connections(runs: pd.DataFrame, column: str, ax: Axes | None) -> Axes:
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, runs=runs)
     known = known_points(runs, column)
     palette = palette_of(known)
     for variant, rows in curves(known):

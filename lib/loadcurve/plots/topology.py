@@ -33,7 +33,7 @@ def plot_topology(hosts: pd.DataFrame, links: pd.DataFrame, *, ax: Axes | None =
     >>> [text.get_text() for text in plot_topology(hosts, links).texts if text.get_text()]
     ['C1', 'wrk', 'S1', 'nginx', '1 ms']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, hosts=hosts)
     columns = [role for role in _ROLES if (hosts["role"] == role).any()]
     most = int(hosts["role"].value_counts().max())
     place = {}

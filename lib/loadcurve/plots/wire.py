@@ -28,7 +28,7 @@ def plot_overhead_by_size(responses: pd.DataFrame, *, ax: Axes | None = None) ->
     >>> plot_overhead_by_size(summarise_responses([100, 1000, 10_000], 200)).get_xlabel()
     'Body of the response [bytes]'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, responses=responses)
     names = {"frame_bytes": "in frames", "medium_bytes": "on the medium"}
     palette = colours(names.values())
     for column, name in names.items():
@@ -57,7 +57,7 @@ def plot_packets_by_size(packets: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     >>> plot_packets_by_size(packets).get_ylabel()
     'Packets per request'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, packets=packets)
     palette = colours(packets["counted"].unique())
     for counted, rows in packets.groupby("counted", sort=False):
         ax.plot(rows["response_bytes"], rows["frames"], color=palette[counted])
@@ -91,7 +91,7 @@ def plot_requests_limit_by_size(limits: pd.DataFrame, observed: pd.DataFrame, *,
     >>> plot_requests_limit_by_size(limits, observed).get_legend_handles_labels()[1]
     ['nginx']
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, limits=limits)
     for (kind, limit), rows in limits.groupby(["kind", "limit"], sort=False):
         style, color = ("-", COLOURS["limit"]) if kind == "link" else ("--", COLOURS["law"])
         ax.plot(rows["payload_bytes"], rows["throughput_rps"], style, color=color, linewidth=1.2)
@@ -136,7 +136,7 @@ def plot_port_limit(limits: pd.DataFrame, wanted: pd.DataFrame, *, ax: Axes | No
     >>> plot_port_limit(limits, wanted).texts[-1].get_text()
     'wanted'
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, limits=limits)
     palette = colours(limits["limit"].unique())
     for limit, rows in limits.groupby("limit", sort=False):
         ax.plot(rows["destinations"], rows["connections_per_s"], color=palette[limit])
