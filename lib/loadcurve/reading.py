@@ -4,6 +4,7 @@ Ingestion starts no process and the laboratory parses no text.  This module uses
 sadf can convert a binary `sa` file to text.
 """
 
+import functools
 import os
 import sys
 import tempfile
@@ -21,7 +22,8 @@ from loadcurve.ingest.published import source_folder
 from loadcurve.ingest.raw_file import FACTORS
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
-from loadcurve.ingest.streams import parse_each
+from loadcurve.ingest.streams import Command, Outcome, parse_each
+from loadcurve.many_files import ManyFiles
 from loadcurve.study import manifest
 
 if TYPE_CHECKING:
@@ -154,10 +156,7 @@ def _read_folder(path: Path, hints: Hints, factors: Mapping[str, str] | None) ->
     from loadcurve.ingest.raw_folder import read_raw_folder
 
     if not files_of(path):
-        raise LoadcurveError(
-            f"{printable(str(path))}:0: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
-            "ss …), got an empty folder: name the folder that your tools wrote to"
-        )
+        raise _empty(path)
     collected: dict[str, list] = {}
     warnings: list[str] = []
     files: list[RawFile] = []
@@ -178,6 +177,13 @@ def _read_folder(path: Path, hints: Hints, factors: Mapping[str, str] | None) ->
     joined = Tables({name: join(parts) for name, parts in collected.items()})
     checked = Tables({name: tables.check(name, joined[name], extra=name == "runs") for name in joined})
     return Parsed("", checked, (*warnings, *matched.warnings), origins=tuple(matched.origins))
+
+
+def _empty(path: Path) -> LoadcurveError:
+    return LoadcurveError(
+        f"{printable(str(path))}:0: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
+        "ss …), got an empty folder: name the folder that your tools wrote to (hidden files are skipped)"
+    )
 
 
 def _own_name(path: Path) -> str:
@@ -225,28 +231,68 @@ def read_published_raw(source: str, name: str) -> Parsed:
     return read(path)
 
 
-def read_each(path: str | Path, hints: Hints) -> Iterator[Reading]:
-    """Yield the reading of a file, or of each file of a folder in turn, so that only one is in memory at a time.
+def read_each(path: str | Path, hints: Hints, workers: int = 0) -> Iterator[Reading]:
+    """Yield the reading of a file, or of each file of a folder in turn, so that only a few are in memory at a time.
 
-    All files of a recorded run give one reading, with the factors of its `run.json`.
+    All files of a recorded run give one reading, with the factors of its `run.json`.  A large folder is read by several
+    processes, in the same order; after two seconds, a terminal shows the progress on standard error.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        File or folder.
+    hints : Hints
+        What the caller knows about the texts.
+    workers : int
+        Largest number of processes; 0 for one per processor.
     """
     path = Path(path)
     in_a_folder = is_folder(path)
     files = files_of(path)
     if in_a_folder and not files:
-        yield _refused(printable(str(path)), ParseError(0, "files", "an empty folder", str(path)))
+        yield _refused(printable(str(path)), _empty(path))
     runs = _recorded_runs(files) if in_a_folder else ()
-    for run in runs:
-        yield _read_recorded(run)
-    yield from _gaps(runs)
     known = {run.parent / name for run in runs for name in _OF_A_STUDY} | {path / FACTORS}
-    loose = (file for file in files if file not in known and not any(run in file.parents for run in runs))
-    for file, parsed, refused in parse_each(loose, hints, _recording_text):
-        run_id = None
-        if in_a_folder:
-            place = file.parent.relative_to(path).as_posix()
-            run_id = printable(_own_name(path) if place == "." else place)
-        yield Reading(printable(str(file)), run_id, parsed or Parsed(""), refused, file=file if in_a_folder else None)
+    files_of_run, loose = _by_run((file for file in files if file not in known), runs)
+    many = ManyFiles(files, workers)
+    with many.showing_progress() as count:
+        for run, reading in zip(
+            runs, many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run), strict=True
+        ):
+            count(files_of_run[run])
+            yield reading
+        yield from _gaps(runs)
+        each = functools.partial(many.each, files_of=_files_of_command, lost=_lost_command)
+        for file, parsed, refused in parse_each(loose, hints, _recording_text, each=each):
+            count([file])
+            run_id = None
+            if in_a_folder:
+                place = file.parent.relative_to(path).as_posix()
+                run_id = printable(_own_name(path) if place == "." else place)
+            own = file if in_a_folder else None
+            yield Reading(printable(str(file)), run_id, parsed or Parsed(""), refused, file=own)
+
+
+def _by_run(files: Iterable[Path], runs: Iterable[Path]) -> tuple[dict[Path, list[Path]], list[Path]]:
+    """Return the files of each recorded run, and the files that belong to none."""
+    of_run: dict[Path, list[Path]] = {run: [] for run in runs}
+    loose: list[Path] = []
+    for file in files:
+        run = next((folder for folder in file.parents if folder in of_run), None)
+        (loose if run is None else of_run[run]).append(file)
+    return of_run, loose
+
+
+def _files_of_command(command: Command) -> tuple[Path, ...]:
+    return tuple(file for file in command if file)
+
+
+def _lost_run(folder: Path, why: str) -> Reading:
+    return _refused(str(folder), ParseError(0, "a run that can be read", why, str(folder)))
+
+
+def _lost_command(command: Command, why: str) -> list[Outcome]:
+    return [(command[0], None, str(ParseError(0, "a file that can be read", why, str(command[0]))))]
 
 
 def _recorded_runs(files: Iterable[Path]) -> tuple[Path, ...]:

@@ -351,7 +351,8 @@ def test_what_is_no_notebook_is_refused(tmp_path, text):
 
 def test_an_empty_folder_and_an_empty_name_are_refused(tmp_path):
     (empty,) = read_each(tmp_path, Hints())
-    assert empty.refused == f"{tmp_path}:0: expected files, got 'an empty folder'"
+    assert empty.refused.startswith(f"{tmp_path}:0: expected reports of load generators")
+    assert "got an empty folder: name the folder that your tools wrote to" in empty.refused
     (unnamed,) = read_named("", Hints())
     assert unnamed.refused == "the name of a file or folder must not be empty"
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
-    {"arrays", "blocks", "discovery", "errors", "extras", "units"},
+    {"arrays", "blocks", "discovery", "errors", "extras", "units", "workers"},
     {"captions", "files", "paths", "schemas", "section", "study", "tables", "wording"},
     {"ingest", "lab"},
+    {"many_files"},
     {"reading", "export"},
     {"stats"},
     {"models"},
@@ -26,9 +27,9 @@ LAB = [
     "hosts", "servers", "balancers", "generators", "monitors", "faults", "schedule", "study_file", "deployment",
     "preflight", "run",
 ]  # fmt: skip
-# The laboratory is the only place that starts processes; git is asked for the commit, papermill starts kernels,
-# Chromium prints a report as PDF.
-MAY_START_PROCESSES = {"lab", "publish", "report"}
+# The laboratory is the only place that starts tools; git is asked for the commit, papermill starts kernels, Chromium
+# prints a report as PDF, and workers are this package in further processes.
+MAY_START_PROCESSES = {"lab", "publish", "report", "workers"}
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
 
 

@@ -1,5 +1,6 @@
 """Standard output and standard error of one command, kept in two files, into one run."""
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -7,6 +8,11 @@ from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
+
+Command = tuple[Path, Path | None]
+"""File of a command's standard output, or of both streams, and file of its standard error."""
+Outcome = tuple[Path, Parsed | None, str]
+"""A file with its tables, or with the reason why it was refused, in one line."""
 
 _OUTPUTS = {".err": (".out", ".stdout", ".txt", ".log"), ".stderr": (".stdout", ".out")}
 
@@ -16,7 +22,8 @@ def parse_each(
     hints: Hints | None = None,
     recording_text: Callable[[bytes], str] | None = None,
     name: Callable[[Path], str] = str,
-) -> Iterator[tuple[Path, Parsed | None, str]]:
+    each: Callable[[Callable[[Command], list[Outcome]], Iterable[Command]], Iterable[list[Outcome]]] = map,
+) -> Iterator[Outcome]:
     """Parse files one after the other; yield the tables of each, or the line that explains why it was refused.
 
     Two files of one command give one result, named by the file of its standard output; either of them may be empty.
@@ -29,27 +36,33 @@ def parse_each(
         As in `loadcurve.ingest.files.parse_bytes`.
     name : callable
         Name of a path in errors.
+    each : callable
+        Calls a function, which can be pickled, on each command; returns the results in order.
     """
-    max_bytes = (hints or Hints()).max_bytes
+    parse = functools.partial(_parse_command, hints or Hints(), recording_text, name)
+    for outcomes in each(parse, paired(files)):
+        yield from outcomes
 
-    def read(file: Path) -> tuple[Path, Parsed | None, str]:
+
+def _parse_command(
+    hints: Hints, recording_text: Callable[[bytes], str] | None, name: Callable[[Path], str], command: Command
+) -> list[Outcome]:
+    def read(file: Path) -> Outcome:
         try:
-            return file, parse_bytes(content(file, max_bytes), name(file), hints, recording_text), ""
+            return file, parse_bytes(content(file, hints.max_bytes), name(file), hints, recording_text), ""
         except LoadcurveError as error:
             return file, None, str(error)
         except MemoryError:
             return file, None, str(ParseError(0, "enough memory for its text and tables", "too little", name(file)))
 
-    for file, error_file in paired(files):
-        streams = [read(each) for each in (file, error_file) if each]
-        parsed = [found for _, found, _ in streams if found]
-        if len(parsed) == 2 and (both := joined(*parsed)):
-            yield file, both, ""
-        else:
-            yield from (each for each in streams if len(streams) == 1 or each[1] or content(each[0], max_bytes).strip())
+    streams = [read(file) for file in command if file]
+    parsed = [found for _, found, _ in streams if found]
+    if len(parsed) == 2 and (both := joined(*parsed)):
+        return [(command[0], both, "")]
+    return [each for each in streams if len(streams) == 1 or each[1] or content(each[0], hints.max_bytes).strip()]
 
 
-def paired(files: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
+def paired(files: Iterable[Path]) -> Iterator[Command]:
     """Yield each file with the file of its command's standard error, which is not yielded again.
 
     Examples

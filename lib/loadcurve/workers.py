@@ -1,0 +1,193 @@
+"""Call a function on many items in worker processes, with the results in the order of the items.
+
+`concurrent.futures.ProcessPoolExecutor` does not fit here.  Its processes import the caller's main module again, so a
+script that reads a folder would run once in each of them; and when the system kills one of them, it does not say which
+item was the reason.  Here, each worker is a Python process that imports only this package and reads items from a pipe.
+It ends with the pipe, so also when this process is killed.
+"""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_CODE = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from loadcurve.workers import serve; serve()"
+_READY = b"loadcurve"
+
+
+class WorkerLost(Exception):
+    """A worker ended before it returned a result; the message is the reason."""
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: int,
+    lost: Callable[[Item, str], Result],
+    size: Callable[[Item], float] = lambda item: 0.0,
+    max_size: float = 1.0,
+) -> Iterator[Result]:
+    """Yield the result of each item, in order; at most twice as many items as workers are in memory.
+
+    Parameters
+    ----------
+    function : callable
+        Can be pickled, as are its items and results.
+    items : iterable
+        Items.
+    workers : int
+        Number of processes, at least 1.
+    lost : callable
+        Returns the result of an item, given the reason why its worker ended, such as that the system killed it.
+    size : callable
+        Size of an item.
+    max_size : float
+        Largest sum of the sizes of the items in memory; a larger item is alone there.
+
+    Raises
+    ------
+    Exception
+        Whatever `function` raises, with the results before it already yielded.
+    """
+    pool = _Pool(function)
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+
+    def is_full(item: Item) -> bool:
+        return len(waiting) >= 2 * workers or sum(map(size, (item, *(held for held, _ in waiting)))) > max_size
+
+    def first() -> Result:
+        item, result = waiting.popleft()
+        try:
+            return result.result()
+        except WorkerLost as error:
+            return lost(item, str(error))
+
+    with ThreadPoolExecutor(workers, "loadcurve-worker") as threads:
+        try:
+            for item in items:
+                while waiting and is_full(item):
+                    yield first()
+                waiting.append((item, threads.submit(pool.call, item)))
+            while waiting:
+                yield first()
+        finally:
+            for _, result in waiting:
+                result.cancel()
+            pool.end()
+
+
+class _Pool:
+    """Workers, one for each thread that calls `call`; a worker that ended is replaced at the next call."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self._of_thread = threading.local()
+        self._lock = threading.Lock()
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._ended = False
+
+    def call(self, item: Any) -> Any:
+        """Return the result of one item from the worker of this thread."""
+        worker = self._worker()
+        if worker is None:
+            if self._ended:  # nobody asks for this result
+                raise WorkerLost("the caller stopped")
+            return self._function(item)
+        stdin, stdout = worker.stdin, worker.stdout
+        assert stdin is not None and stdout is not None
+        try:
+            pickle.dump(item, stdin, pickle.HIGHEST_PROTOCOL)
+            stdin.flush()
+            result, error = pickle.load(stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._of_thread.worker = None
+            raise WorkerLost(_why(worker)) from None
+        if error is not None:
+            raise error
+        return result
+
+    def _worker(self) -> subprocess.Popen[bytes] | None:
+        """Return the worker of this thread; None where no process can be started, so the work is done here."""
+        if getattr(self._of_thread, "worker", None) is None:
+            try:
+                worker = self._start()
+                assert worker.stdin is not None and worker.stdout is not None
+                pickle.dump(self._function, worker.stdin, pickle.HIGHEST_PROTOCOL)
+                worker.stdin.flush()
+                if worker.stdout.read(len(_READY)) != _READY:
+                    return None
+            except OSError:
+                return None
+            self._of_thread.worker = worker
+        found: subprocess.Popen[bytes] = self._of_thread.worker
+        return found
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._ended:
+                raise OSError("the workers have ended")
+            # In a process group of its own, a worker does not get the terminal's Ctrl-C; the caller ends it.
+            worker = subprocess.Popen(
+                [sys.executable, "-c", _CODE, json.dumps(sys.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                process_group=0,
+            )
+            self._started.append(worker)
+        return worker
+
+    def end(self) -> None:
+        """End all workers, also those at work."""
+        with self._lock:
+            self._ended = True
+            for worker in self._started:
+                worker.kill()
+                worker.wait()
+
+
+def _why(worker: subprocess.Popen[bytes]) -> str:
+    code = worker.wait()
+    if code >= 0:
+        return f"the process that read it ended with code {code}"
+    reason = "; the system may have run out of memory" if -code == signal.SIGKILL else ""
+    return f"the process that read it was killed by {signal.Signals(-code).name}{reason}"
+
+
+def serve() -> None:
+    """Work as a worker: read a function and items from standard input, and write results to standard output."""
+    items, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not reach the results
+    function = pickle.load(items)
+    results.write(_READY)
+    results.flush()
+    while True:
+        try:
+            item = pickle.load(items)
+        except EOFError:
+            return
+        try:
+            answer: tuple[Any, Exception | None] = function(item), None
+        except Exception as error:
+            error.add_note(traceback.format_exc())  # an exception travels without its traceback
+            answer = None, error
+        try:
+            pickle.dump(answer, results, pickle.HIGHEST_PROTOCOL)
+            results.flush()
+        except BrokenPipeError:  # the caller was killed
+            os._exit(1)

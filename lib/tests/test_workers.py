@@ -1,0 +1,190 @@
+"""Workers: the same results in the same order, bounded memory, and one line for what ends a worker."""
+
+import functools
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from loadcurve import many_files
+from loadcurve.ingest.hints import Hints
+from loadcurve.reading import read_each
+from loadcurve.workers import WorkerLost, _Pool, in_order, processors
+
+WRK = "wrk/fdlimit.txt"
+
+
+def lost(item, why):
+    return f"{item}: {why}"
+
+
+def children():
+    """Processes of this one that have not ended."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for task in tasks for pid in task.read_text().split()}
+
+
+@pytest.fixture
+def no_child_is_left():
+    before = children()
+    yield
+    assert children() <= before
+
+
+pytestmark = pytest.mark.usefixtures("no_child_is_left")
+
+
+def test_results_come_in_the_order_of_the_items_and_only_a_few_are_taken_ahead():
+    taken = []
+    items = (taken.append(n) or n for n in range(-30, 0))
+    for n, result in enumerate(in_order(abs, items, 2, lost)):
+        assert result == 30 - n
+        assert len(taken) <= n + 1 + 4  # twice as many as workers
+    assert result == 1
+
+
+def test_a_large_item_is_alone():
+    taken = []
+    items = (taken.append(n) or n for n in (5, 50, 5, 5))
+    results = in_order(abs, items, 2, lost, lambda n: n, 20)
+    assert next(results) == 5
+    assert taken == [5, 50]  # the next was looked at, and waits until the first is done
+    assert [next(results) for _ in range(3)] == [50, 5, 5]
+    results.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (
+            f"os.kill(os.getpid(), {int(signal.SIGKILL)})",
+            "was killed by SIGKILL; the system may have run out of memory",
+        ),
+        ("os._exit(3)", "ended with code 3"),
+    ],
+)
+def test_an_item_that_ends_its_worker_is_named_and_the_others_are_done(code, why):
+    items = ["1 + 1", f"__import__('os').{code.removeprefix('os.').replace('os.', '__import__(' + repr('os') + ').')}"]
+    items += ["2 + 1", "3 + 1", "4 + 1"]
+    first, killed, *others = in_order(eval, items, 2, lost)
+    assert (first, others) == (2, [3, 4, 5])
+    assert killed.startswith(items[1]) and why in killed
+
+
+def test_an_error_of_an_item_is_raised_in_its_turn():
+    results = in_order(eval, ["1 + 1", "1 / 0", "3"], 2, lost)
+    assert next(results) == 2
+    with pytest.raises(ZeroDivisionError) as caught:
+        next(results)
+    assert "Traceback" in caught.value.__notes__[0]
+
+
+def test_a_caller_that_stops_ends_the_workers_at_work():
+    results = in_order(time.sleep, [0, 3600, 3600, 3600], 2, lost)
+    next(results)
+    results.close()  # the fixture sees whether they have ended
+
+
+def test_what_nobody_asks_for_any_more_is_not_done_here():
+    """A worker that is ended while it starts is not replaced by the thread that started it."""
+    pool = _Pool(time.sleep)
+    pool.end()
+    with pytest.raises(WorkerLost):
+        pool.call(3600)
+
+
+def test_without_further_processes_the_work_is_done_here(monkeypatch):
+    monkeypatch.setattr(subprocess, "Popen", functools.partial(subprocess.Popen, executable="/nonexistent"))
+    assert list(in_order(abs, [-1, -2, -3], 2, lost)) == [1, 2, 3]
+
+
+def test_processors_are_those_that_this_process_may_use():
+    assert 1 <= processors() <= multiprocessing.cpu_count()
+
+
+@pytest.fixture
+def raw(tmp_path, root):
+    """A folder of reports, with two streams of one command, one file that is no report, and one recorded run."""
+    text = (root / "lib/tests/data" / WRK).read_bytes()
+    folder = tmp_path / "raw"
+    for n in range(7):
+        (folder / f"c{n}").mkdir(parents=True)
+        (folder / f"c{n}/load.txt").write_bytes(text)
+    (folder / "c3/notes.txt").write_text("bought milk\n", "utf-8")
+    ab = (root / "lib/tests/data/ab/sleep.txt").read_text("utf-8")
+    (folder / "c4/ab.out").write_text(ab, "utf-8")
+    (folder / "c4/ab.err").write_text("Completed 10 requests\n", "utf-8")
+    return folder
+
+
+def comparable(readings):
+    return [
+        (
+            r.source,
+            r.run_id,
+            r.refused,
+            {name: list(map(str, r.rows(name))) for name in r.parsed.tables},
+            r.parsed.warnings,
+        )
+        for r in readings
+    ]
+
+
+@pytest.mark.slow
+def test_a_folder_is_read_alike_by_any_number_of_processes(raw, monkeypatch):
+    alone = comparable(read_each(raw, Hints(), 1))
+    monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
+    monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)
+    assert comparable(read_each(raw, Hints(), 2)) == alone
+    assert len(alone) == 9 and alone[4][2].startswith(f"{raw}/c3/notes.txt:1: expected output of a tool")
+
+
+def test_a_small_folder_starts_no_process(raw, monkeypatch):
+    monkeypatch.setattr(many_files, "in_order", lambda *_: pytest.fail("workers"))
+    assert len(list(read_each(raw, Hints(), 2))) == 9
+
+
+def parse_or_die(hints, recording_text, name, command):
+    if command[0].name == "notes.txt":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [(command[0], None, "read")]
+
+
+@pytest.mark.slow
+def test_a_file_that_ends_its_worker_is_refused_in_one_line(raw, monkeypatch):
+    """Also where it travels together with other files: those are read again without it."""
+    monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
+    monkeypatch.setattr(many_files, "_CHUNK_S", 1.0)
+    monkeypatch.setattr("loadcurve.ingest.streams._parse_command", parse_or_die)
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
+    said = {Path(found.source).name + str(n): found.refused for n, found in enumerate(read_each(raw, Hints(), 2))}
+    killed = said.pop("notes.txt4")
+    assert killed.startswith(
+        f"{raw}/c3/notes.txt:0: expected a file that can be read, got 'the process that read it was"
+    )
+    assert "\n" not in killed and "SIGKILL" in killed
+    assert set(said.values()) == {"read"} and len(said) == 8
+
+
+SCRIPT = """
+import sys, threading, time
+import loadcurve
+from loadcurve import many_files
+many_files._WORTH_WORKERS_S = 0.0
+print("once", flush=True)
+print(len(loadcurve.read(sys.argv[1]).tables["runs"]), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_script_without_a_main_guard_runs_once(raw, tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT, "utf-8")
+    said = subprocess.run(
+        [sys.executable, "script.py", raw], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert (said.stdout, said.stderr) == ("once\n8\n", "")
