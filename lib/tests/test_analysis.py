@@ -128,8 +128,8 @@ def test_nothing_to_analyse_is_one_line(scaling):
 
 def test_the_text_shows_every_part_and_fits_the_terminal(scaling):
     text = text_report(analyse(scaling, objectives="p99=3ms", source="results"), width=80)
-    for part in ("results: 7 runs", "Verdict: usable", "connections", "Saturation N*", "Capacity under p99 ≤ 3.00 ms",
-                 "Not computed:", "Measure next:"):  # fmt: skip
+    for part in ("results: 7 runs", "Verdict: usable", "connections", "Saturation N*",
+                 "Capacity in connections under p99 ≤ 3.00 ms", "Not computed:", "Measure next:"):  # fmt: skip
         assert part in text
     assert max(map(len, text.splitlines())) <= 100
     assert text_report(analyse(scaling), unicode=False).count("#") > 20

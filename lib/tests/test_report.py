@@ -4,6 +4,8 @@ import html.parser
 import json
 import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -246,3 +248,23 @@ def test_objects_show_themselves_in_a_notebook(root):
 def test_text_of_blocks_fits_a_narrow_terminal():
     grid = blocks.Grid(["connections", "requests/s"], [["1", "9"]], "Levels", bars=[9.0], bars_title="throughput")
     assert blocks.to_text([grid], 40).splitlines()[3:] == ["", "connections  throughput", f"          1  {'█' * 24}"]
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="no sha256sum")
+def test_the_digest_is_that_of_sha256sum(hostile, folder):
+    (folder / "a").mkdir()
+    for name in ("a/1", "a-1", "B"):
+        (folder / name).write_text(name)
+    listed = "find . -type f -not -path '*/.*' -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
+    printed = subprocess.run(listed, shell=True, cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert report.provenance_of(hostile, folder).digest == printed.split()[0]
+
+
+def test_a_report_without_matplotlib_has_no_figures_and_names_the_extra(hostile, provenance, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("loadcurve.plots")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(loadcurve, "plots", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    page = report.html_report(hostile, provenance)
+    assert "<svg" not in page and "needs the extra [notebooks]" in page and "Levels (" in page

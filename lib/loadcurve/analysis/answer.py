@@ -122,8 +122,8 @@ def _overview(curves: Iterable[Curve]) -> Grid:
     """The main results of every curve side by side."""
     columns = {
         "highest throughput": "peak",
-        "N*": "saturation",
-        "USL peak": "usl.peak",
+        "N* [connections]": "saturation",
+        "USL peak [connections]": "usl.peak",
         "capacity": "capacity",
         "throughput there": "capacity_throughput",
     }
@@ -134,6 +134,8 @@ def _overview(curves: Iterable[Curve]) -> Grid:
 
 
 def _value(curve: Curve, name: str) -> str:
+    if name == "capacity" and name in curve and curve.load == "connections":
+        return f"{curve[name].value:,g} connections"
     return next((shown(result.estimate.value, result.unit) for result in curve.results if result.name == name), "")
 
 

@@ -97,7 +97,7 @@ def _closed_loop(
     )
     demand = add("demand", "Service demand of the limiting resource, D", "s", lambda: models.find_demand(*axes, level))
     if least and demand:
-        add("saturation", "Saturation N* = R_min/D", "", lambda: models.find_saturation(demand, least))
+        add("saturation", "Saturation N* = R_min/D, connections", "", lambda: models.find_saturation(demand, least))
     if len(levels) < MIN_LEVELS:
         missing["Universal Scalability Law"] = f"{len(levels)} levels of connections: measure at least {MIN_LEVELS}"
         return None
@@ -129,7 +129,8 @@ def _capacity(
     missing: dict[str, str],
 ) -> None:
     """Add the highest load at which every run keeps the objectives, and the throughput there."""
-    label = "Capacity under " + " and ".join(map(str, objectives))
+    quantity = "Capacity in connections" if load == "connections" else "Capacity"
+    label = f"{quantity} under {' and '.join(map(str, objectives))}"
     for objective in objectives:
         if objective.column not in runs or runs[objective.column].isna().all():
             missing[label] = _without(objective, runs)

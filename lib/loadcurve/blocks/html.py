@@ -1,10 +1,18 @@
 """Blocks as HTML.  Every text is escaped; only the drawings, which loadcurve made, are inserted as they are."""
 
+import re
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as escape_all
 from itertools import groupby
 
 from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
+
+_CODE = re.compile("`([^`]+)`")
+
+
+def escape(text: str) -> str:
+    """Escape a text; what is between backticks is shown as code."""
+    return _CODE.sub(r"<code>\1</code>", escape_all(text))
 
 
 def to_html(blocks: Iterable[Block], level: int = 2) -> str:
@@ -44,7 +52,7 @@ def _html(block: Block, level: int) -> str:
             return _items(block, level)
         case Paragraph():
             label = f"<strong>{escape(block.label)}:</strong> " if block.label else ""
-            marked = f' class="severity {escape(block.severity)}"' if block.severity else ""
+            marked = f' class="severity {escape_all(block.severity)}"' if block.severity else ""
             return f"<p{marked}>{label}{escape(block.text)}</p>"
         case Drawing():
             return f"<figure>\n{block.svg}\n<figcaption>{escape(block.caption)}</figcaption>\n</figure>"
@@ -55,7 +63,7 @@ def _table(grid: Grid) -> str:
     body = "\n".join(_row(row, "td", grid.left) for row in grid.rows)
     caption = "" if grid.folded else f"<caption>{escape(grid.caption)}</caption>\n"
     # A wide table scrolls in its own box, which the keyboard reaches.
-    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{escape(grid.caption)}">'
+    box = f'<div class="scroll" role="group" tabindex="0" aria-label="{escape_all(grid.caption)}">'
     table = f"{box}<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     return f"<details><summary>{escape(grid.caption)}</summary>\n{table}\n</details>" if grid.folded else table
 

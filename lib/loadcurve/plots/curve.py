@@ -59,8 +59,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
         at = curve["capacity"].value
         ax.axvline(at, color=PALETTE[2], linestyle=":", zorder=1)
         side = ("left", 4) if at < np.sqrt(first * last) else ("right", -4)
-        ax.annotate("capacity", (at, 0.03), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
-                    textcoords="offset points", ha=side[0], color=PALETTE[2])  # fmt: skip
+        ax.annotate("capacity", (at, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
+                    textcoords="offset points", ha=side[0], va="top", color=PALETTE[2])  # fmt: skip
     own = PALETTE[0]
     ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
@@ -173,7 +173,8 @@ def _load_axis(ax: Axes, curve: Curve) -> None:
     if curve.load == "connections":
         connections_axis(ax)
         return
-    ax.set_xscale("log", base=2)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("Offered rate [requests/s]")

@@ -108,12 +108,11 @@ def provenance_of(analysis: Analysis, path: str | Path | None = None, command: s
 
 
 def _files(path: Path) -> tuple[File, ...]:
-    found = [(file, file.stat().st_size) for file in files_of(path) if file.is_file()]
-    hashed = sum(size for _, size in found) <= _MOST_BYTES
     base = path if path.is_dir() else path.parent
-    return tuple(
-        File(printable(str(file.relative_to(base))), size, sha256_of(file) if hashed else "") for file, size in found
-    )
+    found = {printable(file.relative_to(base).as_posix()): file for file in files_of(path) if file.is_file()}
+    sizes = {name: file.stat().st_size for name, file in found.items()}
+    hashed = sum(sizes.values()) <= _MOST_BYTES
+    return tuple(File(name, sizes[name], sha256_of(found[name]) if hashed else "") for name in sorted(found))
 
 
 def _digest(files: Sequence[File]) -> str:
