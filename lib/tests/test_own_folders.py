@@ -27,6 +27,7 @@ FOLDERS = Path(__file__).parent / "data" / "folders"
 LEVELS = (1, 2, 4, 6, 8, 12, 16, 32, 64, 96, 128, 256)
 WRK = (FOLDERS / "wrk_only" / "c64.txt").read_text("utf-8")
 SAR = (FOLDERS / "wrk_monitors" / "sweep.sar.txt").read_text("utf-8")
+PERCENTILES = (Path(__file__).parent / "data" / "ab" / "percentiles.txt").read_text("utf-8")
 WRITTEN = dict(re.findall(r"^(c\d+\.wrk\.txt) (\S+Z)$", (FOLDERS / "README.md").read_text("utf-8"), re.MULTILINE))
 
 
@@ -159,6 +160,15 @@ def test_a_monitor_in_the_folder_of_one_report_belongs_to_its_run(tmp_path):
     assert runs_of(folder, "cpu") == {"c1/monitors/web.sar.txt": "c1", "c2/x.txt": "c2"}
 
 
+def test_percentiles_with_decimals_replace_those_of_the_report(tmp_path):
+    """`ab -e` beside ab's report, which has whole milliseconds."""
+    report = (FOLDERS / "ab_sar" / "c4.ab.txt").read_text("utf-8")
+    folder = put(tmp_path, {"c4.ab.txt": report, "c8.ab.txt": report, "c4.ab.percentiles.csv": PERCENTILES})
+    latency = loadcurve.read(folder).tables["latency"]
+    assert {Path(s).name for s in latency.loc[latency["run_id"] == "c4", "source"]} == {"c4.ab.percentiles.csv"}
+    assert {Path(s).name for s in latency.loc[latency["run_id"] == "c8", "source"]} == {"c8.ab.txt"}
+
+
 def test_an_empty_folder_is_an_error_with_a_hint(tmp_path):
     with pytest.raises(
         LoadcurveError, match="expected reports of load generators .* got an empty folder: name the fol"
@@ -203,7 +213,7 @@ def test_what_a_report_prints_counts_more_than_its_name(tmp_path):
         "connections differs between the report and names of files, by the pattern c(\\d+): c128 (64, 128); the report "
         "counts",
     )
-    assert found.origins == ()
+    assert found.origins == (f"repeats: 2 {REPEATS}",)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +261,10 @@ def test_a_wrong_flag_is_refused(text):
         parse_factor(text)
 
 
+REPEATS = (
+    "runs have the same load as another and differ in no other known factor, so they count as repeats; if they differ, "
+    "name the factor in factors.csv or by a pattern on file names"
+)
 OTHER = WRK.replace("64 connections", "128 connections")
 
 
@@ -272,7 +286,10 @@ def test_subfolders_with_the_same_reports_are_variants_or_repeats(tmp_path, file
     runs = found.tables["runs"].set_index("run_id")
     assert runs[column].dropna().to_dict() == expected
     origin = f"{column} of 4 runs: first-level subfolders, which hold reports with the same names"
-    assert found.origins == ((origin,) if expected else ())
+    assert [line for line in found.origins if not line.startswith("repeats")] == ([origin] if expected else [])
+    same = {"c64/a.txt": 4, "a.txt": 2, "notes/x.txt": 2}  # runs with 64 connections, or with 128, and no other fact
+    noted = [f"repeats: {same[name]} {REPEATS}" for name in same if name in files and "c64/load.txt" not in files]
+    assert [line for line in found.origins if line.startswith("repeats")] == noted
 
 
 @pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])

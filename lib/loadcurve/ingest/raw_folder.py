@@ -1,6 +1,7 @@
 """A folder of raw files without records into tables."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -12,8 +13,11 @@ from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
 from loadcurve.ingest.run_matching import match_runs
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
+from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
+
+_DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes")
 
 
 def read_own_folder(folder: Path) -> Parsed:
@@ -83,16 +87,33 @@ def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Mapping[str
     reports = {run: file.path for run, file in matched.runs.items()}
     given = folder / FACTORS
     # A flat folder without further facts needs no pandas here.
-    if not (factors or given.is_file() or any(len(path.parts) > 1 for path in reports.values())):
-        return matched
-    from loadcurve.ingest.fact_columns import add_facts
-    from loadcurve.ingest.run_facts import match_patterns, match_subfolders, read_factors
+    if factors or given.is_file() or any(len(path.parts) > 1 for path in reports.values()):
+        from loadcurve.ingest.fact_columns import add_facts
+        from loadcurve.ingest.run_facts import match_patterns, match_subfolders, read_factors
 
-    facts = read_factors(given, reports) if given.is_file() else []
-    facts += match_patterns(factors or {}, reports)
-    if reports:
-        runs = matched.tables["runs"]
-        records = runs if isinstance(runs, Sequence) else runs.to_dict("records")
-        facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in records})
-        add_facts(matched, facts)
+        facts = read_factors(given, reports) if given.is_file() else []
+        facts += match_patterns(factors or {}, reports)
+        facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in _runs(matched)})
+        if reports:
+            add_facts(matched, facts)
+    _note_repeats(matched)
     return matched
+
+
+def _runs(matched: Matched) -> list[dict]:
+    runs = matched.tables.get("runs", ())
+    return list(runs) if isinstance(runs, Sequence) else runs.to_dict("records")
+
+
+def _note_repeats(matched: Matched) -> None:
+    """Report runs that will count as repeats of one point, because nothing known distinguishes them."""
+    known = SCHEMAS["runs"].columns
+    runs = [run for run in _runs(matched) if not run.get("repeat", 0) >= 1]
+    points = Counter(
+        tuple(str(value) for name, value in run.items() if name in _DISTINGUISHING or name not in known) for run in runs
+    )
+    if several := sum(count for count in points.values() if count > 1):
+        matched.origins.append(
+            f"repeats: {several:,} runs have the same load as another and differ in no other known factor, so they "
+            f"count as repeats; if they differ, name the factor in {FACTORS} or by a pattern on file names"
+        )

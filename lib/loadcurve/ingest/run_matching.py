@@ -41,14 +41,17 @@ def match_runs(files: Iterable[RawFile], folder_name: str) -> Matched:
     reports = [file for file in files if file.path in named]
     others = [file for file in files if file.path not in named]
     matched = Matched({}, {name: file for file in reports for name in named[file.path]})
+    owners = _owners(others, {file.path: named[file.path] for file in reports}) if others else {}
+    # ab's report has whole milliseconds, its file of percentiles has decimals.
+    finer = {owners[file.path] for file in others if len(_rows(file, "latency"))}
     parts: dict[str, list] = {}
     for file in reports:
         for name, rows in _of_report(file, named[file.path]):
-            parts.setdefault(name, []).append(rows)
+            if name != "latency" or finer.isdisjoint(named[file.path]):
+                parts.setdefault(name, []).append(rows)
     if others:
         from loadcurve.ingest.run_times import match_times  # with pandas, which reports do not need
 
-        owners = _owners(others, {file.path: named[file.path] for file in reports})
         for name, rows in match_times(others, owners, list(_windows(reports, named)), matched):
             parts.setdefault(name, []).append(rows)
     matched.tables = {name: join(tables) for name, tables in parts.items()}

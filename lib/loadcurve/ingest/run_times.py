@@ -1,6 +1,6 @@
 """Rows of monitors to the runs during which they were sampled."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 import numpy as np
 import pandas as pd
 
+from loadcurve.errors import printable
 from loadcurve.ingest.raw_file import Matched, RawFile
 from loadcurve.schemas import SCHEMAS
 
@@ -86,7 +87,7 @@ def match_times(
         inside, outside = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
         if owner is not None and (own < 0 or inside >= outside):
             places, runs = np.zeros(len(places), int), [owner]
-            whole.append(file.source)
+            whole.append(file.path)
             if own >= 0 and not inside and file.path in spans:
                 matched.warnings.append(
                     f"{file.source}: its times are not those of run {owner}, to which its name assigns it: name the "
@@ -97,9 +98,9 @@ def match_times(
             if owner is not None:
                 matched.warnings.append(f"{file.source}: named like run {owner}, but its times are those of other runs")
             if not (places >= 0).any():
-                lost.append(file.source)
+                lost.append(file.path)
             else:
-                divided.append(file.source)
+                divided.append(file.path)
                 _note_rest(file.source, places, times[file.path], matched)
         yield from _labelled(file, places, runs, starts)
     _note_files(matched, whole, divided, lost, bool(spanned))
@@ -200,7 +201,11 @@ def _note_rest(source: str, places: np.ndarray, times: np.ndarray, matched: Matc
 
 
 def _note_files(
-    matched: Matched, whole: Sequence[str], divided: Sequence[str], lost: Sequence[str], timed: bool
+    matched: Matched,
+    whole: Sequence[PurePosixPath],
+    divided: Sequence[PurePosixPath],
+    lost: Sequence[PurePosixPath],
+    timed: bool,
 ) -> None:
     if matched.started:
         matched.origins.append(
@@ -219,10 +224,9 @@ def _note_files(
         )
 
 
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    shown = ", ".join(name.rpartition("/")[2] for name in names[:_LISTED])
-    return f"{shown} and {len(names) - _LISTED:,} more files" if len(names) > _LISTED else shown
+def _listed(paths: Sequence[PurePosixPath]) -> str:
+    shown = ", ".join(printable(path.as_posix()) for path in paths[:_LISTED])
+    return f"{shown} and {len(paths) - _LISTED:,} more files" if len(paths) > _LISTED else shown
 
 
 def _count(number: int, noun: str) -> str:
