@@ -14,7 +14,7 @@ import typer
 import yaml
 
 from loadcurve import __version__
-from loadcurve.cli import studies
+from loadcurve.cli import gates, studies
 from loadcurve.errors import LoadcurveError, in_one_line, printable
 from loadcurve.extras import missing_extra
 
@@ -56,6 +56,7 @@ def _options(
 
 
 studies.register(app)
+gates.register(app)
 
 
 @app.command()
@@ -214,42 +215,6 @@ def print_analysis(path: str, objectives: list[str], source: str = "") -> None:
     found = analyse_data(path, objectives=objectives, source=source)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
-
-
-@app.command()
-def compare(
-    baseline: Annotated[str, typer.Argument(metavar="A", help="The baseline: folder, study or file.")],
-    others: Annotated[list[str], typer.Argument(metavar="B...", help="Each is compared with A.")],
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option("--metric", help="Column of the runs, such as throughput_rps (default), latency_p99_s."),
-    ] = None,
-    fail_if: Annotated[
-        list[str] | None, typer.Option(help="Gate on B / A, such as 'throughput_rps < 0.95': exit code 1 if it holds.")
-    ] = None,
-    margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
-) -> None:
-    """Compare measurements at each load that they have in common: ratio, interval, verdict.
-
-    A gate fails if the whole interval is beyond its limit; it is undecided if the interval contains the limit.
-
-    Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
-    """
-    from loadcurve import analysis
-    from loadcurve.report import comparison_report
-    from loadcurve.report.comparison import failed_gates
-
-    gates = [analysis.parse_gate(text) for text in fail_if or ()]
-    names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
-    first, failed = analysis.analyse(baseline), False
-    for path in others:
-        other = analysis.analyse(path)
-        for metric in names:
-            found = analysis.compare(first, other, metric, margin_ratio=margin)
-            typer.echo(comparison_report(found, gates))
-            failed |= bool(failed_gates(found, gates))
-    if failed:
-        raise typer.Exit(1)
 
 
 @app.command()

@@ -38,12 +38,6 @@ def comparison_report(comparison: Comparison, gates: Sequence[Gate] = ()) -> str
     return "\n".join(parts) + "\n"
 
 
-def failed_gates(comparison: Comparison, gates: Sequence[Gate]) -> list[Gate]:
-    """Return the gates of the comparison's metric that it fails, overall or at a level."""
-    own = [gate for gate in gates if gate.metric == comparison.metric]
-    return [gate for gate in own if any(verdict == "fail" for _, _, verdict in comparison.judge(gate))]
-
-
 def gate_line(comparison: Comparison, gate: Gate) -> str:
     """What a gate says of a comparison, in one line: the first ratio that fails it, else the overall one."""
     judged = list(comparison.judge(gate))

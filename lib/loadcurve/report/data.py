@@ -11,6 +11,7 @@ import pandas as pd
 
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
+from loadcurve.analysis.compare import Comparison
 from loadcurve.analysis.verdict import WORDS
 from loadcurve.report.provenance import Provenance
 
@@ -53,7 +54,7 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         ],
         "curves": [_curve(curve) for curve in analysis.curves],
         "next_steps": list(analysis.next_steps),
-        "findings": _rows(analysis.findings),
+        "findings": plain_rows(analysis.findings),
         "warnings": list(analysis.warnings),
         "origins": list(analysis.origins),
         "provenance": _object(
@@ -71,7 +72,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "variant": curve.variant,
         "load": curve.load,
-        "levels": _rows(curve.levels),
+        "levels": plain_rows(curve.levels),
         "results": [
             _object(
                 {
@@ -91,7 +92,8 @@ def _curve(curve: Curve) -> dict[str, Any]:
     }
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as JSON has them: missing is null, an infinite value is null and named."""
     return [_object(row) for row in table.to_dict("records")]
 
 
@@ -107,3 +109,15 @@ def _plain(value: Any) -> Any:
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
         return None
     return value.isoformat() if isinstance(value, pd.Timestamp) else value
+
+
+def comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON has it: ``metric, baseline, other, levels, overall, warnings``."""
+    return {
+        "metric": comparison.metric,
+        "baseline": comparison.baseline,
+        "other": comparison.other,
+        "levels": plain_rows(comparison.levels),
+        "overall": _object({**vars(comparison.overall), "warnings": list(comparison.overall.warnings)}),
+        "warnings": list(comparison.warnings),
+    }

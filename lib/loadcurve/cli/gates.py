@@ -1,0 +1,130 @@
+"""Commands that decide: compare measurements, and audit them."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadcurve.errors import LoadcurveError
+
+if TYPE_CHECKING:
+    from loadcurve.report.checks import Check
+
+
+class GateFormat(StrEnum):
+    """Output formats of `loadcurve compare` and `loadcurve audit`."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    github = "github"
+
+
+class FailOn(StrEnum):
+    """Least severity with which `loadcurve audit` ends with exit code 1."""
+
+    error = "error"
+    warning = "warning"
+    never = "never"
+
+
+Format = Annotated[
+    GateFormat, typer.Option("--format", help="text, json, junit (XML for build servers), github (annotations).")
+]
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="A", help="The baseline: folder, study or file.")],
+    others: Annotated[list[str], typer.Argument(metavar="B...", help="Each is compared with A.")],
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="Column of the runs, such as throughput_rps (default), latency_p99_s."),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None, typer.Option(help="Gate on B / A, such as 'throughput_rps < 0.95': exit code 1 if it holds.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
+    form: Format = GateFormat.text,
+) -> None:
+    """Compare measurements at each load that they have in common: ratio, interval, verdict.
+
+    A gate fails if the whole interval is beyond its limit; it is undecided if the interval contains the limit.
+
+    Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
+    """
+    from loadcurve import analysis
+    from loadcurve.report import comparison_report
+    from loadcurve.report.checks import checks_of_gates
+    from loadcurve.report.data import comparison_object
+
+    gates = [analysis.parse_gate(text) for text in fail_if or ()]
+    names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
+    first = analysis.analyse(baseline)
+    pairs = [(path, analysis.analyse(path)) for path in others]
+    found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
+    checks = [check for comparison in found for check in checks_of_gates(comparison, gates)]
+    if form is GateFormat.text:
+        typer.echo("\n".join(comparison_report(comparison, gates) for comparison in found), nl=False)
+    elif form is GateFormat.json:
+        typer.echo(_json([comparison_object(comparison) for comparison in found]))
+    else:
+        _print_checks(checks, form)
+    if any(check.verdict == "fail" for check in checks):
+        raise typer.Exit(1)
+
+
+def audit(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders of raw files, or studies.")],
+    form: Format = GateFormat.text,
+    fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = FailOn.error,
+) -> None:
+    """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
+
+    Exit code 0 without findings, 1 with findings at or above --fail-on, 2 for wrong usage.
+
+    Example: loadcurve audit results/ --format junit > audit.xml
+    """
+    from loadcurve import reading
+    from loadcurve.analysis.findings import finding_sentences
+    from loadcurve.analysis.verdict import judge
+    from loadcurve.audit import audit as audit_tables
+    from loadcurve.report.checks import checks_of_findings
+    from loadcurve.report.data import plain_rows
+
+    checks: list[Check] = []
+    rows = []
+    for path in paths:
+        tables = reading.read(path).tables
+        if "runs" not in tables or tables["runs"].empty:
+            raise LoadcurveError(f"{path}:0: expected the report of a load generator, got none")
+        findings = audit_tables(tables)
+        checks += checks_of_findings(findings, fail_on.value)
+        rows += plain_rows(findings)
+        if form is GateFormat.text:
+            typer.echo(f"{path}: {judge(findings, tables['runs'])}")
+            for sentence in finding_sentences(findings):
+                typer.echo(f"- {sentence}")
+    if form is GateFormat.json:
+        typer.echo(_json(rows))
+    elif form is not GateFormat.text:
+        _print_checks(checks, form)
+    if fail_on is not FailOn.never and any(check.verdict == "fail" for check in checks):
+        raise typer.Exit(1)
+
+
+def _print_checks(checks: "list[Check]", form: GateFormat) -> None:
+    from loadcurve.report.checks import github_annotations, junit_xml
+
+    typer.echo(junit_xml(checks) if form is GateFormat.junit else github_annotations(checks), nl=False)
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("compare")(compare)
+    app.command("audit")(audit)

@@ -1,0 +1,103 @@
+"""Gates of a build: exit codes, JUnit as its schema has it, annotations as the runner of GitHub reads them."""
+
+import json
+import re
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from loadcurve.cli import main
+from loadcurve.report.checks import Check, github_annotations, junit_xml
+
+WRK = """Running 10s test @ http://127.0.0.1:8080/
+  1 threads and {n} connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency    {ms:.2f}ms    0.10ms   9.00ms   90.00%
+    Req/Sec     1.00k     0.10k    1.20k    90.00%
+  {requests} requests in 10.00s, 1.00MB read
+Requests/sec:  {rate:.2f}
+Transfer/sec:      0.10MB
+"""
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Twice the same server, once 20 % slower, and one whose reports contradict their connections."""
+    for name, factor, in_flight in (("main", 1.0, 1), ("same", 1.001, 1), ("slow", 0.8, 1), ("odd", 1.0, 0.1)):
+        for n in (1, 8):
+            for repeat in (1, 2, 3):
+                rate = 1000 * n * factor * (1 + 0.001 * repeat)
+                text = WRK.format(n=n, ms=1000 * n * in_flight / rate, requests=round(10 * rate), rate=rate)
+                (tmp_path / name / f"r{repeat}").mkdir(parents=True, exist_ok=True)
+                (tmp_path / name / f"r{repeat}" / f"c{n}.txt").write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def called(folders, monkeypatch, capsys):
+    def call(*argv):
+        monkeypatch.chdir(folders)
+        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize(("other", "code", "word"), [("same", 0, "pass"), ("slow", 1, "fail")])
+def test_a_comparison_gates_a_build(called, other, code, word):
+    gate = ("--fail-if", "throughput_rps < 0.95")
+    assert called("compare", "main", other, *gate)[0] == code
+    suite = ET.fromstring(called("compare", "main", other, *gate, "--format", "junit")[1])
+    assert suite.attrib["failures"] == str(code)
+    said = called("compare", "main", other, *gate, "--format", "github")[1]
+    assert said.startswith("::error title=") if code else said == ""
+    found = json.loads(called("compare", "main", other, "--format", "json")[1])
+    assert found[0]["overall"]["value"] == pytest.approx(0.8 if code else 1.001, rel=1e-3)
+    assert word in called("compare", "main", other, *gate)[1]
+
+
+def test_an_audit_gates_a_build(called):
+    code, out = called("audit", "main")
+    assert (code, out.splitlines()[0]) == (0, "main: usable: 2 rules checked 6 runs and found nothing")
+    code, out = called("audit", "odd")
+    assert (code, out.splitlines()[0]) == (1, "odd: do not use: effective-concurrency in 6 of 6 runs")
+    assert called("audit", "odd", "--fail-on", "never")[0] == 0
+    suite = ET.fromstring(called("audit", "main", "odd", "--format", "junit")[1])
+    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", "24")
+    assert json.loads(called("audit", "odd", "--format", "json")[1])[0]["severity"] == "error"
+    assert called("audit", "main", "--format", "xml")[0] == 2
+
+
+HOSTILE = [
+    Check("a,b: c", "50%\nof \x00 <runs> & \ud800", "fail", "x\r\ny]]>\x1b[31m"),
+    Check("a,b: c", "second", "skipped", "Not checked"),
+    Check("other", "third", "warning", "::error::x"),
+    Check("other", "fourth", "pass", ""),
+]
+
+
+def test_junit_is_what_build_servers_read():
+    """The structure of Jenkins' junit-10.xsd: counts that agree, one result for each case, names everywhere."""
+    root = ET.fromstring(junit_xml(HOSTILE).encode("utf-8", "strict"))
+    assert root.tag == "testsuites"
+    for suite in root:
+        cases = suite.findall("testcase")
+        assert suite.attrib["tests"] == str(len(cases)) and suite.attrib["name"]
+        assert suite.attrib["failures"] == str(len(suite.findall("testcase/failure")))
+        assert suite.attrib["skipped"] == str(len(suite.findall("testcase/skipped")))
+        for case in cases:
+            assert {"name", "classname"} <= set(case.attrib) and len(case) <= 1
+            assert {part.tag for part in case} <= {"failure", "skipped", "system-out"}
+
+
+def test_annotations_are_read_back_by_the_runner():
+    """As `ActionCommand.TryParseV2` of actions/runner splits and unescapes a line."""
+    lines = github_annotations(HOSTILE).splitlines()
+    assert len(lines) == 2
+    read = [re.fullmatch(r"::(error|warning) title=([^,:\r\n]*)::(.*)", line) for line in lines]
+    message = read[0][3].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    assert message == HOSTILE[0].message
+    assert read[1][3] == "::error::x"
