@@ -23,7 +23,7 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     curve : Curve
-        Of an analysis; what it lacks is not drawn.
+        Of an analysis; missing results are not drawn.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 

@@ -75,7 +75,7 @@ def checks_of_gates(comparison: Comparison, gates: Sequence[Gate]) -> list[Check
 
 
 def junit_xml(checks: Iterable[Check], name: str = "loadcurve") -> str:
-    """Return checks as JUnit XML: a test suite for each group; a warning passes and stands in its output.
+    """Return checks as JUnit XML: a test suite for each group; a warning passes, with its message in the output.
 
     Examples
     --------
