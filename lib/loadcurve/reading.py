@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from loadcurve.errors import LoadcurveError, ParseError, printable
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, printable
 from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join, label
@@ -124,7 +124,10 @@ def read(
     from loadcurve import tables
 
     path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
-    if is_folder(path) and (path / "study.yml").is_file():
+    recorded = (path / "study.yml").is_file()
+    if factors and (recorded or not is_folder(path)):
+        raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
+    if recorded:
         from loadcurve.ingest.folder import read_runs
 
         found = read_runs(path)

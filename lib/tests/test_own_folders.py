@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import loadcurve
 from loadcurve.analysis import analyse
 from loadcurve.audit import audit
+from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
@@ -265,6 +267,24 @@ REPEATS = (
     "runs have the same load as another and differ in no other known factor, so they count as repeats; if they differ, "
     "name the factor in factors.csv or by a pattern on file names"
 )
+
+
+def test_facts_in_names_on_the_command_line(tmp_path):
+    folder = put(tmp_path, {f"c{n}.json": (FOLDERS / "json_tools" / f"rate{n}.vegeta.json").read_text() for n in RATES})
+
+    def run(*argv):
+        return CliRunner().invoke(app, ["analyse", *map(str, argv)])
+
+    found = run(folder, "--factor", r"kernel=c(\d)")
+    assert found.exit_code == 0 and "kernel of 3 runs: names of files" in found.output
+    assert str(run(folder, "--factor", "kernel").exception).startswith(
+        "factor must be NAME=REGEX, such as connections="
+    )
+    said = "factors must be given for a folder of raw files only, got "
+    assert str(run(folder / "c250.json", "--factor", "kernel=c").exception).startswith(said)
+
+
+RATES = (250, 1000, 4000)
 OTHER = WRK.replace("64 connections", "128 connections")
 
 

@@ -19,6 +19,7 @@ from loadcurve.errors import LoadcurveError, in_one_line, printable
 from loadcurve.extras import missing_extra
 
 if TYPE_CHECKING:
+    from loadcurve.ingest.parsed import Parsed
     from loadcurve.reading import Reading
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -181,6 +182,13 @@ def analyse(
         list[str] | None,
         typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
     ] = None,
+    factor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=REGEX",
+            help="A fact in the names of the files, such as 'connections=c([0-9]+)'; may be given several times.",
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
@@ -191,7 +199,7 @@ def analyse(
     Example: loadcurve analyse results/ --objective p99=200ms -o report.html
     """
     if output is None or output == "-":
-        print_analysis(path, objective or [])
+        print_analysis(_with_factors(path, factor), objective or [], path)
         return
     import shlex
 
@@ -199,20 +207,31 @@ def analyse(
     from loadcurve.analysis import analyse as analyse_data
 
     target = report.check_suffix(Path(output))  # before minutes of reading
-    found = analyse_data(path, objectives=objective or ())
+    found = analyse_data(_with_factors(path, factor), objectives=objective or (), source=path)
     command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
     report.write_report(found, target, report.provenance_of(found, path, command))
     typer.echo(f"{printable(str(target))}: {found.verdict}")
 
 
-def print_analysis(path: str, objectives: list[str], source: str = "") -> None:
-    """Analyse a path and print the report, as wide as the terminal."""
+def _with_factors(path: str, factors: list[str] | None) -> "str | Parsed":
+    """Return the path, or what was read from it with facts in file names."""
+    if not factors:
+        return path
+    from loadcurve.ingest.run_facts import parse_factor
+    from loadcurve.reading import read
+
+    patterns = dict(map(parse_factor, factors))
+    return read(path, factors=patterns)
+
+
+def print_analysis(data: "str | Parsed", objectives: list[str], source: str = "") -> None:
+    """Analyse a path, or what was read from it, and print the report, as wide as the terminal."""
     import shutil
 
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
-    found = analyse_data(path, objectives=objectives, source=source)
+    found = analyse_data(data, objectives=objectives, source=source)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 
