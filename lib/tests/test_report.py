@@ -241,6 +241,8 @@ def test_objects_show_themselves_in_a_notebook(root):
     assert "How many &lt;threads&gt;?" in study._repr_html_() and "1, 64" in study._repr_html_()
     assert "96.52 [71.5, 121.5] (95 % interval, delta &lt;method&gt;)" in estimate._repr_html_()
     assert "few &amp; weak" in estimate._repr_html_()
+    assert "∞" in Estimate(np.inf, 1, np.inf, 0.95, "profile")._repr_html_()
+    assert "<td>1,000 requests/s</td>" in fit._repr_html_()
     assert "contention" in fit._repr_html_() and "95 % interval" in fit._repr_html_()
     assert '<td class="left">runs</td><td>1</td>' in parsed._repr_html_() and "runs" in str(parsed)
 

@@ -15,7 +15,7 @@ from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.verdict import Verdict, judge
 from loadcurve.audit import audit
-from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_html, to_text
+from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
@@ -67,7 +67,7 @@ class Analysis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return to_html([Paragraph(self.source, self.summary), *self.blocks()], 3)
+        return to_display([Paragraph(self.source, self.summary), *self.blocks()])
 
     @property
     def summary(self) -> str:

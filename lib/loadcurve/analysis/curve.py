@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from loadcurve.analysis.cells import level_cells, objective_words, result_cells
-from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_html, to_text
+from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.models import Fit
 from loadcurve.stats import Estimate
 
@@ -85,7 +85,7 @@ class Curve:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return to_html([Section(self.variant, self.blocks())], 3)
+        return to_display([Section(self.variant, self.blocks())])
 
     def blocks(self, draw: "Draw | None" = None) -> list[Block]:
         """Return what is known about the curve, and what is not and why.

@@ -18,7 +18,7 @@ def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
 
 
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
-    """One sentence for each rule that lacked its numbers: in how many runs, and what to do."""
+    """One sentence for each rule whose numbers are missing: in how many runs, and what to do."""
     lacking = findings[_unchecked(findings)]
     for rule, rows in lacking.groupby("rule", sort=False):
         first, number = rows.iloc[0], int((findings["rule"] == rule).sum())

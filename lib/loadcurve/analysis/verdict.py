@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from loadcurve.blocks import Paragraph, to_html
+from loadcurve.blocks import Paragraph, to_display
 
 NOT_CHECKED = "Not checked"
-"""How the evidence begins of a check that lacked its numbers."""
+"""How the evidence begins of a check whose numbers are missing."""
 WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
 
 
@@ -35,7 +35,7 @@ class Verdict:
         return WORDS[self.severity] + (f": {self.reason}" if self.reason else "")
 
     def _repr_html_(self) -> str:
-        return to_html([Paragraph("Verdict", str(self), self.severity)])
+        return to_display([Paragraph("Verdict", str(self), self.severity)])
 
 
 def judge(findings: pd.DataFrame, runs: pd.DataFrame) -> Verdict:

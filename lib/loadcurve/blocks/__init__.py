@@ -5,8 +5,19 @@ the same order, in a terminal, on a page and in a notebook.
 """
 
 from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
-from loadcurve.blocks.html import to_html
+from loadcurve.blocks.html import to_display, to_html
 from loadcurve.blocks.markdown import to_markdown
 from loadcurve.blocks.text import to_text
 
-__all__ = ["Block", "Drawing", "Grid", "Items", "Paragraph", "Section", "to_html", "to_markdown", "to_text"]
+__all__ = [
+    "Block",
+    "Drawing",
+    "Grid",
+    "Items",
+    "Paragraph",
+    "Section",
+    "to_display",
+    "to_html",
+    "to_markdown",
+    "to_text",
+]

@@ -7,6 +7,13 @@ from itertools import groupby
 
 from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
 
+# JupyterLab aligns every cell to the right and hides what is wider than the output.
+_DISPLAY = (
+    ".loadcurve .left{text-align:left!important}.loadcurve .scroll{overflow-x:auto}"
+    ".loadcurve td,.loadcurve th{white-space:nowrap}.loadcurve td.left{white-space:normal}"
+    ".loadcurve caption{text-align:left;caption-side:top}.loadcurve .severity{border-left:.4em solid;padding-left:.6em}"
+    ".loadcurve .ok{border-color:#2a9270}.loadcurve .warning{border-color:#d2690e}.loadcurve .error{border-color:#d33}"
+)
 _CODE = re.compile("`([^`]+)`")
 
 
@@ -39,6 +46,18 @@ def to_html(blocks: Iterable[Block], level: int = 2) -> str:
         shown = "\n".join(filter(None, (_html(block, level) for block in group)))
         parts.append(f'<div class="figures">\n{shown}\n</div>' if are_figures else shown)
     return "\n".join(filter(None, parts))
+
+
+def to_display(blocks: Iterable[Block]) -> str:
+    """Return blocks as HTML for a notebook, with the few rules of style that the page of a report has.
+
+    Examples
+    --------
+    >>> from loadcurve.blocks import Paragraph
+    >>> print(to_display([Paragraph("", "few & weak")]).splitlines()[1])
+    <p>few &amp; weak</p>
+    """
+    return f'<div class="loadcurve"><style>{_DISPLAY}</style>\n{to_html(blocks, 4)}\n</div>'
 
 
 def _html(block: Block, level: int) -> str:

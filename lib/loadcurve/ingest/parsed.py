@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from loadcurve.blocks import Block, Grid, Items, to_html, to_text
+from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ class Parsed:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return to_html(self._blocks(), 4)
+        return to_display(self._blocks())
 
     def _blocks(self) -> list[Block]:
         read = f"{self.tool or 'several files'} {self.version}".strip()

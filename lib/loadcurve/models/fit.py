@@ -11,8 +11,9 @@ from scipy import stats
 
 from loadcurve import tables
 from loadcurve.arrays import Array, above_0
-from loadcurve.blocks import Grid, Items, to_html
+from loadcurve.blocks import Grid, Items, to_display
 from loadcurve.stats.estimate import Estimate
+from loadcurve.units import format_quantity, unit_of_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +85,13 @@ class Fit:
 
     def _repr_html_(self) -> str:
         head = f"{self.law}, least squares with {self.weighting} weights, {self.points} points, R² {self.r_squared:.4f}"
-        rows = [[name, f"{e.value:.4g}", f"{e.lo:.4g}", f"{e.hi:.4g}"] for name, e in self.parameters.items()]
+        rows = [
+            [name, *(format_quantity(number, unit_of_column(name)) for number in (e.value, e.lo, e.hi))]
+            for name, e in self.parameters.items()
+        ]
         level = f"{self.level:.0%}".replace("%", " %")
         headings = ["parameter", "value", f"{level} interval from", "to"]
-        return to_html([Grid(headings, rows, head, left=1), Items("Weak points", self.warnings)], 4)
+        return to_display([Grid(headings, rows, head, left=1), Items("Weak points", self.warnings)])
 
     def values(self) -> list[float]:
         """Return the parameters' values in the law's order."""

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from loadcurve.arrays import between_0_and_1
-from loadcurve.blocks import Items, Paragraph, to_html
+from loadcurve.blocks import Items, Paragraph, to_display
 from loadcurve.errors import ValueRuleError
 
 
@@ -57,5 +57,5 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         level = f"{self.level:.0%}".replace("%", " %")
-        shown = Paragraph("", f"{self} ({level} interval, {self.method})")
-        return to_html([shown, Items("Weak points", self.warnings)], 4)
+        shown = Paragraph("", f"{str(self).replace('inf', '∞')} ({level} interval, {self.method})")
+        return to_display([shown, Items("Weak points", self.warnings)])

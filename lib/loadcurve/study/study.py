@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
-from loadcurve.blocks import Grid, Paragraph, to_html
+from loadcurve.blocks import Grid, Paragraph, to_display
 from loadcurve.errors import ValueRuleError
 from loadcurve.section import Range, Section
 from loadcurve.study.settings import PLACE, SECTIONS, Mapping, is_place
@@ -152,7 +152,7 @@ class Study(StudyKeys):
         rows += [[place, ", ".join(map(str, levels))] for place, levels in self.factors.items()]
         rows += [["points", str(len(self.points))]] if self.points else []
         rows += [["repeats", str(self.repeats)]]
-        return to_html([Paragraph(self.study, self.question), Grid(["factor", "levels"], rows, "Factors", left=2)], 4)
+        return to_display([Paragraph(self.study, self.question), Grid(["factor", "levels"], rows, "Factors", left=2)])
 
     def sections(self) -> Mapping:
         """Return the settings that all points share: section → its settings."""
