@@ -1,0 +1,153 @@
+"""Gatling: read the summary that it prints at the end of a run into `runs` and `latency`.
+
+Seen: Gatling 3.7.6, 3.9.5, 3.10.5 and 3.13.5 (the samples of the tests); 2.x and 3.x in public repositories.
+`gatling_log` reads every request, `gatling_json` the statistics of the report.
+
+Format and numbers (``ConsoleTemplate``): times are whole ms, and failed requests (KO) are part of every total.  The
+rate is all requests over the time of the run, rounded up to whole seconds.  The blocks ``Requests`` that Gatling prints
+every 5 s hold counts only, and are ignored.
+"""
+
+import math
+import re
+
+from loadcurve.ingest.cursor import Cursor
+from loadcurve.ingest.ending import Ending
+from loadcurve.ingest.form import Form
+from loadcurve.ingest.load.gatling_errors import errors_of
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import real, whole
+
+QUANTILES = (0.5, 0.75, 0.95, 0.99)
+"""Of ``percentiles1`` to ``4``, unless the configuration sets others."""
+LABEL_QUANTILES = {0.5: "latency_median_s", 0.95: "latency_p95_s", 0.99: "latency_p99_s"}
+_HEADING = re.compile(r"-{4} Global Information -{5,}.*")
+_SECTION = re.compile(r"-{4} ([A-Z][A-Za-z ]{3,40}) -{3,}.*")
+_NUMBER = r"([0-9x]{1,18}(?:\.[0-9x]{1,6})?|-)"
+_LINE = re.compile(
+    rf"> (\S.*?)(?: \((?:ms|rps)\))?\s+(?:\|\s+)?{_NUMBER}\s+"
+    rf"(?:\(OK={_NUMBER}\s+KO={_NUMBER}\s*\)|\|\s+{_NUMBER}\s+\|\s+{_NUMBER})"
+)
+_ERROR = re.compile(r"> (\S.*?)\s+([0-9]{1,18})\s+\(\s*[0-9.,]+\s?%\)")
+_ERROR_LIKE = re.compile(r"> \S.*\(.*%\)")
+_PERCENTILE = re.compile(r"response time ([0-9]{1,2}(?:\.[0-9]{1,3})?)(?:st|nd|rd|th) percentile")
+_NAMES = {
+    "request count": "requests", "min response time": "min", "max response time": "max", "mean response time": "mean",
+    "std deviation": "stdev", "response time std deviation": "stdev", "mean requests/sec": "rate",
+    "mean throughput": "rate",
+}  # fmt: skip
+_RULE = re.compile(r"={20,}")
+_FAILURE = re.compile(
+    r".*(?:No Simulation to run|Simulation .* could not be found|gatling(?:\.sh)?: (?:command )?not found).*"
+)
+
+
+def parse_gatling(text: str) -> Parsed:
+    """Tables `runs` and `latency` of the summaries that Gatling prints at the end of its runs.
+
+    Raises
+    ------
+    ParseError
+        If a line of a summary is not of that form, or there is none.
+
+    Examples
+    --------
+    >>> text = '''---- Global Information --------------------------------------------------------
+    ... > request count                                        240 (OK=107    KO=133   )
+    ... > mean response time                                     9 (OK=11     KO=7     )
+    ... > mean requests/sec                                    120 (OK=53.5   KO=66.5  )
+    ... '''
+    >>> parse_gatling(text).tables["runs"][["requests", "throughput_rps", "goodput_rps"]].values.tolist()
+    [[240.0, 120.0, 53.5]]
+    """
+    cursor = Cursor(text, "gatling")
+    reports: list[dict] = []
+    block = ""
+    for line in cursor:
+        if cursor.match(_HEADING):
+            reports.append({"quantiles": {}, "errors": []})
+            block = "numbers"
+        elif section := cursor.match(_SECTION):
+            block = section[1].lower() if reports else ""
+        elif _RULE.fullmatch(line):
+            block = ""
+        elif block == "numbers":
+            if cursor.warn_if_cut(line.endswith(")")):  # the last number of a newer version may be cut
+                continue
+            if line.startswith(">"):
+                _take(reports[-1], cursor)
+            else:
+                cursor.skip_unknown()
+        elif block == "errors" and not cursor.warn_if_cut(line.endswith(")")) and _ERROR_LIKE.fullmatch(line):
+            match = cursor.expect(_ERROR, "a message, its count and its share")
+            reports[-1]["errors"].append((match[1], whole(match[2], cursor.number)))
+        elif not reports:
+            cursor.take_failure(_FAILURE)
+    reports = [report for report in reports if "requests" in report]
+    if not reports:
+        return cursor.failed_run("a summary of Gatling, which begins with '---- Global Information'")
+    runs, latency = [], []
+    for number, report in enumerate(reports):
+        run, rows = run_of(_numbers(report), report.get("rate", (math.nan, math.nan))[1])
+        runs.append(run | (errors_of(report["errors"]) if report["errors"] else {}) | {"generator": number})
+        latency += [row | {"generator": number} for row in rows]
+    return Parsed("gatling", {"runs": runs, "latency": latency}, tuple(cursor.warnings))
+
+
+def run_of(numbers: dict, good_rate: float) -> tuple[dict, list[dict]]:
+    """Row of `runs` and rows of `latency`, of the numbers of all requests and the rate of those that were OK."""
+    requests, failed, rate = numbers["requests"], numbers["requests_failed"], numbers["throughput_rps"]
+    latency = [
+        {"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in numbers.pop("quantiles").items()
+    ]
+    run = {
+        "generator": 0, "tool": "gatling", "status": "finished", **numbers, "requests_succeeded": requests - failed,
+        "duration_s": requests / rate if rate else math.nan, "goodput_rps": good_rate,
+        "percentile_estimator": "HdrHistogram or t-digest of whole ms", "latency_corrected": False,
+        "latency_origin": "measured",
+    }  # fmt: skip
+    return run, latency
+
+
+def _take(report: dict, cursor: Cursor) -> None:
+    match, number = cursor.expect(_LINE, "a name, the total, and the numbers of OK and KO"), cursor.number
+    total, good, bad = match[2], match[3] or match[5], match[4] or match[6]
+    name = _NAMES.get(match[1].strip(), "")
+    values = tuple(math.nan if token == "-" else real(token, number) for token in (total, good, bad))
+    if name == "requests":
+        report["requests"] = tuple(whole(token, number) if token != "-" else 0 for token in (total, good, bad))
+        if report["requests"][1] + report["requests"][2] != report["requests"][0]:
+            cursor.fail("a total that is OK and KO")
+    elif name:
+        report[name] = values
+    elif percentile := _PERCENTILE.fullmatch(match[1].strip()):
+        report["quantiles"][round(float(percentile[1]) / 100, 9)] = values[0] / 1000
+    else:
+        cursor.warn(f"the number {match[1]!r} of Gatling is not known, and left out")
+
+
+def _numbers(report: dict) -> dict:
+    times = {f"latency_{n}_s": report[n][0] / 1000 for n in ("mean", "stdev", "min", "max") if n in report}
+    total, _, failed = report["requests"]
+    rate = report.get("rate", (math.nan,))[0]
+    return {
+        "requests": total,
+        "requests_failed": failed,
+        "throughput_rps": rate,
+        **times,
+        "quantiles": report["quantiles"],
+    }
+
+
+GATLING = Form(
+    "gatling",
+    "",
+    parse_gatling,
+    (r"-{4} Global Information -{5,}", r"[^\n]{0,200}No Simulation to run"),
+    ending=Ending(
+        r"={20,}|Please open the following file: .*",
+        section=r"={20,}|Please open",
+        after=r"-{4} Global Inf",
+        name="the rule ====",
+    ),
+)
