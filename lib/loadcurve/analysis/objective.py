@@ -15,7 +15,7 @@ _EXPECTED = "objective must be p99=200ms, mean=5ms, max=1s or errors=0.1%"
 
 
 def quantile_column(quantile: float) -> str:
-    """Name of the runs' column that holds a quantile of the response time.
+    """Return the name of the column of the table ``runs`` that holds a quantile of the response time.
 
     Parameters
     ----------
@@ -24,10 +24,11 @@ def quantile_column(quantile: float) -> str:
 
     Examples
     --------
-    >>> quantile_column(0.99), quantile_column(0.999), quantile_column(0.5)
-    ('latency_p99_s', 'latency_p99_9_s', 'latency_p50_s')
+    >>> quantile_column(0.99), quantile_column(0.999), quantile_column(0.9999999)
+    ('latency_p99_s', 'latency_p99_9_s', 'latency_p99_99999_s')
     """
-    return f"latency_p{round(100 * quantile, 6):g}_s".replace(".", "_")
+    percent = f"{100 * quantile:.6f}".rstrip("0").rstrip(".")
+    return f"latency_p{percent.replace('.', '_')}_s"
 
 
 def parse_objective(text: str) -> Objective:
@@ -42,7 +43,7 @@ def parse_objective(text: str) -> Objective:
     Raises
     ------
     LoadcurveError
-        When the text is no objective.
+        When the text does not state an objective.
 
     Examples
     --------
