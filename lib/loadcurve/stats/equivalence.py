@@ -20,7 +20,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.ratio import find_geometric_ratio, log_difference
 
-# A plan for more runs is no plan: longer or quieter runs are.
+# No study repeats a run this often: longer or quieter runs are the remedy.
 _MAX_REPEATS = 100_000
 
 
@@ -38,7 +38,8 @@ def summarise_equivalence(
     level : float
         Confidence, 0.5 < level < 1: each error, a false "equivalent" and a false "different", is at most 1 − level.
     power : float
-        Wanted chance of the verdict "equivalent" for servers that do not differ, 0 < power < 1; for `repeats_needed`.
+        Required probability of the verdict "equivalent" for servers that do not differ, 0 < power < 1; only
+        `repeats_needed` and its upper bound depend on it.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def _variation(log_sd: float) -> float:
 def repeats_for_equivalence(
     variation_ratio: float, margin_ratio: float, *, true_ratio: float = 1.0, level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Fewest runs of each server with which two one-sided tests find equivalence with the wanted power.
+    """Return the fewest runs of each server with which two one-sided tests reach the power asked for.
 
     Parameters
     ----------
@@ -141,12 +142,11 @@ def repeats_for_equivalence(
     """
     if not 0 < power < 1:
         raise ValueRuleError("power", "0 < power < 1", power)
-    enough = 2
+    fewer, enough = 1, 2  # one run has no scatter, so it is always too few
     while equivalence_power(enough, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level) < power:
-        enough *= 2
-        if enough > _MAX_REPEATS:
+        if enough == _MAX_REPEATS:
             return np.nan
-    fewer = enough // 2  # too few, or 1, which is no repeat
+        fewer, enough = enough, min(2 * enough, _MAX_REPEATS)
     while enough - fewer > 1:
         middle = (fewer + enough) // 2
         reached = equivalence_power(middle, variation_ratio, margin_ratio, true_ratio=true_ratio, level=level)
@@ -194,6 +194,8 @@ def equivalence_power(
         raise ValueRuleError("margin_ratio", "> 0", margin_ratio)
     if not abs(np.log(true_ratio)) < np.log1p(margin_ratio):
         raise ValueRuleError("true_ratio", f"within a factor of {1 + margin_ratio:g}", true_ratio)
+    if not 0.5 < level < 1:
+        raise ValueRuleError("level", "0.5 < level < 1", level)
     if variation_ratio == 0:
         return 1.0
     degrees = 2 * repeats - 2
@@ -208,14 +210,14 @@ def equivalence_power(
         density = np.exp(scale + (degrees - 1) * np.log(s) - degrees * s * s / 2)  # of s = √(χ²/ν)
         return float((ndtr(above - t * s) - ndtr(t * s - below)) * density)
 
-    # Beyond this scatter the interval is wider than the margin; beyond the other, no scatter is ever seen.
+    # `most`: with more scatter the interval is wider than the margin, or such scatter practically never occurs.
     most = min((below + above) / (2 * t), np.sqrt(stats.chi2.isf(1e-14, degrees) / degrees))
     least = np.sqrt(stats.chi2.ppf(1e-14, degrees) / degrees)
     return float(max(quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0
 
 
 def variation_that_hides(ratio: float, level: float = 0.95) -> float:
-    r"""Least scatter of a run with which one run each of two equal servers is often as far apart as a ratio.
+    r"""Return the smallest scatter at which single runs of two equal servers often differ by a given ratio.
 
     The difference of two logarithms scatters by :math:`\sqrt 2\,\sigma`, so that
 
@@ -226,7 +228,7 @@ def variation_that_hides(ratio: float, level: float = 0.95) -> float:
     ratio : float
         Ratio of one run of A to one run of B, > 0.
     level : float
-        1 − how often is often, 0 < level < 1.
+        0 < level < 1; "often" means in a share 1 − `level` of all pairs of runs.
 
     Returns
     -------
@@ -235,8 +237,8 @@ def variation_that_hides(ratio: float, level: float = 0.95) -> float:
 
     Notes
     -----
-    One run each does not show its scatter; this says only how quiet the runs would have to be.  Runs are taken as
-    lognormal, as everywhere in this module.
+    A single run does not show its scatter, so the result states only how small the scatter would have to be.  Runs
+    are assumed to be lognormal, as everywhere in this module.
 
     Examples
     --------

@@ -91,6 +91,7 @@ def test_repeats_are_the_fewest(variation, margin):
 
 def test_no_plan_beyond_reason():
     assert math.isnan(repeats_for_equivalence(1.0, 0.001))
+    assert 2**16 < repeats_for_equivalence(2.0, 0.02) < 100_000
     assert equivalence_power(5, 0, 0.02) == 1
 
 
@@ -122,6 +123,7 @@ def test_what_hides_a_ratio_hides_its_inverse(ratio):
         (lambda: equivalence_power(1, 0.1, 0.02), "repeats"),
         (lambda: equivalence_power(3, -0.1, 0.02), "variation_ratio"),
         (lambda: equivalence_power(3, 0.1, -0.02), "margin_ratio"),
+        (lambda: equivalence_power(3, 0.1, 0.02, level=0.5), "level"),
     ],
 )
 def test_wrong_arguments_are_refused(call, name):
