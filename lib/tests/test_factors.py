@@ -224,6 +224,13 @@ def test_a_missing_run_does_not_change_the_names_of_the_others():
     assert named[:2].to_list() == ["keep_alive=on", "keep_alive=off"]
 
 
+def test_large_sizes_that_differ_in_the_last_digit_are_two_levels():
+    runs = pd.DataFrame({"run_id": ["a", "b"], "connections": 8, "document_bytes": [1_048_576.0, 1_048_577.0]})
+    assert name_curves(runs)["variant"].to_list() == ["document_bytes=1048576", "document_bytes=1048577"]
+    with pytest.raises(ValueRuleError, match="got '1048576, 1048577'"):
+        check_points(runs, ["connections"])
+
+
 def test_the_generators_of_a_recorded_run_are_one_row_of_its_curve():
     """Two clients with 32 connections each are one load of 64; reports of a folder may follow each other in time."""
     rows = {"study": "s", "run_id": "c64-r1", "status": ["finished", "failed"], "generator": [0, 1], "repeat": 1,

@@ -16,7 +16,7 @@ _ASKED = (
     "study", "record", "variant", "connections", "tool", "tool_version", "generator", "threads", "target_rate_rps",
     "tls", "url", "document_bytes", "keep_alive", "server_software", "server_cpu", "generator_cpu",
 )  # fmt: skip
-_LISTED = 4  # maximum number of levels listed in a message
+_MAX_LISTED = 4  # maximum number of levels listed in a message
 
 
 def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over: str = "connections") -> pd.DataFrame:
@@ -48,6 +48,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     known = _candidates(runs)
     if factors is not None and len(factors):
         study = factors["study"].fillna("")  # runs outside a study have none
+        # A place is where study.yml sets the factor, such as ``load.keep_alive``.
         levels = factors.pivot_table(index=[study, "run_id"], columns="factor", values="level", aggfunc="first")
         places = [place for place in levels if place.rpartition(".")[2] != over]
         # Numbers come first, because they are short; a factor that is determined by an earlier one is not named.
@@ -64,7 +65,7 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     short = {name: name.rpartition(".")[2] for name in others}
     parts = [known[name].map(lambda level, n=name: f"{_shown(short, n)}={_level(level)}") for name in others]
     variant = known["variant"].fillna("").astype(str)
-    # A missing run has no variant.
+    # dropna: a run that was planned but not recorded has no variant.
     if others and known["variant"].dropna().eq(ONLY_VARIANT).all():
         variant = variant.str.slice(0, 0)  # the default name adds nothing to the factors
     named = [" ".join(filter(None, row)) or UNNAMED for row in zip(variant, *parts, strict=True)]
@@ -100,7 +101,7 @@ def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
     for name in (known := _candidates(runs)):
         if name not in keys and _differs(known.drop(columns=name), keys, known[name], runs):
             levels = [_level(level) for level in known[name].dropna().drop_duplicates()]
-            listed = ", ".join(levels[:_LISTED]) + (", …" if len(levels) > _LISTED else "")
+            listed = ", ".join(levels[:_MAX_LISTED]) + (", …" if len(levels) > _MAX_LISTED else "")
             point = " and ".join(keys)
             rule = f"of one {name} for each {point}: select one, or name the curves by it (name_curves, read_curves)"
             raise ValueRuleError("runs", rule, listed)
@@ -146,12 +147,17 @@ def _present(runs: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _level(level: object) -> str:
+    """Return the text of a level in names and messages; levels with the same text count as equal."""
     if level is None or level is pd.NA or level != level:
         return "not known"
-    return f"{level:g}" if isinstance(level, float) else str(level)
+    if isinstance(level, float):
+        # All digits of a whole number: 1,048,576 and 1,048,577 bytes are two levels.
+        return f"{level:.15g}" if level.is_integer() else f"{level:g}"
+    return str(level)
 
 
 def _wordiness(levels: pd.Series) -> tuple[bool, float]:
+    """Return a sort key: numbers before words, then short levels before long ones."""
     return bool(pd.to_numeric(levels, errors="coerce").isna().any()), levels.astype(str).str.len().mean()
 
 
