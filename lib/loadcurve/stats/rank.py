@@ -1,6 +1,6 @@
-"""A against B by ranks: no normal distribution is assumed, and a single outlier has little effect.
+"""Compare A with B by ranks: no normal distribution is assumed, and a single outlier has little effect.
 
-The right tools for a percentile: each run's own percentile is its value, and nothing averages them.
+Use these functions for percentiles: the value of a run is its own percentile, and percentiles are never averaged.
 """
 
 import functools
@@ -11,22 +11,23 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from loadcurve.arrays import Array
+from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.stats._runs import two_groups
 from loadcurve.stats.estimate import Estimate
 
 # Where the smaller group scatters more, intervals of level 95 % covered 80 to 90 % in simulation
-# (validation.coverage.comparisons).  Fewer runs than this beside at least twice as many do not show their scatter.
-_SHOWS_SCATTER, _MANY_MORE = 10, 2
-# Ratio of variances, in the smaller group against the larger; and of two groups of one size that show their scatter,
+# (validation.coverage.comparisons).  A variance of fewer runs than _MIN_RUNS_FOR_VARIANCE is too imprecise to rule that
+# out when the other group is _MUCH_LARGER times as large or more.
+_MIN_RUNS_FOR_VARIANCE, _MUCH_LARGER = 10, 2
+# Largest ratio of variances without a warning: of the smaller group to the larger one; and of two groups of equal size,
 # where intervals covered 90 to 94 %.
-_SCATTERS_MORE, _SCATTERS_OTHERWISE = 1.5, 4.0
-# E. Brunner and U. Munzel (2000) show their t approximation to be good from ten values in each group on.
+_MAX_VARIANCE_RATIO, _MAX_VARIANCE_RATIO_OF_EQUAL_SIZES = 1.5, 4.0
+# E. Brunner and U. Munzel (2000) show that their t approximation is good for at least ten values in each group.
 _BRUNNER_MUNZEL_RUNS = 10
 
 
 def find_shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
-    """Hodges–Lehmann shift of A against B: the median of all differences, a run of A minus a run of B.
+    """Return the Hodges–Lehmann shift of A against B: the median of all differences, a run of A minus a run of B.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def find_shift(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
-    """Ratio of A to B by ranks: the Hodges–Lehmann shift of the logarithms, as a factor.
+    """Return the ratio of A to B by ranks: the Hodges–Lehmann shift of the logarithms, as a factor.
 
     It is about the median of all ratios, a run of A to a run of B.
 
@@ -102,18 +103,18 @@ def find_rank_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate
 
 
 def _unlike(first: Array, second: Array) -> list[str]:
-    """Return a warning where the smaller group scatters more than the larger, or is too small to show that."""
+    """Return a warning if the smaller group scatters more than the larger, or is too small to rule that out."""
     if min(first.size, second.size) < 2:
         return []
     groups = (("A", first, first.var(ddof=1)), ("B", second, second.var(ddof=1)))
     # Of two groups of one size, the one that scatters more.
     (name, few, own), (other, many, others) = sorted(groups, key=lambda group: (group[1].size, -group[2]))
     if few.size == many.size:
-        wrong = few.size >= _SHOWS_SCATTER and own > _SCATTERS_OTHERWISE * others
+        suspect = few.size >= _MIN_RUNS_FOR_VARIANCE and own > _MAX_VARIANCE_RATIO_OF_EQUAL_SIZES * others
     else:
-        hidden = few.size < _SHOWS_SCATTER and many.size >= _MANY_MORE * few.size
-        wrong = hidden or own > _SCATTERS_MORE * others
-    if not wrong:
+        unknown = few.size < _MIN_RUNS_FOR_VARIANCE and many.size >= _MUCH_LARGER * few.size
+        suspect = unknown or own > _MAX_VARIANCE_RATIO * others
+    if not suspect:
         return []
     return [
         f"{few.size} runs of {name} beside {many.size} of {other}: ranks take both to scatter alike; if {name} "
@@ -122,6 +123,8 @@ def _unlike(first: Array, second: Array) -> list[str]:
 
 
 def _moses(first: Array, second: Array, level: float, method: str, warnings: list[str]) -> Estimate:
+    """Return the median difference with Moses' exact interval of at least `level`."""
+    between_0_and_1("level", level)
     differences = np.sort(np.subtract.outer(first, second), axis=None)
     shift = np.median(differences)
     below = _probability_below(first.size, second.size)
@@ -139,7 +142,7 @@ def _moses(first: Array, second: Array, level: float, method: str, warnings: lis
 
 @functools.lru_cache(maxsize=64)
 def _probability_below(runs_a: int, runs_b: int) -> Array:
-    """P(U <= u) of the Mann–Whitney statistic without ties, for u = 0, 1, … n_a n_b.
+    """Return P(U <= u) of the Mann–Whitney statistic without ties, for u = 0, 1, … n_a n_b.
 
     H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18 (1947): the largest value is one of A (it is above
     all n_b of B) or one of B, so count(n_a, n_b, u) = count(n_a − 1, n_b, u − n_b) + count(n_a, n_b − 1, u).
@@ -156,7 +159,7 @@ def _probability_below(runs_a: int, runs_b: int) -> Array:
 
 
 def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
-    """Two rank tests of "neither server tends to the larger value", and how strongly one does.
+    """Return two rank tests of "neither server tends to larger values", and the share of pairs in which A is larger.
 
     Parameters
     ----------
@@ -191,18 +194,20 @@ def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
     tied = np.unique([*first, *second]).size < first.size + second.size
     mann = stats.mannwhitneyu(first, second, method="asymptotic" if tied else "exact")
     above = mann.statistic / (first.size * second.size)
-    least = 2 * _probability_below(first.size, second.size)[0]
+    lowest_p = 2 * _probability_below(first.size, second.size)[0]
     of_mann = [*warnings, "ties: p is approximate"] if tied else list(warnings)
     of_mann += [
         text.replace("the interval covers less than it says", "p is too small") for text in _unlike(first, second)
     ]
-    if least > 0.05:  # the customary bar
-        of_mann.append(f"{first.size} and {second.size} runs: p is never below {least:.2g}")
+    if lowest_p > 0.05:  # the usual level of significance
+        of_mann.append(f"{first.size} and {second.size} runs: p is never below {lowest_p:.2g}")
     of_munzel, munzel = list(warnings), (np.nan, np.nan)
     if min(first.size, second.size) < 2 or above in (0, 1):
         of_munzel.append("no value: it needs two runs of each whose ranges overlap")
+    elif np.ptp([*first, *second]) == 0:
+        of_munzel.append("no value: all runs have the same value")
     else:
-        munzel = stats.brunnermunzel(second, first)
+        munzel = stats.brunnermunzel(second, first)  # in this order the statistic is > 0 where A tends to be larger
         if min(first.size, second.size) < _BRUNNER_MUNZEL_RUNS:
             of_munzel.append(f"fewer than {_BRUNNER_MUNZEL_RUNS} runs: p is too small too often")
     rows = [

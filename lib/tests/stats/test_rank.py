@@ -80,6 +80,15 @@ def test_few_runs_say_what_their_test_cannot():
     assert "too small too often" in summarise_ranks([1, 3, 5], [2, 4, 6]).loc[1, "warnings"]
 
 
+@pytest.mark.filterwarnings("error")
+def test_runs_that_are_all_equal_have_no_brunner_munzel_test():
+    table = summarise_ranks([5, 5, 5], [5, 5, 5])
+    assert math.isnan(table.loc[1, "p_value"])
+    assert table.loc[1, "warnings"] == "no value: all runs have the same value"
+
+
 def test_wrong_values_are_refused():
+    with pytest.raises(ValueRuleError, match="0 < level < 1"):
+        find_shift([1, 2], [1, 2], level=math.nan)
     with pytest.raises(ValueRuleError, match="b must be > 0"):
         find_shift([1, 2], [0, 1])
