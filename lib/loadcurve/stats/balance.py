@@ -1,15 +1,15 @@
-"""How a balancer divided connections among its servers, compared with the shares of its scheduler."""
+"""Compare how a balancer divided connections among its servers with the shares of its scheduler."""
 
 import numpy as np
 import pandas as pd
 
-# Clients send at rates that differ by some per cent, so servers that serve one client each do too; a scheduler that
-# picks at random scatters by the binomial distribution, of which three standard errors hold 99.7 %.
-TOLERANCE_RATIO, ERRORS = 0.1, 3.0
+# Clients differ in their rate by some per cent, and so do servers that serve one client each.  Where a scheduler picks
+# at random, shares have a binomial distribution: 99.7 % of them are within three standard errors.
+TOLERANCE_RATIO, STANDARD_ERRORS = 0.1, 3.0
 
 
 def summarise_balance(balancer: pd.DataFrame) -> pd.DataFrame:
-    """Return what each server got between the first and the last sample of one run.
+    """Return the number and share of connections that each server got between the first and the last sample of a run.
 
     Parameters
     ----------
@@ -33,13 +33,15 @@ def summarise_balance(balancer: pd.DataFrame) -> pd.DataFrame:
     rows = balancer[balancer["kind"].eq("server") & balancer["expected_share_ratio"].notna()]
     ends = rows["server_address"].astype("str") + ":" + rows["server_port"].astype("str")
     named = ends.where(rows["server_address"].notna(), rows.get("server", ""))
-    # Of all services together at each time; what each server had last less what it had first.
-    counts = rows["connections"].astype(float).groupby([rows["time"], named.rename("server")], sort=False).sum()
+    # The counters of all services are added at each time; a time without one of them is left out, because a lower sum
+    # would look like an earlier count.  The counters only grow, so a server got the largest sum minus the smallest.
+    each = rows["connections"].astype(float).groupby([rows["time"], named.rename("server")], sort=False)
+    counts = each.agg(lambda count: count.sum(skipna=False))
     found = counts.groupby("server", sort=False).agg(lambda count: count.max() - count.min()).reset_index()
     total = found["connections"].sum()
     if not total:
         found, total = found.iloc[:0], 1.0
     expected = found["server"].map(rows["expected_share_ratio"].groupby(named).first()).astype(float)
     share = found["connections"] / total
-    allowed = np.maximum(TOLERANCE_RATIO, ERRORS * np.sqrt(expected * (1 - expected) / total))
+    allowed = np.maximum(TOLERANCE_RATIO, STANDARD_ERRORS * np.sqrt(expected * (1 - expected) / total))
     return found.assign(share_ratio=share, expected_share_ratio=expected, ok=(share - expected).abs() <= allowed)

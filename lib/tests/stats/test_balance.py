@@ -40,6 +40,13 @@ def test_services_are_summed_and_expected_shares_may_differ():
     assert found["connections"].tolist() == [30, 90] and found["ok"].all()
 
 
+def test_a_sample_without_a_count_is_left_out():
+    rows = sampled([500, 500], [564, 564], [0.5, 0.5])
+    missing = rows[rows["time"].eq(1)].iloc[:1].assign(time=0.5, connections=None)
+    found = summarise_balance(pd.concat([rows, missing]))
+    assert found["connections"].tolist() == [64, 64]
+
+
 def test_nothing_counted_or_nothing_expected_is_nothing_said():
     assert summarise_balance(sampled([5, 5], [5, 5], [0.5, 0.5])).empty
     assert summarise_balance(sampled([0, 0], [9, 0], [float("nan")] * 2)).empty
