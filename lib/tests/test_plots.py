@@ -802,6 +802,13 @@ def test_plot_ratios():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["t", "ranks"]
 
 
+def test_plot_ratios_without_an_upper_end():
+    ratios = pd.DataFrame({"method": ["Fieller", "t"], "ratio": [0.8, 1.5], "lo": [0.0, 1.0], "hi": [math.inf, 2.0]})
+    ax = plots.plot_ratios(ratios)
+    assert strokes(ax, PALETTE[0])[0] == [[0, 2], [2.2, 2]]
+    assert [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == ">"] == [[[2.2, 2]]]
+
+
 def test_plot_coverage_shows_the_worst_shape():
     ax = draw("plot_coverage")
     assert strokes(ax, COLOURS["limit"], "--") == [[[0, 0.95], [1, 0.95]]]
@@ -1013,6 +1020,18 @@ def test_plot_checklist():
     assert marks == {"yes": [[0, 0]], "partly": [[0, 1]], "no": [[1, 0]], "not checkable": [[1, 1]]}
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["raw", "one change"]
     assert len({(line.get_marker(), line.get_fillstyle()) for line in ax.lines}) == 4  # told apart without colour
+
+
+def test_an_answer_without_a_mark_is_refused():
+    with pytest.raises(ValueRuleError, match="answer must be one of yes, partly, no, not checkable, got 'maybe'"):
+        plots.plot_checklist(pd.DataFrame({"report": ["A"], "item": ["raw"], "answer": ["maybe"]}))
+
+
+@pytest.mark.parametrize(("height", "shown"), [(1.0, True), (math.nan, False)])
+def test_a_bar_without_a_height_shows_nothing(height, shown):
+    ax = plt.subplots()[1]
+    ax.bar([0], [height])
+    assert shows_something(ax) == shown
 
 
 def test_plot_reported_rates():

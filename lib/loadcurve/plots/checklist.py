@@ -6,22 +6,25 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.plots._axes import axes_or_new
 from loadcurve.plots.style import COLOURS, PALETTE, figure_of
 
-# Answers differ in how much of the mark is filled, not in colour.
+# The fill of a mark is the answer, so that the figure can be read without colour.
 _MARKS: dict[str, dict[str, Any]] = {
     "yes": {"marker": "o", "fillstyle": "full"},
     "partly": {"marker": "o", "fillstyle": "left"},
     "no": {"marker": "o", "fillstyle": "none"},
     "not checkable": {"marker": "_", "fillstyle": "none"},
 }
-# Maximum number of letters per line of a name between two columns.
-_LINE = 10
+# A report's name is wrapped after this many letters, so that it does not run into the next column.
+_WRAP_AT = 10
 
 
 def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot a row for each item and a column for each report: a full mark is yes, a half mark partly, an empty mark no.
+
+    A dash is an item that cannot be checked.
 
     Parameters
     ----------
@@ -30,12 +33,19 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         Axes to draw on; by default, those of a new figure.
 
+    Raises
+    ------
+    ValueRuleError
+        When an answer is not one of `audit.ANSWERS`, because it would be left out of the figure.
+
     Examples
     --------
     >>> answers = pd.DataFrame({"report": ["A", "B"], "item": "states_its_tool", "answer": ["yes", "no"]})
     >>> [label.get_text() for label in plot_checklist(answers).get_yticklabels()]
     ['states its tool']
     """
+    if wrong := sorted(set(answers["answer"].astype(str)) - set(_MARKS)):
+        raise ValueRuleError("answer", f"one of {', '.join(_MARKS)}", wrong[0])
     ax = axes_or_new(ax, answers=answers)
     reports, items = list(answers["report"].unique()), list(answers["item"].unique())
     for answer, mark in _MARKS.items():
@@ -50,7 +60,7 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             label=answer,
             **mark,
         )
-    ax.set_xticks(range(len(reports)), [fill(report, _LINE) for report in reports])
+    ax.set_xticks(range(len(reports)), [fill(report, _WRAP_AT) for report in reports])
     ax.set_yticks(range(len(items)), [item.replace("_", " ") for item in items])
     ax.set_xlim(-0.5, len(reports) - 0.5)
     ax.set_ylim(len(items) - 0.5, -0.5)

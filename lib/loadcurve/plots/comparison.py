@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
@@ -32,9 +33,8 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     ax = axes_or_new(ax, runs=runs)
     check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())
-    own = next(
-        iter(palette_of(runs).values())
-    )  # the first load has the variant's colour, further loads the next colours
+    # The first load has the variant's colour, further loads the next colours.
+    own = next(iter(palette_of(runs).values()))
     others = itertools.cycle([c for c in PALETTE if c != own])
     palette = {load: next(others) if place else own for place, load in enumerate(loads)}
     for load, rows in runs.sort_values("repeat").groupby("connections"):
@@ -50,6 +50,8 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
 
 def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Plot the ratio of A to B with its interval, a line for each method; the dashed line is no difference.
+
+    An interval without an upper end is a line that ends in an arrow.
 
     Parameters
     ----------
@@ -68,11 +70,14 @@ def plot_ratios(ratios: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, ratios=ratios)
     ax.axvline(1, color=COLOURS["limit"], linestyle="--", zorder=1)
     places = range(len(ratios), 0, -1)
+    right = 1.1 * ratios[["ratio", "lo", "hi"]].astype(float).replace(np.inf, np.nan).max(axis=None)
     for place, row in zip(places, ratios.itertuples(), strict=True):
-        ax.plot([row.lo, row.hi], [place, place], color=PALETTE[0], linewidth=2.4, alpha=0.55)
+        ax.plot([row.lo, min(row.hi, right)], [place, place], color=PALETTE[0], linewidth=2.4, alpha=0.55)
         ax.plot(row.ratio, place, "o", color=PALETTE[0])
         if pd.isna(row.lo):
             label_end(ax, row.ratio, place, "no interval", PALETTE[0])
+        elif np.isinf(row.hi):
+            ax.plot(right, place, ">", color=PALETTE[0])
     ax.set_yticks(list(places), ratios["method"])
     ax.set_ylim(0.4, len(ratios) + 0.6)
     figure_of(ax).set_figheight(1.1 + 0.4 * len(ratios))

@@ -1,4 +1,4 @@
-"""A figure as SVG text, and whether it shows any number."""
+"""Return a figure as SVG text, and check that it shows data."""
 
 import io
 import itertools
@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
+from matplotlib.patches import Patch
 
 from loadcurve.plots.style import INK, figure_of
 
@@ -34,12 +35,21 @@ def svg_text(ax: Axes, salt: str) -> str:
 def shows_something(ax: Axes) -> bool:
     """Return whether an Axes shows a point, line, area or bar in data units; limit lines across it do not count."""
     lines = (line.get_xydata() for line in ax.lines if line.get_transform() is ax.transData)
-    offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _is_area(c))
+    offsets: Iterator[Any] = (c.get_offsets() for c in ax.collections if not _has_paths(c))
     points: Iterator[Any] = (np.ma.filled(np.ma.asarray(xy, float), np.nan) for xy in offsets)
-    areas = (path.vertices for c in ax.collections if _is_area(c) for path in c.get_paths())
-    drawn = any(np.isfinite(np.asarray(xy, float)).all(axis=1).any() for xy in itertools.chain(lines, points, areas))
-    return drawn or bool(ax.images) or any(patch.get_data_transform() is ax.transData for patch in ax.patches)
+    paths = (path.vertices for c in ax.collections if _has_paths(c) for path in c.get_paths())
+    drawn = any(np.isfinite(np.asarray(xy, float)).all(axis=1).any() for xy in itertools.chain(lines, points, paths))
+    return drawn or bool(ax.images) or any(_is_finite_bar(ax, patch) for patch in ax.patches)
 
 
-def _is_area(collection: Collection) -> bool:
+def _has_paths(collection: Collection) -> bool:
+    """Return whether a collection has its data in paths, as areas and lines do, and not in offsets, as points do."""
     return isinstance(collection, PolyCollection | LineCollection)
+
+
+def _is_finite_bar(ax: Axes, patch: Patch) -> bool:
+    """Return whether a patch is in data units and has a known position and size."""
+    if patch.get_data_transform() is not ax.transData:
+        return False
+    corners = patch.get_patch_transform().transform(patch.get_path().vertices)
+    return bool(np.isfinite(corners).all())
