@@ -3,6 +3,8 @@
 A fault that a study can name is registered by a constant of class `FaultKind`; `FAULTS` holds all of them by name.
 Its `make` returns a `Fault`; `injected` makes the fault for as long as a context lasts, and `why_not` says beforehand
 which capability of the kernel is missing.
+
+To add a fault, follow the section "A fault" of ``handbook/guides/add_a_server.md``.
 """
 
 import sys
