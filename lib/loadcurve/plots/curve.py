@@ -14,7 +14,7 @@ from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seco
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
-_ABOVE = 1.18  # height of the axis over the highest throughput: room for the names of the bounds
+_HEADROOM = 1.18  # top of the axis relative to the highest throughput: space for the names of the bounds
 
 
 def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
@@ -43,7 +43,9 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
     """
     levels = _known(curve)
     ax = axes_or_new(ax)
-    top = _ABOVE * float(np.nanmax([curve.runs["throughput_rps"].astype(float).max(), levels["throughput_hi"].max()]))
+    top = _HEADROOM * float(
+        np.nanmax([curve.runs["throughput_rps"].astype(float).max(), levels["throughput_hi"].max()])
+    )
     first, last = (float(levels[curve.load].iloc[i]) for i in (0, -1))
     if curve.load == "connections":
         if "saturation" in curve:
@@ -112,7 +114,7 @@ def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
     _name_ends(ax, ends)
     ax.set_ylabel("Response time [s]")
     low, high = ax.get_ylim()
-    if high < 100 * low:  # a decade or two would have one tick
+    if high < 100 * low:  # at one tick per decade, the axis would have one or two ticks
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(seconds())
     ax.yaxis.set_minor_locator(NullLocator())
@@ -120,6 +122,7 @@ def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
 
 
 def _known(curve: Curve) -> pd.DataFrame:
+    """Return the levels of a curve, or raise an error because the figure would be empty."""
     if curve.levels.empty:
         raise ValueRuleError("runs", f"some with both {curve.load} and throughput_rps", "none")
     return curve.levels

@@ -54,15 +54,16 @@ OFFERS: dict[str, Callable[[], dict[str, str]]] = {
 
 def recipes_markdown(kind: str) -> str:
     """Return a Markdown table of all entries of a kind: name in a study, and description."""
-    rows = [f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in OFFERS[kind]().items()]
+    rows = [f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in OFFERS[kind]().items()]
     return "\n".join(["| name | description |", "|---|---|", *rows])
 
 
 def designs_markdown(link: Callable[[str], str]) -> str:
-    """Return a Markdown table of the designs: name, question, page of the report that the design follows, duration."""
+    """Return a Markdown table of the designs: name; and question, report that the design follows, and duration."""
     rows = ["| name | question |", "|---|---|"]
     for file in sorted(paths.designs().glob("*/study.yml")):
         study = read_checked(file)
+        # The first line of the description ends with the duration: "s: 2 runs of 5 s, 11 s in all".
         takes = next(iter(describe(study))).rpartition(", ")[2].removesuffix(" in all").replace(" ", "\u00a0")
         follows = f"{_followed(file.read_text('utf-8'), link)}{takes}."
         rows.append(f"| <code>{literal(study.study)}</code> | {literal(study.question)}<br>{follows} |")

@@ -1,4 +1,4 @@
-"""mpstat -o JSON: read it into the same tables as its text.
+"""Read ``mpstat -o JSON`` into the same tables as the text output of mpstat.
 
 Seen: sysstat 12.6.1 on Debian 12 (``mpstat -A -o JSON 1 2``) in the tests' samples; 11 to 12.7 in public repositories.
 The JSON has no averages, and each time of day has no date; ``date`` holds the date of the whole document.
@@ -59,6 +59,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
 def _put(
     tables: dict[str, list[dict]], section: str, entry: dict, sample: dict, number: int, warnings: list[str]
 ) -> None:
+    """Append the rows of one entry of a section to the tables."""
     item = str(entry.get("cpu", entry.get("node", "")))
     if not (item == "all" or item.isdigit()):
         raise ParseError(number, f"'all' or a number in {section}", item)
@@ -96,6 +97,7 @@ def _rates(section: str, entry: dict, number: int) -> Iterator[tuple[str, float]
         yield str(interrupt["name"]), rate_in(interrupt.get("value"), str(interrupt["name"]), number)
 
 
+# sadf -j also begins with "sysstat", but has a key "file-date".
 MPSTAT_JSON = Form(
     "mpstat",
     "json",

@@ -1,7 +1,8 @@
 """Straight lines of utilisation against throughput, with or without an intercept, and their saturation throughput.
 
-Every quantity is a tuple (value, lo, hi).  t intervals for independent runs; the saturation of a line with an intercept
-has Fieller's interval: all throughputs at which the line's utilisation does not differ from the target.
+Every quantity is a tuple (value, lo, hi).  Intervals are t intervals for independent runs, except for the saturation of
+a line with an intercept.  That is Fieller's interval: all throughputs at which the line's utilisation does not differ
+from the target.
 
 E. C. Fieller, "Some Problems in Interval Estimation", J. Royal Statistical Society B 16, 1954.
 """
@@ -22,7 +23,10 @@ _MIN_INTERCEPT = 1e-3
 
 @dataclass(frozen=True)
 class Line:
-    """U = intercept + slope X, and the throughput at which it reaches the target; no intercept is NaN."""
+    """U = intercept + slope X, and the throughput at which U reaches the target.
+
+    The intercept of a line through the origin is NaN.
+    """
 
     slope: Interval
     intercept: Interval
@@ -30,7 +34,7 @@ class Line:
 
 
 def least_squares_line(x: Array, u: Array, target: float, level: float, through_origin: bool) -> Line | None:
-    """Return the line with an intercept, or through the origin with too few points for one; None without points."""
+    """Return the line with an intercept, or through the origin if too few points determine one; None without points."""
     if not x.size:
         return None
     if through_origin or x.size < 3 or np.unique(x).size < 2:
@@ -47,8 +51,8 @@ def has_intercept(line: Line | None) -> bool:
 
 
 def reciprocal(numerator: float, of: Interval) -> Interval:
-    """Return numerator / (value, lo, hi), its ends in order; infinite where the denominator is 0, NaN below it."""
-    with np.errstate(divide="ignore", over="ignore"):  # of next to nothing it is next to infinite
+    """Return numerator / (value, lo, hi), its ends in order; infinite for a denominator of 0, NaN for one below 0."""
+    with np.errstate(divide="ignore", over="ignore"):
         value, lo, hi = np.where(np.asarray(of) >= 0, numerator / np.asarray(of), np.nan)
     return float(value), float(hi), float(lo)
 
@@ -82,13 +86,13 @@ def _with_intercept(x: Array, u: Array, target: float, level: float) -> Line:
     if slope > 0 and square > 0:
         saturation = (saturation[0], mean + (middle - root) / square, mean + (middle + root) / square)
     elif slope > 0 and gap > 0 and inside > 0:
-        # A slope that may be 0: no upper end, and the lower one is the root on the side of a slope above 0.  Without
-        # roots no throughput is excluded.
+        # The interval of the slope includes 0: the saturation has no upper end, and its lower end is the root for a
+        # slope above 0.  Without roots, no throughput is excluded.
         saturation = (saturation[0], max(mean + constant / (middle + root), 0.0), np.inf)
     return Line(
         _not_below_0(slope, slope - half, slope + half),  # no demand is below 0
         (intercept, intercept - half_intercept, intercept + half_intercept),
-        # Below 0 where the background alone is more than the target.
+        # Saturation is below 0 where the intercept alone exceeds the target.
         _not_below_0(*saturation),
     )
 
