@@ -1,7 +1,7 @@
 """The content of a study.yml: a dataclass for each section; all sections and points are checked together.
 
-`read_checked` and `check_study` name all faults of a study before anything starts; `settings_of` gives the sections of
-one point; `schema` is for editors.
+`read_checked` and `check_study` report all errors of a study before anything starts; `settings_of` returns the sections
+of one point; `schema` is for editors.
 """
 
 from loadcurve.lab.study_file.hosts import HostSection, TopologySection
