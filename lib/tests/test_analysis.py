@@ -1,5 +1,8 @@
 """From tables to an answer: the results are those of the models, and what is missing narrows the answer by a reason."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,3 +136,72 @@ def test_the_text_shows_every_part_and_fits_the_terminal(scaling):
         assert part in text
     assert max(map(len, text.splitlines())) <= 100
     assert text_report(analyse(scaling), unicode=False).count("#") > 20
+
+
+FOLDERS = Path(__file__).parent / "data/folders"
+
+
+@pytest.fixture
+def two_folders(tmp_path):
+    """The same three reports in two folders, one of them with a monitor's file."""
+    for name in ("main", "change"):
+        (tmp_path / name).mkdir()
+        for level in (1, 2, 4):
+            shutil.copy(FOLDERS / f"wrk_only/c{level}.txt", tmp_path / name)
+    return tmp_path
+
+
+def test_several_folders_are_variants_and_never_repeats(two_folders):
+    found = analyse([two_folders / "main", two_folders / "change"])
+    assert [curve.variant for curve in found.curves] == ["change", "main"]
+    assert (found.levels["runs"] == 1).all()
+    assert found.tables["runs"]["run_id"].is_unique
+    assert "variant of every run: the folder that was named" in found.origins
+
+
+def test_folders_of_one_name_are_named_by_their_parents(two_folders):
+    for name in ("main", "change"):
+        (two_folders / name / "wrk").mkdir()
+        for file in (two_folders / name).glob("*.txt"):
+            file.rename(two_folders / name / "wrk" / file.name)
+    found = analyse([two_folders / "main/wrk", two_folders / "change/wrk"])
+    assert [curve.variant for curve in found.curves] == ["change/wrk", "main/wrk"]
+
+
+def test_folders_with_variants_of_their_own_keep_them(two_folders):
+    for name in ("main", "change"):
+        rows = "".join(f"c{level}.txt,build {name}\n" for level in (1, 2, 4))
+        (two_folders / name / "factors.csv").write_text(f"file,variant\n{rows}")
+    found = analyse([two_folders / "main", two_folders / "change"])
+    assert [curve.variant for curve in found.curves] == ["build change", "build main"]
+
+
+def test_one_folder_named_twice_is_read_once(two_folders):
+    assert len(analyse([two_folders / "main"] * 2).tables["runs"]) == 3
+
+
+def test_files_are_read_as_the_folder_that_holds_them():
+    files = sorted((FOLDERS / "ab_sar").glob("*.txt"))
+    found = analyse(files)
+    assert len(found.curves) == 1
+    pd.testing.assert_frame_equal(found.levels, analyse(FOLDERS / "ab_sar").levels)
+    assert set(found.tables["cpu"]["run_id"]) == set(found.tables["runs"]["run_id"])
+
+
+def test_factors_are_found_in_names_of_files(tmp_path):
+    for source, name in (("1", "a-c1"), ("2", "a-c2"), ("1", "b-c1"), ("2", "b-c2")):
+        shutil.copy(FOLDERS / f"wrk_only/c{source}.txt", tmp_path / f"{name}.txt")
+    found = analyse(tmp_path, factors={"variant": "^([ab])-"})
+    assert [curve.variant for curve in found.curves] == ["a", "b"]
+
+
+def test_a_path_that_cannot_be_read_has_one_line_and_the_rest_an_answer(two_folders):
+    (two_folders / "notes.txt").write_text("nothing of a load test\n")
+    paths = [str(two_folders / name) for name in ("main", "no such folder", "notes.txt", "change")]
+    found = analyse(paths)
+    assert len(found.not_read) == 2 and "no such folder" in found.not_read[0] and "notes.txt" in found.not_read[1]
+    assert "Not read:\n1. " in str(found)
+    with pytest.raises(LoadcurveError, match="no such folder.*\n.*notes.txt"):
+        analyse(paths[1:3])
+    with pytest.raises(LoadcurveError, match="must not be empty"):
+        analyse("")

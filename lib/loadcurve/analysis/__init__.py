@@ -5,6 +5,7 @@
 | `answer`    | `analyse` and `Analysis`: verdict, curves, findings, next steps |
 | `curve`     | `Curve` and `Result`: what is known about one variant |
 | `models_of_curve` | results of a curve: bounds, Universal Scalability Law, capacity, bottleneck |
+| `sources`   | several folders and files as one set of tables |
 | `levels`    | quantiles and errors of each run, and the table of levels |
 | `usage`     | utilisation of each watched resource in each run |
 | `objective` | objectives as people write them: ``p99=200ms`` |

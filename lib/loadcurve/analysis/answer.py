@@ -1,6 +1,6 @@
 """From tables to an answer: verdict of the audit, curves with their results, and what to measure next."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from loadcurve.analysis.findings import finding_sentences, unchecked_sentences
 from loadcurve.analysis.levels import add_quantiles, split_by_load
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
+from loadcurve.analysis.sources import NOT_READ, name_of, read_sources
 from loadcurve.analysis.verdict import Verdict, judge
 from loadcurve.audit import audit
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
@@ -94,9 +95,15 @@ class Analysis:
             Items("Measure next", self.next_steps, numbered=True),
             Items("Findings", list(finding_sentences(self.findings))),
             Items("Not checked", list(unchecked_sentences(self.findings))),
-            Items("Warnings", self.warnings),
+            Items("Not read", self.not_read, numbered=True),
+            Items("Warnings", [warning for warning in self.warnings if not warning.startswith(NOT_READ)]),
             Items("Facts that no report prints", self.origins),
         ]
+
+    @property
+    def not_read(self) -> list[str]:
+        """One line for each path that could not be read: where, what was expected, and what was found."""
+        return [warning.removeprefix(NOT_READ) for warning in self.warnings if warning.startswith(NOT_READ)]
 
     @property
     def levels(self) -> pd.DataFrame:
@@ -140,9 +147,10 @@ def _value(curve: Curve, name: str) -> str:
 
 
 def analyse(
-    data: "str | Path | Parsed | Mapping[str, pd.DataFrame]",
+    data: "str | Path | Sequence[str | Path] | Parsed | Mapping[str, pd.DataFrame]",
     *,
     objectives: str | Objective | Iterable[str | Objective] = (),
+    factors: Mapping[str, str] | None = None,
     source: str = "",
     level: float = 0.95,
 ) -> Analysis:
@@ -150,11 +158,13 @@ def analyse(
 
     Parameters
     ----------
-    data : str, pathlib.Path, Parsed or mapping of str to pandas.DataFrame
-        A file or a folder; what `loadcurve.read` returns; or tables by name, of which only ``runs`` is required: all
-        others add to the answer.
+    data : str, pathlib.Path, several of them, Parsed or mapping of str to pandas.DataFrame
+        A file or a folder; several, whose runs are never averaged; what `loadcurve.read` returns; or tables by name, of
+        which only ``runs`` is required: all others add to the answer.
     objectives : str, Objective, or several of them
         Such as ``p99=200ms`` (`parse_objective`); a load counts as capacity if every run at it keeps all of them.
+    factors : mapping of str to str, optional
+        Of paths: factor -> regular expression on names of reports, as `loadcurve.read` takes it.
     source : str
         Name of the data in the report; by default the path.
     level : float
@@ -173,8 +183,12 @@ def analyse(
     >>> len(found.curves), round(found.curves[0]["saturation"].value, 1)
     (1, 3.8)
     """
-    source = source or (str(data) if isinstance(data, str | Path) else "")
-    parsed = as_parsed(data)
+    if isinstance(data, Parsed | Mapping):
+        parsed = as_parsed(data)
+    else:
+        paths = [data] if isinstance(data, str | Path) else data
+        source = source or name_of(paths)
+        parsed = read_sources(paths, factors)
     tables = parsed.tables
     if "runs" not in tables or not len(tables["runs"]):
         known = ", ".join(name for name in tables if len(tables[name])) or "none"

@@ -19,7 +19,6 @@ from loadcurve.errors import LoadcurveError, in_one_line, printable
 from loadcurve.extras import missing_extra
 
 if TYPE_CHECKING:
-    from loadcurve.ingest.parsed import Parsed
     from loadcurve.reading import Reading
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -177,7 +176,9 @@ def ingest(
 
 @app.command()
 def analyse(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder of raw files, a study, or one file.")],
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Folders of raw files, studies, or files; never pooled.")
+    ],
     objective: Annotated[
         list[str] | None,
         typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
@@ -196,10 +197,15 @@ def analyse(
 ) -> None:
     """Answer from raw files: verdict, throughput over load, model, capacity, bottleneck, what to measure next.
 
+    Several folders are variants named by their folders.  The exit code is 1 if nothing could be analysed.
+
     Example: loadcurve analyse results/ --objective p99=200ms -o report.html
     """
+    from loadcurve.ingest.run_facts import parse_factor
+
+    factors = dict(parse_factor(text) for text in factor or ())
     if output is None or output == "-":
-        print_analysis(_with_factors(path, factor), objective or [], path)
+        print_analysis(paths, objective or [], factors=factors)
         return
     import shlex
 
@@ -207,31 +213,24 @@ def analyse(
     from loadcurve.analysis import analyse as analyse_data
 
     target = report.check_suffix(Path(output))  # before minutes of reading
-    found = analyse_data(_with_factors(path, factor), objectives=objective or (), source=path)
+    found = analyse_data(paths, objectives=objective or (), factors=factors)
     command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
-    report.write_report(found, target, report.provenance_of(found, path, command))
+    report.write_report(found, target, report.provenance_of(found, paths, command))
+    for line in found.not_read:
+        typer.echo(line, err=True)
     typer.echo(f"{printable(str(target))}: {found.verdict}")
 
 
-def _with_factors(path: str, factors: list[str] | None) -> "str | Parsed":
-    """Return the path, or what was read from it with facts in file names."""
-    if not factors:
-        return path
-    from loadcurve.ingest.run_facts import parse_factor
-    from loadcurve.reading import read
-
-    patterns = dict(map(parse_factor, factors))
-    return read(path, factors=patterns)
-
-
-def print_analysis(data: "str | Parsed", objectives: list[str], source: str = "") -> None:
-    """Analyse a path, or what was read from it, and print the report, as wide as the terminal."""
+def print_analysis(
+    paths: list[str], objectives: list[str], source: str = "", factors: dict[str, str] | None = None
+) -> None:
+    """Analyse paths and print the report, as wide as the terminal."""
     import shutil
 
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.report import text_report
 
-    found = analyse_data(data, objectives=objectives, source=source)
+    found = analyse_data(paths, objectives=objectives, factors=factors, source=source)
     width = shutil.get_terminal_size((100, 24)).columns
     typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
 

@@ -110,7 +110,7 @@ def show(
     folder = paths.study_folder(study)
     if not run_folders(folder):
         raise LoadcurveError(f"{paths.shown(folder)} must hold a run, got none: loadcurve launch {study}")
-    print_analysis(str(folder), objective or [], paths.shown(folder))
+    print_analysis([str(folder)], objective or [], paths.shown(folder))
 
 
 def register(app: typer.Typer) -> None:

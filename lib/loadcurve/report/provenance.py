@@ -82,21 +82,22 @@ class Provenance:
         return Section("Provenance", [facts, files])
 
 
-def provenance_of(analysis: Analysis, path: str | Path | None = None, command: str = "") -> Provenance:
+def provenance_of(analysis: Analysis, paths: str | Path | Sequence[str] = (), command: str = "") -> Provenance:
     """Return the provenance of an analysis.
 
     Parameters
     ----------
     analysis : Analysis
         As `analyse` returns it.
-    path : str or pathlib.Path, optional
-        File or folder that was analysed; by default the files are not listed.
+    paths : str, pathlib.Path, or sequence of str
+        Files or folders that were analysed; by default the files are not listed.
     command : str
         Command line.
     """
     runs = analysis.tables["runs"]
     versions = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
-    files = _files(Path(path)) if path else ()
+    named = [paths] if isinstance(paths, str | Path) else paths
+    files = tuple(file for path in dict.fromkeys(named) for file in _files(Path(path), len(named) > 1))
     return Provenance(
         files,
         _digest(files),
@@ -107,9 +108,13 @@ def provenance_of(analysis: Analysis, path: str | Path | None = None, command: s
     )
 
 
-def _files(path: Path) -> tuple[File, ...]:
+def _files(path: Path, several: bool) -> tuple[File, ...]:
+    """Files of a path that exist, by name; of several paths, each file is named with its path."""
+    if not path.exists():
+        return ()
     base = path if path.is_dir() else path.parent
-    found = {printable(file.relative_to(base).as_posix()): file for file in files_of(path) if file.is_file()}
+    files = [file for file in files_of(path) if file.is_file()]
+    found = {printable((file if several else file.relative_to(base)).as_posix()): file for file in files}
     sizes = {name: file.stat().st_size for name, file in found.items()}
     hashed = sum(sizes.values()) <= _MOST_BYTES
     return tuple(File(name, sizes[name], sha256_of(found[name]) if hashed else "") for name in sorted(found))
