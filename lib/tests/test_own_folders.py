@@ -87,6 +87,15 @@ def test_monitors_belong_to_runs_by_name_and_by_time(monitored):
     ]
 
 
+def test_local_times_of_a_monitor_fit_in_their_zone(monitored):
+    """sar in Shanghai prints 05:38 of the next day, and names no zone."""
+    text = SAR.replace("2026-11-22", "2026-11-23").replace("\n21:3", "\n05:3")
+    (monitored / "sweep.sar.txt").write_text(text, "utf-8")
+    assert loadcurve.read(monitored).tables["cpu"]["run_id"].isna().all()
+    samples = loadcurve.read(monitored, timezone="Asia/Shanghai").tables["cpu"].query("cpu == '0'")
+    assert samples["run_id"].value_counts().to_dict() == {f"c{n}": 4 for n in LEVELS}
+
+
 def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     """After a copy all reports have one time; after a checkout they are newer than any sample."""
     for name in WRITTEN:
@@ -98,7 +107,8 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     (warning,) = found.warnings
     assert warning.endswith(
         "sweep.sar.txt: belong to no run: no report has the same name or is alone in the folder, and the reports print "
-        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), or give each run a folder"
+        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, or "
+        "name the time zone of the file (timezone=)"
     )
 
 
