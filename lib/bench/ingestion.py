@@ -152,9 +152,14 @@ def folder(place: Path) -> None:
         i += 1
     size = sum(p.stat().st_size for p in raw.iterdir())
     argv = [sys.executable, "-m", "loadcurve", "ingest", str(raw), "--format", "parquet", "-o", str(place / "out")]
-    took = seconds(lambda: subprocess.run(argv, check=True, capture_output=True), 1)
-    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    say(f"folder of {size / 1e9:.1f} GB into Parquet", f"{took:.0f} s, {most / 1e9:.2f} GB", "< 1 GB", most < 1e9)
+    took = {
+        jobs: seconds(lambda jobs=jobs: subprocess.run([*argv, f"--jobs={jobs}"], check=True, capture_output=True), 1)
+        for jobs in (1, 2)
+    }
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # of the largest process
+    say(f"folder of {size / 1e9:.1f} GB into Parquet", f"{took[1]:.0f} s, {most / 1e9:.2f} GB", "< 1 GB", most < 1e9)
+    ratio = took[1] / took[2]
+    say("one process / two processes", f"{took[1]:.0f} s / {took[2]:.0f} s = {ratio:.2f}", "≥ 1.4", ratio >= 1.4)
 
 
 CASES = {case.__name__: case for case in (start, wrk_files, sar, ss_list, ss_details, ab_requests, folder)}

@@ -3,11 +3,14 @@
 import contextlib
 import json
 import math
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import replacing
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Rows
@@ -88,6 +91,24 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     if form == "csv":
         write_columns_file(folder)
     return rows
+
+
+def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:
+    """Write the only table of some readings as CSV, after all of them were read.
+
+    Raises
+    ------
+    LoadcurveError
+        When there are several tables, or none.
+    """
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
+        names = list(write_tables(readings, Path(folder), "csv"))
+        if len(names) != 1:
+            todo = ": name one with --table" if names else ""
+            raise LoadcurveError(f"--output - must get one table, got {', '.join(names) or 'none'}{todo}")
+        with Path(folder, f"{names[0]}.csv").open("rb") as file:
+            shutil.copyfileobj(file, out)
+    out.flush()
 
 
 def _writer(path: Path, schema: "pa.Schema", form: str):

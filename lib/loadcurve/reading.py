@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,11 @@ class Reading:
         """Return the rows of a table, each with its run and its file."""
         rows = self.parsed.tables.rows(name)
         return rows if self.recorded else label(rows, run_id=self.run_id, source=self.source)
+
+    def only(self, table: str) -> "Reading":
+        """Return the same reading without its other tables."""
+        kept = {name: self.parsed.tables.rows(name) for name in self.parsed.tables if name == table}
+        return replace(self, parsed=replace(self.parsed, tables=Tables(kept)))
 
 
 def read(
@@ -331,13 +336,13 @@ def _read_recorded(folder: Path) -> Reading:
     return Reading(str(folder), None, Parsed("", Tables(named), found.warnings), recorded=True)
 
 
-def read_named(name: str, hints: Hints) -> Iterator[Reading]:
+def read_named(name: str, hints: Hints, workers: int = 0) -> Iterator[Reading]:
     """Yield the readings of a file, a folder, or ``-`` for standard input, as named on the command line."""
     if not name:  # an unset shell variable, which must not mean the current folder
         yield _refused("", "the name of a file or folder must not be empty")
         return
     if name != "-":
-        yield from read_each(name, hints)
+        yield from read_each(name, hints, workers)
         return
     try:
         yield Reading("-", None, parse_bytes(_standard_input(hints), "-", hints, _recording_text))

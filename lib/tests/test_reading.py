@@ -273,6 +273,23 @@ def test_a_format_that_needs_a_folder_asks_for_it(folder):
     assert (code, out, err) == (1, "", "--output must be named for --format csv\n")
 
 
+@pytest.mark.slow
+def test_one_table_on_standard_output(folder):
+    report = folder / "c128" / "load.log"
+    code, out, err = ingest(report, "--format", "csv", "-o", "-", "--table", "runs")
+    assert (code, err, pd.read_csv(io.StringIO(out))["requests"].tolist()) == (0, "", [223240])
+    code, out, _ = ingest(report, "-o", "-", "--table", "latency", "--jobs", 1)
+    assert (code, set(json.loads(out)["tables"])) == (0, {"latency"})
+    for wrong, why in {
+        ("--format", "csv"): "--output - must get one table, got runs, latency: name one with --table",
+        ("--format", "csv", "--table", "cpu"): "--output - must get one table, got none",
+        ("--format", "parquet"): "--output must be a folder for --format parquet, got -",
+        ("--table", "run"): "table must be one of runs, ",
+    }.items():
+        code, out, err = ingest(report, "-o", "-", *wrong)
+        assert (code, out, err.count("\n")) == (1, "", 1) and err.startswith(why)
+
+
 def test_importing_is_light():
     """Nothing heavy is imported before it is asked for; `make bench` says how long it takes."""
     code = (

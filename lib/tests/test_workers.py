@@ -188,3 +188,28 @@ def test_a_script_without_a_main_guard_runs_once(raw, tmp_path):
         [sys.executable, "script.py", raw], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
     )
     assert (said.stdout, said.stderr) == ("once\n8\n", "")
+
+
+INTERRUPTED = """
+import time
+from loadcurve.workers import in_order
+results = in_order(time.sleep, [0, 3600, 3600, 3600], 2, print)
+next(results)
+print("waiting", flush=True)
+next(results)
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_processes():
+    """A worker that lives on would hold the pipe of standard error open."""
+    done = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert done.stdout.readline() == "waiting\n"
+    os.killpg(done.pid, signal.SIGINT)
+    _, said = done.communicate(timeout=300)
+    assert done.returncode == -signal.SIGINT
+    assert said.count("KeyboardInterrupt") == 1 and said.count("Traceback") == 1

@@ -124,8 +124,10 @@ def ingest(
     tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; detected from each text by default.")] = None,
     form: Annotated[OutputFormat, typer.Option("--format", help="json prints one line per file.")] = OutputFormat.json,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for csv and parquet, one file per table.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for csv and parquet, one file per table; - for standard output."),
     ] = None,
+    table: Annotated[str | None, typer.Option(help="Write this table only, such as runs.")] = None,
     timezone: Annotated[
         str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")
     ] = "UTC",
@@ -136,17 +138,31 @@ def ingest(
         int,
         typer.Option(min=1, max=1 << 40, help="Maximum size of an unpacked file in bytes; a larger file is refused."),
     ] = 256_000_000,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Maximum number of processes; 0 for one per processor.")
+    ] = 0,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
-    Each file that cannot be read gives one line on stderr and exit code 1; all other files are still written.
+    Each file that cannot be read gives one line on stderr and exit code 1; all other files are still written.  Large
+    folders are read by several processes.
     """
     from loadcurve import export, reading
+    from loadcurve.files.progress import hidden
     from loadcurve.ingest.hints import Hints
     from loadcurve.ingest.servers.access_layout import layout_of_format
 
-    if (output is None) != (form is OutputFormat.json):
-        raise LoadcurveError(f"--output must be {'left out' if output else 'named'} for --format {form.value}")
+    is_json, to_stdout = form is OutputFormat.json, str(output) == "-"
+    if is_json and output and not to_stdout:
+        raise LoadcurveError("--output must be left out or - for --format json")
+    if not is_json and output is None:
+        raise LoadcurveError(f"--output must be named for --format {form.value}")
+    if to_stdout and form is OutputFormat.parquet:
+        raise LoadcurveError("--output must be a folder for --format parquet, got -")
+    if table is not None:
+        from loadcurve.tables import columns
+
+        columns(table)  # raises for an unknown name
     if log_format:
         layout_of_format(log_format)  # one error, not one per file
     refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
@@ -154,20 +170,27 @@ def ingest(
     def readings() -> "Iterator[Reading]":
         nonlocal refused
         for path in paths:
-            for found in reading.read_named(path, hints):
-                for warning in found.parsed.warnings:
-                    line = f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
-                    typer.echo(printable(line), err=True)
+            for found in reading.read_named(path, hints, jobs):
+                lines = [
+                    f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
+                    for warning in found.parsed.warnings
+                ]
+                if lines or found.refused:
+                    with hidden():
+                        for line in filter(None, (*lines, found.refused)):
+                            typer.echo(printable(line), err=True)
                 if found.refused:
                     refused += 1
-                    typer.echo(printable(found.refused), err=True)
                 else:
-                    yield found
+                    yield found if table is None else found.only(table)
 
-    if output is None:
+    if is_json:
         for found in readings():
-            sys.stdout.writelines(export.json_lines(found))
-    else:
+            with hidden():
+                sys.stdout.writelines(export.json_lines(found))
+    elif to_stdout:
+        export.write_csv(readings(), sys.stdout.buffer)
+    elif output is not None:
         rows = export.write_tables(readings(), output, form.value)
         typer.echo(f"{printable(str(output))}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
     if refused:

@@ -15,7 +15,7 @@ _FORM = "{desc}: {percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{rema
 class Progress:
     """Bytes and files done so far; shows nothing where standard error is no terminal."""
 
-    def __init__(self, total_bytes: int, total_files: int, delay_s: float = DELAY_S) -> None:
+    def __init__(self, total_bytes: int, total_files: int, delay_s: float) -> None:
         self._files, self._total_files = 0, total_files
         self._bar: Any = None
         if sys.stderr is not None and sys.stderr.isatty():
@@ -59,18 +59,20 @@ class Progress:
 @contextmanager
 def progress(total_bytes: int, total_files: int) -> Iterator[Progress]:
     """Show progress within the context."""
-    shown = Progress(total_bytes, total_files)
+    shown = Progress(total_bytes, total_files, DELAY_S)
     try:
         yield shown
     finally:
         shown.end()
 
 
-def print_line(line: str) -> None:
-    """Print a line on standard error, above a progress line if there is one."""
-    if "tqdm" in sys.modules:
-        from tqdm import tqdm
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Hide the line within the context, in which the caller writes to the terminal."""
+    if "tqdm" not in sys.modules:
+        yield
+        return
+    from tqdm import tqdm
 
-        tqdm.write(line, file=sys.stderr)
-    else:
-        print(line, file=sys.stderr, flush=True)
+    with tqdm.external_write_mode(file=sys.stdout):
+        yield
