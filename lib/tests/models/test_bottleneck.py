@@ -13,6 +13,7 @@ from scipy import stats
 from loadcurve import read_table
 from loadcurve.audit.observed import summarise_busy
 from loadcurve.errors import ValueRuleError
+from loadcurve.models.capacity._line import least_squares_line
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.models.capacity.verdict import bottleneck_verdict
 
@@ -206,6 +207,13 @@ def test_utilisation_that_falls_with_throughput_is_no_demand():
 def test_a_demand_that_grows_with_the_load_is_said():
     row = summarise_demands(usage_of(cpu=(1, 0.8 * (X / 1600) ** 4))).iloc[0]
     assert "the demand is not the same at every load" in row["warnings"]
+
+
+def test_the_saturation_of_a_line_without_scatter_is_in_its_interval():
+    x = np.array([1.0, 2, 3, 4])
+    value, lo, hi = least_squares_line(x, 0.1 * x + 0.05, 1, 0.95, through_origin=False).saturation
+    assert lo <= value <= hi
+    assert (value, lo, hi) == pytest.approx((9.5, 9.5, 9.5))
 
 
 def test_saturation_far_beyond_the_data_is_extrapolated():

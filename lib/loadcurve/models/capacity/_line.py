@@ -84,7 +84,9 @@ def _with_intercept(x: Array, u: Array, target: float, level: float) -> Line:
     inside = middle**2 - square * constant
     root = np.sqrt(max(inside, 0.0))
     if slope > 0 and square > 0:
-        saturation = (saturation[0], mean + (middle - root) / square, mean + (middle + root) / square)
+        lo, hi = mean + (middle - root) / square, mean + (middle + root) / square
+        # Without scatter, rounding may place the value outside its interval.
+        saturation = (saturation[0], min(lo, saturation[0]), max(hi, saturation[0]))
     elif slope > 0 and gap > 0 and inside > 0:
         # The interval of the slope includes 0: the saturation has no upper end, and its lower end is the root for a
         # slope above 0.  Without roots, no throughput is excluded.
