@@ -13,7 +13,7 @@ import pytest
 
 import loadcurve
 from loadcurve import analyse, blocks, models, report
-from loadcurve.analysis import sentences
+from loadcurve.analysis import compare, sentences
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import pdf
@@ -245,6 +245,14 @@ def test_objects_show_themselves_in_a_notebook(root):
     assert "<td>1,000 requests/s</td>" in fit._repr_html_()
     assert "contention" in fit._repr_html_() and "95 % interval" in fit._repr_html_()
     assert '<td class="left">runs</td><td>1</td>' in parsed._repr_html_() and "runs" in str(parsed)
+
+
+def test_a_comparison_shows_its_ratios_in_a_notebook():
+    """Twice the throughput at every level gives the ratio 2, whatever the names are."""
+    first, other = (analyse({"runs": sweep(throughput_rps=LEVELS * rate)}, source=HOSTILE) for rate in (100.0, 200.0))
+    shown = compare(first, other)
+    assert shown._repr_html_().count("<td>2.000</td>") == len(LEVELS) and "<script>" not in shown._repr_html_()
+    assert "All levels: B / A = 2.000" in str(shown)
 
 
 def test_text_of_blocks_fits_a_narrow_terminal():

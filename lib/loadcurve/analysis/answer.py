@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve.analysis.advice import advise
-from loadcurve.analysis.cells import shown
+from loadcurve.analysis.cells import connections_words, shown
 from loadcurve.analysis.curve import Curve, Draw
 from loadcurve.analysis.findings import finding_sentences, unchecked_sentences
 from loadcurve.analysis.levels import add_quantiles, split_by_load
@@ -142,7 +142,7 @@ def _overview(curves: Iterable[Curve]) -> Grid:
 
 def _value(curve: Curve, name: str) -> str:
     if name == "capacity" and name in curve and curve.load == "connections":
-        return f"{curve[name].value:,g} connections"
+        return connections_words(curve[name].value)
     return next((shown(result.estimate.value, result.unit) for result in curve.results if result.name == name), "")
 
 

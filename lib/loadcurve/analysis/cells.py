@@ -92,6 +92,17 @@ def interval_words(estimate: Estimate, unit: str) -> str:
     return f"[{number if suffix and last.endswith(f' {suffix}') else first} to {last}]"
 
 
+def connections_words(number: float) -> str:
+    """A number of connections with its noun.
+
+    Examples
+    --------
+    >>> connections_words(1), connections_words(1024)
+    ('1 connection', '1,024 connections')
+    """
+    return f"{number:,.10g} connection{'' if number == 1 else 's'}"
+
+
 def _statistic(column: str) -> str:
     return "mean" if column == "latency_mean_s" else percentile(column)
 

@@ -17,8 +17,10 @@ from scipy.special import stdtrit
 from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
 from loadcurve.arrays import Array
+from loadcurve.blocks import Block, Grid, Items, Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
+from loadcurve.units import format_quantity, unit_of_column
 
 MARGIN_RATIO = 0.02
 """Difference that does not matter, by default: what two quiet machines of one kind differ by."""
@@ -85,7 +87,7 @@ def parse_gate(text: str) -> Gate:
     return Gate(found["metric"], "<" if found["operator"] == "<" else ">", limit)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """B against the baseline A, by one metric.
 
@@ -112,6 +114,43 @@ class Comparison:
     overall: Estimate
     warnings: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return to_text(self.blocks())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_display(self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """Return what the comparison says: the overall ratio, a row for each level, and the warnings."""
+        ratio = f"B / A = {ratio_words(self.overall)}, {100 * self.overall.level:g} % interval"
+        headings, rows = self.cells()
+        levels = Grid(headings, rows, "Ratio at each level", left=int(headings[0] == "variant"))
+        title = Paragraph(self.metric, f"B = {self.other} against A = {self.baseline}")
+        return [title, Paragraph("All levels", ratio), levels, Items("Warnings", self.warnings)]
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """Headings and rows, with units, of the table of levels."""
+        unit = unit_of_column(self.metric)
+        load = next(name for name in ("connections", "target_rate_rps") if name in self.levels)
+        several = len(self.levels["variant"].unique()) > 1
+        headings = [*(["variant"] if several else []), load, "runs", "A", "B", "B / A", "interval", "verdict"]
+        rows = [
+            [
+                *([row["variant"]] if several else []),
+                f"{row[load]:,g}",
+                f"{row['baseline_runs']}, {row['other_runs']}",
+                format_quantity(row["baseline"], unit),
+                format_quantity(row["other"], unit),
+                f"{row['ratio']:.3f}",
+                _ends(row["lo"], row["hi"]),
+                row["verdict"],
+            ]
+            for row in self.levels.to_dict("records")
+        ]
+        return headings, rows
+
     def judge(self, gate: Gate) -> Iterator[tuple[str, Estimate, str]]:
         """Yield name, ratio and verdict for the overall ratio and for each level that has an interval."""
         yield "all levels", self.overall, gate.judge(self.overall)
@@ -125,6 +164,15 @@ class Comparison:
         load = next(name for name in ("connections", "target_rate_rps") if name in row)
         variant = f"{row['variant']}, " if len(self.levels["variant"].unique()) > 1 else ""
         return f"{variant}{load} = {row[load]:g}"
+
+
+def ratio_words(ratio: Estimate) -> str:
+    """A ratio with its interval: ``0.950 [0.940, 0.960]``."""
+    return f"{ratio.value:.3f} {_ends(ratio.lo, ratio.hi) or '(no interval)'}"
+
+
+def _ends(lo: float, hi: float) -> str:
+    return "" if np.isnan(lo) or np.isnan(hi) else f"[{lo:.3f}, {hi:.3f}]"
 
 
 def compare(

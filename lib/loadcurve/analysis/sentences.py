@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.cells import LOADS, percentile, shown
+from loadcurve.analysis.cells import LOADS, connections_words, percentile, shown
 from loadcurve.analysis.curve import Curve
 
 _DRAWN = ("mean", "p50", "p90", "p99", "p99.9")
@@ -121,7 +121,7 @@ def highest_statistic(levels: pd.DataFrame) -> str:
 
 def _at(load: float, column: str) -> str:
     if column == "connections":
-        return f"{load:,g} connection{'' if load == 1 else 's'}"
+        return connections_words(load)
     return f"{shown(load, 'rps')} offered"
 
 
