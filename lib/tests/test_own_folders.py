@@ -290,8 +290,8 @@ def test_facts_in_names_on_the_command_line(tmp_path):
     assert str(run(folder, "--factor", "kernel").exception).startswith(
         "factor must be NAME=REGEX, such as connections="
     )
-    said = "factors must be given for a folder of raw files only, got "
-    assert str(run(folder / "c250.json", "--factor", "kernel=c").exception).startswith(said)
+    with pytest.raises(ValueRuleError, match="factors must be given for a folder of raw files only, got "):
+        loadcurve.read(folder / "c250.json", factors={"kernel": "c"})
 
 
 RATES = (250, 1000, 4000)
@@ -409,6 +409,33 @@ def test_the_order_of_the_files_changes_nothing(order):
     assert {run: file.source for run, file in matched.runs.items()} == {
         "c1": "c1.txt", "c2": "c2.txt", "x": "x/c1.txt", "y/c1": "y/c1.txt", "y/c2": "y/c2.txt"
     }  # fmt: skip
+
+
+def started(name, at):
+    report = {"generator": 0, "duration_s": 4.0, "started_at": pd.Timestamp(at, unit="s", tz="UTC")}
+    return RawFile(PurePosixPath(name), name, Tables({"runs": [report]}))
+
+
+@pytest.mark.parametrize(
+    ("monitor", "runs", "elapsed", "warning"),
+    [
+        (sampled("all.txt", 9, 10, 12, 14, 20, 23, 40), ["", "a", "a", "a", "b", "b", ""], [0, 2, 4, 0, 3],
+         "all.txt: 2 of 7 rows have a time outside all runs and belong to no run"),
+        (sampled("a.sar.txt", 9, 11, 15), ["a", "a", "a"], [-1, 1, 5], ""),  # before and after its run too
+        (sampled("a.sar.txt", 21, 22), ["b", "b"], [1, 2],
+         "a.sar.txt: named like run a, but its times are those of other runs"),
+        (sampled("a.sar.txt", 3610, 3612), ["a", "a"], [3600, 3602],
+         "a.sar.txt: its times are not those of run a, to which its name assigns it: name the time zone of its times "
+         "(timezone=, --timezone), or check the clock of its host"),
+    ],
+)  # fmt: skip
+def test_rows_belong_to_the_run_that_printed_its_start(monitor, runs, elapsed, warning):
+    """a runs from 10 to 14 s, b from 20 to 24 s."""
+    matched = match_runs([started("a.json", 10), started("b.json", 20), monitor], "mine")
+    cpu = matched.tables["cpu"]
+    assert cpu["run_id"].fillna("").tolist() == runs
+    assert cpu["elapsed_s"].dropna().tolist() == elapsed
+    assert matched.warnings == ([warning] if warning else [])
 
 
 @given(
