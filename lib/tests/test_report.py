@@ -185,6 +185,19 @@ def test_captions_follow_from_the_numbers():
     assert caption(100) == "Throughput was measured at one load, 1 connection: 100 requests/s."
 
 
+def test_the_key_names_only_what_is_drawn():
+    one = analyse({"runs": sweep()}).curves[0]
+    runs = pd.concat(
+        [sweep(), sweep(run_id=[f"r{n}" for n in LEVELS], throughput_rps=sweep()["throughput_rps"] * 1.01)]
+    )
+    repeated = analyse({"runs": runs}).curves[0]
+    for curve in (one, repeated):
+        known = np.isfinite([curve["demand"].lo, curve["demand"].hi]).all()
+        assert ("1/D shaded" in sentences.throughput_key(curve)) == known
+    assert "1/D shaded" not in sentences.throughput_key(one) and "1/D shaded" in sentences.throughput_key(repeated)
+    assert "USL" not in sentences.throughput_key(analyse({"runs": sweep().head(3)}).curves[0])
+
+
 def test_an_open_loop_has_its_own_axis(provenance):
     found = analyse({"runs": sweep(connections=8, target_rate_rps=LEVELS * 1000.0)}, objectives="mean=1s")
     page = report.html_report(found, provenance)

@@ -46,7 +46,9 @@ def throughput_key(curve: Curve) -> str:
         level = f"{curve.fit.level:.0%}".replace("%", " %")
         parts.append(f"USL: Universal Scalability Law with the {level} band of its mean")
     if "saturation" in curve:
-        parts.append("grey dashes: bounds N/R_min and 1/D, which cross at N*, with the interval of 1/D shaded")
+        demand = curve["demand"]
+        shaded = ", with the interval of 1/D shaded" if np.isfinite([demand.lo, demand.hi]).all() else ""
+        parts.append(f"grey dashes: bounds N/R_min and 1/D, which cross at N*{shaded}")
     return "; ".join(parts) + "."
 
 
