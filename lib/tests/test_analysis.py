@@ -205,3 +205,26 @@ def test_a_path_that_cannot_be_read_has_one_line_and_the_rest_an_answer(two_fold
         analyse(paths[1:3])
     with pytest.raises(LoadcurveError, match="must not be empty"):
         analyse("")
+
+
+def test_a_factor_that_changes_along_the_load_is_named(scaling):
+    runs = scaling["runs"].assign(tool=["wrk"] * 4 + ["ab"] * 3)
+    weak = analyse({"runs": runs}).curves[0]["peak"].warnings
+    assert any(warning.startswith("tool differs between connections (wrk, ab)") for warning in weak)
+    # wrk refuses more threads than connections, so these threads follow the load by necessity.
+    runs = scaling["runs"].assign(threads=np.minimum(CONNECTIONS, 8))
+    assert not any("threads" in warning for warning in analyse({"runs": runs}).curves[0]["peak"].warnings)
+
+
+def test_a_processor_that_other_work_keeps_busy_is_no_bottleneck(scaling):
+    runs = scaling["runs"]
+    cpu = pd.DataFrame({"run_id": runs["run_id"], "cpu": "all", "cpu_idle_ratio": 0.01})
+    found = analyse(scaling | {"cpu": cpu}).curves[0].bottleneck
+    assert found.startswith("not known: all CPUs is at least 90 % busy from connections = 1 on, yet throughput rises")
+
+
+def test_the_advice_names_no_load_below_one_connection(scaling):
+    found = analyse(scaling, objectives="p99=1us")
+    assert found.curves[0]["capacity"].value == 0
+    assert any(step.startswith("Not even 1 connection keeps") for step in found.next_steps)
+    assert not any("below 1" in step for step in found.next_steps)

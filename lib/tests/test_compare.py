@@ -106,3 +106,14 @@ def test_nothing_in_common_is_one_line():
         compare(other, analyse({"runs": runs}))
     with pytest.raises(LoadcurveError, match="metric must be one of .*throughput_rps, got 'latency_p99_s'"):
         compare(other, other, "latency_p99_s")
+
+
+def test_what_else_may_explain_the_ratio_is_named():
+    assert not compare(measured(), measured(0.9, seed=1)).warnings
+    ab = analyse({"runs": measured(seed=1).tables["runs"].assign(tool="ab")}, source="ab")
+    assert any("tool of all runs: wrk in A, ab in B" in warning for warning in compare(measured(), ab).warnings)
+
+
+def test_a_measurement_against_itself_is_named():
+    assert any("one measurement, not two" in warning for warning in compare(measured(), measured()).warnings)
+    assert not any("one measurement" in warning for warning in compare(measured(), measured(seed=1)).warnings)

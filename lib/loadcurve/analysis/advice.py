@@ -50,7 +50,7 @@ def _of_curve(curve: Curve) -> Iterable[str]:
         elif found.value > 0 and found.hi > _COARSE * found.value:
             yield f"Measure {_words(load)} between {found.value:g} and {found.hi:g}: the capacity lies there."
         elif found.value == 0:
-            yield f"No load keeps the objective: measure {_words(load)} below {levels[load].iloc[0]:g}."
+            yield _below(load, levels[load].iloc[0])
     if levels["runs"].min() < ENOUGH_REPEATS:
         few = int(levels["runs"].min())
         runs = "1 run" if few == 1 else f"{few} runs"
@@ -64,6 +64,12 @@ def _of_curve(curve: Curve) -> Iterable[str]:
         yield "Print percentiles (wrk --latency): a mean response time is no promise."
     if load == "connections":
         yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
+
+
+def _below(load: str, lowest: float) -> str:
+    if load == "connections" and lowest <= 1:
+        return "Not even 1 connection keeps the objective: make a single request faster, or relax the objective."
+    return f"No load keeps the objective: measure {_words(load)} below {lowest:g}."
 
 
 def _still_rises(levels: pd.DataFrame) -> bool:

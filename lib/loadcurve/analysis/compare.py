@@ -24,6 +24,8 @@ from loadcurve.units import format_quantity, unit_of_column
 
 MARGIN_RATIO = 0.02
 """Difference that does not matter, by default: what two quiet machines of one kind differ by."""
+_SETTINGS = ("tool", "threads", "document_bytes", "tls")
+"""Columns that A and B should have in common, so that the ratio is that of the systems; a URL may name another host."""
 _GATE = re.compile(
     r"\s*(?P<metric>[a-z][a-z0-9_]*)\s*(?P<operator>[<>])=?\s*(?P<limit>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?\s*"
 )
@@ -202,6 +204,7 @@ def compare(
         When A and B have no load in common, or no run of one of them has the metric.
     """
     pairs, warnings = _pairs(baseline, other)
+    warnings += [warning for pair in pairs for warning in _unlike(*pair)]
     points: list[tuple[str, float, Array, Array]] = []
     load = pairs[0][0].load
     for first, second in pairs:
@@ -267,6 +270,22 @@ def _pairs(baseline: Analysis, other: Analysis) -> tuple[list[tuple[Curve, Curve
     only = [f"only {side.source} has {name}" for side, mine, theirs in
             ((baseline, first, second), (other, second, first)) for name in mine if name not in theirs]  # fmt: skip
     return [(first[name], second[name]) for name in common], only
+
+
+def _unlike(first: Curve, second: Curve) -> Iterator[str]:
+    """Yield what may explain a ratio besides the systems: other tools or settings, or that both are the same runs."""
+    for name in _SETTINGS:
+        levels = [
+            ", ".join(sorted(map(str, side.runs[name].dropna().unique()))) if name in side.runs else ""
+            for side in (first, second)
+        ]
+        if all(levels) and levels[0] != levels[1]:
+            yield f"{name} of {first.variant}: {levels[0]} in A, {levels[1]} in B: the ratio holds the effect of both"
+    columns = [first.load, "throughput_rps", "latency_mean_s"]
+    if first.load == second.load and first.runs[columns].reset_index(drop=True).equals(
+        second.runs[columns].reset_index(drop=True)
+    ):
+        yield f"{first.variant}: A and B have the same numbers in every run: they are one measurement, not two"
 
 
 def _by_load(runs: pd.DataFrame, load: str, metric: str) -> dict[float, Array]:

@@ -1,6 +1,7 @@
 """Apply the models to the runs of one variant: each result with its interval, or the reason why there is none."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -12,6 +13,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate, find_mean
+from loadcurve.tables.curves import confounded_factors
 from loadcurve.units import format_quantity
 
 MIN_LEVELS = 4
@@ -70,7 +72,9 @@ def analyse_curve(
         if load == "connections"
         else f"{format_quantity(best[load], 'rps')} offered"
     )
-    add("peak", f"Highest mean throughput, at {where}", "rps", lambda: find_mean(at_best, level))
+    peak = find_mean(at_best, level)
+    peak = replace(peak, warnings=(*_confounded(known, load), *peak.warnings))
+    add("peak", f"Highest mean throughput, at {where}", "rps", lambda: peak)
     fit = None
     if load == "connections":
         fit = _closed_loop(known, levels, level, add, missing)
@@ -79,6 +83,16 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     demands, bottleneck = _limits(usage, load, level, missing)
     return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, bottleneck, missing)
+
+
+def _confounded(runs: pd.DataFrame, load: str) -> list[str]:
+    """One sentence for each factor that changes along the load of a curve."""
+    words = "connections" if load == "connections" else "offered rates"
+    return [
+        f"{name} differs between {words} ({', '.join(levels)}), so the curve mixes its effect with that of the load: "
+        f"analyse each {name} by itself"
+        for name, levels in confounded_factors(runs, load).items()
+    ]
 
 
 _Add = Callable[[str, str, str, Callable[[], Estimate]], Estimate | None]

@@ -140,6 +140,6 @@ def find_saturation(demand: Estimate, latency_min: Estimate, think_time_s: float
     if np.isnan(latency_min.hi):
         hi = np.nan
     if np.isnan([lo, hi]).any():
-        warnings.append("the interval of the demand or of the least latency is not known: none for saturation")
+        warnings.append("N* has no interval, because R_min or D has none: repeat the levels")
     level = min(demand.level, latency_min.level)
     return Estimate(value, lo, hi, level, "(R_min + Z) / D, worst corners of both intervals", tuple(warnings))

@@ -72,6 +72,35 @@ def name_curves(runs: pd.DataFrame, factors: pd.DataFrame | None = None, *, over
     return runs.assign(variant=pd.Series(named, index=runs.index, dtype="string"))
 
 
+def confounded_factors(runs: pd.DataFrame, over: str = "connections") -> dict[str, list[str]]:
+    """Return the factors that change along the load of one curve, so that their effect looks like that of the load.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs of one curve.
+    over : str
+        Column of the load.
+
+    Returns
+    -------
+    dict of str to list of str
+        Factor -> its levels, in the order of the load.  A load generator opens at least one connection for each thread,
+        so threads at loads with fewer connections than the most threads are left out.
+
+    Examples
+    --------
+    >>> confounded_factors(pd.DataFrame({"connections": [1, 2, 4], "tool": ["wrk", "wrk", "ab"], "threads": [1, 2, 2]}))
+    {'tool': ['wrk', 'ab']}
+    """
+    known = _candidates(runs).drop(columns=["variant", over], errors="ignore")
+    if "threads" in known and "connections" in runs:
+        known["threads"] = known["threads"].where(runs["connections"] >= known["threads"].max())
+    known = known.loc[runs[over].sort_values(kind="stable").index]
+    levels = {name: list(dict.fromkeys(known[name].dropna().map(_level))) for name in known}
+    return {name: found for name, found in levels.items() if len(found) > 1}
+
+
 def check_points(runs: pd.DataFrame, by: Sequence[str]) -> None:
     """Check that rows with equal values in `by` are repeats of one point.
 

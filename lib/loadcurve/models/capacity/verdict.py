@@ -13,6 +13,9 @@ from loadcurve.models.capacity.bottleneck import SATURATED, summarise_demands
 
 # What doubling the load must bring for throughput to count as rising: more than the scatter between runs, some 5 %.
 _RISE = 0.05
+# Throughput of a resource that only the requests keep busy is m / D.  D varies between loads, as with larger batches,
+# but seldom twofold.
+_UNRELATED = 2.0
 # A smaller intercept would be printed as 0 %.
 _NOTHING = 0.005
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
@@ -35,7 +38,8 @@ def bottleneck_verdict(
     Returns
     -------
     str
-        One of three sentences.  A resource is saturated where its mean over the runs of a load is at least 90 % busy.
+        One of four sentences.  A resource is saturated where its mean over the runs of a load is at least 90 % busy,
+        unless throughput doubles over such loads: then other work keeps it busy, and the limit is not known.
         Throughput is at a plateau where the highest load brings less than 5 % more than a load of at most half of it.
 
     Raises
@@ -58,10 +62,13 @@ def bottleneck_verdict(
     demands = demands.set_index("resource")
     busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
     highest = busy.groupby("resource", observed=True).max()
-    saturated = [name for name in demands.index if highest[name] >= SATURATED]
+    throughput = usage.groupby(load)["throughput_rps"].mean()
+    full = [name for name in demands.index if highest[name] >= SATURATED]
+    saturated = [name for name in full if not _has_other_work(busy[name], throughput)]
+    if full and not saturated:
+        return _other_work(full, busy, throughput)
     if saturated:
         return f"saturated: {'; '.join(_sentence(demands.loc[name], name, busy[name]) for name in saturated)}"
-    throughput = usage.groupby(load)["throughput_rps"].mean()
     last = throughput.index.max()
     half = throughput[throughput.index <= last / 2]
     first = demands.index[0]
@@ -77,6 +84,24 @@ def bottleneck_verdict(
         f"no bottleneck was reached: throughput is not at a plateau at {load} = {last:g}, "
         f"{_rate(throughput[last])} requests/s; the first resource to saturate would be {first}, "
         f"now {share} busy: it {allows}"
+    )
+
+
+def _has_other_work(busy: pd.Series, throughput: pd.Series) -> bool:
+    """Whether throughput rises over loads at which the resource is always busy: requests alone cannot do that."""
+    served = throughput[busy.index[busy >= SATURATED]]
+    return bool(served.max() > _UNRELATED * served.min() and served.idxmax() > served.idxmin())
+
+
+def _other_work(names: list[str], busy: pd.Series, throughput: pd.Series) -> str:
+    first = names[0]
+    served = throughput[busy[first].index[busy[first] >= SATURATED]]
+    are = "are" if len(names) > 1 else "is"
+    return (
+        f"not known: {' and '.join(names)} {are} at least {_percent(SATURATED)} busy from "
+        f"{served.index.name} = {served.idxmin():g} on, yet throughput rises from {_rate(served.min())} to "
+        f"{_rate(served.max())} requests/s: other work keeps the machine busy, or the monitor sampled other times; "
+        f"stop that work and measure again"
     )
 
 
