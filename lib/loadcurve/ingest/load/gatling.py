@@ -70,6 +70,8 @@ def parse_gatling(text: str) -> Parsed:
         elif section := cursor.match(_SECTION):
             block = section[1].lower() if reports else ""
         elif _RULE.fullmatch(line):
+            if block == "errors":
+                reports[-1]["all_errors"] = True
             block = ""
         elif block == "numbers":
             if cursor.warn_if_cut(line.endswith(")")):  # the last number of a newer version may be cut
@@ -89,7 +91,7 @@ def parse_gatling(text: str) -> Parsed:
     runs, latency = [], []
     for number, report in enumerate(reports):
         run, rows = run_of(_numbers(report), report.get("rate", (math.nan, math.nan))[1])
-        runs.append(run | (errors_of(report["errors"]) if report["errors"] else {}) | {"generator": number})
+        runs.append(run | (errors_of(report["errors"]) if "all_errors" in report else {}) | {"generator": number})
         latency += [row | {"generator": number} for row in rows]
     return Parsed("gatling", {"runs": runs, "latency": latency}, tuple(cursor.warnings))
 

@@ -31,9 +31,7 @@ _END = re.compile(r"[0-9]{13}|-[0-9]{19}")  # of a request that never ended: the
 _STATES = ("OK", "KO")
 _OTHERS = ("USER", "GROUP", "RUN", "ERROR", "ASSERTION")
 _RUN = re.compile(r"^(?:RUN\t[^\n]*|[^\t\n]*\t[^\t\n]*\tRUN\t[^\n]*)\t([0-9]+\.[0-9][\w.-]*)[ \t]*$", re.MULTILINE)
-_USER = re.compile(
-    r"^(?:USER\t|[^\t\n]*\t[^\t\n]*\tUSER\t)[^\n]*?\t(START|END)\t(?:[0-9]+\t)?([0-9]{1,18})[ \t]*$", re.MULTILINE
-)
+_USER = re.compile(r"(?:USER\t|[^\t]*\t[^\t]*\tUSER\t).*?\t(START|END)\t(?:[0-9]+\t)?([0-9]{1,18})[ \t]*")
 # By the place of OK or KO: the places of the groups, the name, the start and the end.
 _PLACES = {5: (1, 2, 3, 4), 6: (2, 3, 4, 5), 7: (3, 4, 5, 6), 9: (3, 4, 5, 8)}
 
@@ -88,8 +86,8 @@ def _quickly(text: str) -> dict[str, pa.ChunkedArray]:
     lines = text.split("\n")
     rows = [line for line in lines if line.startswith("REQUEST\t")]
     others = sum(line.startswith(_OTHERS) for line in lines)
-    users = sum(line.startswith("USER\t") for line in lines)
-    if not rows or len(rows) + others + 1 != len(lines) or sum(1 for _ in _USER.finditer(text)) != users:
+    users = [line for line in lines if line.startswith("USER\t")]
+    if not rows or len(rows) + others + 1 != len(lines) or not all(map(_USER.fullmatch, users)):
         raise ValueError("other lines")
     fields = rows[0].split("\t")
     state = next((i for i, field in enumerate(fields) if field.strip() in _STATES), 0)
@@ -117,7 +115,7 @@ def _slowly(text: str) -> dict[str, pa.ChunkedArray]:
         fields = line.split("\t")
         kind = fields[2] if len(fields) > 2 and fields[2] in ("REQUEST", *_OTHERS) else fields[0].strip()
         if not line.strip() or kind in _OTHERS or is_noise(line.strip()):
-            if kind == "USER" and not _USER.match(line):
+            if kind == "USER" and not _USER.fullmatch(line):
                 raise ParseError(number, "a row USER with START or END and its time in ms", line)
             continue
         if kind != "REQUEST":
@@ -190,7 +188,8 @@ def _indexed(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 
 def _users(text: str) -> int:
     """Largest number of virtual users at one time, of the rows USER; 0 without any."""
-    events = [(int(match[2]), 1 if match[1] == "START" else -1) for match in _USER.finditer(text)]
+    rows = (line for line in text.split("\n") if "USER\t" in line)
+    events = [(int(match[2]), 1 if match[1] == "START" else -1) for row in rows if (match := _USER.fullmatch(row))]
     if not events:
         return 0
     steps = np.array(sorted(events))[:, 1]

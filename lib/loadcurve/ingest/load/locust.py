@@ -32,7 +32,7 @@ _ROW = re.compile(
     r"(.*?\S)\s+([0-9x]{1,18})\s+([0-9x]{1,18})\(([^()\s]{1,12})%\)\s*\|?\s*"
     r"(?:([0-9x]{1,18})\s+([0-9x]{1,18})\s+([0-9x]{1,18})\s*\|?\s+([0-9x]{1,18})\s*\|?\s+)?([0-9.x]{1,20})(?:\s+([0-9.x]{1,20}))?"
 )
-_LIKE = re.compile(r".*[0-9]\([0-9.x]+%\).*")
+_LIKE = re.compile(r".*\s\S{1,18}\([0-9.x]+%\).*")
 _PERCENTILES = re.compile(r"(?:Type\s+)?Name\s+(?:# reqs\s+)?((?:[0-9.]+%\s+)+[0-9.]+%)(?:\s+# reqs)?")
 _ERROR = re.compile(r"([0-9]{1,18})\s+(\S.*)")
 _USERS = re.compile(
@@ -82,8 +82,11 @@ def parse_locust(text: str) -> Parsed:
         elif block == "percentiles" and last is not None and (row := _percentiles(line, names, first)):
             last["times"][row[0]] = quantiles(row[1], cursor.number)
             whole(row[2], cursor.number)
-        elif block == "errors" and last is not None and (match := cursor.match(_ERROR)):
-            last["errors"].append((match[2], whole(match[1], cursor.number)))
+        elif block == "errors" and last is not None:
+            if match := cursor.match(_ERROR):
+                last["errors"].append((match[2], whole(match[1], cursor.number)))
+            else:
+                cursor.skip_unknown()
         elif re.match(_SECTION, line) or line == "Error report":
             block = ""
         elif not cursor.take_failure(_FAILURE) and last is None and table is None:

@@ -90,7 +90,8 @@ def parse_locust_stats(text: str) -> Parsed:
         raise ParseError(1, "a row of Locust's statistics", text.strip()[:80])
     if not runs:
         warnings.append("there is no row 'Aggregated', so the run as a whole is missing")
-    return Parsed("locust", {"runs": runs, "latency": latency, "labels": labels}, tuple(warnings))
+    totals = {"runs": runs, "latency": latency} if runs else {}
+    return Parsed("locust", {**totals, "labels": labels}, tuple(warnings))
 
 
 def parse_locust_distribution(text: str) -> Parsed:
@@ -168,7 +169,8 @@ def _records(text: str, needed: tuple[str, ...], warnings: list[str]) -> list[tu
     if text[end:].strip():
         warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
     csv.field_size_limit(1 << 27)
-    reader = csv.reader(io.StringIO(text[:end], newline=""), strict=True)
+    plain = re.sub(r"[ \t]+$", "", text[:end], flags=re.MULTILINE)  # after a quote they would be no CSV
+    reader = csv.reader(io.StringIO(plain, newline=""), strict=True)
     header: list[str] = []
     found: list[tuple[int, dict[str, str]]] = []
     line = 1
