@@ -228,3 +228,12 @@ def test_the_advice_names_no_load_below_one_connection(scaling):
     assert found.curves[0]["capacity"].value == 0
     assert any(step.startswith("Not even 1 connection keeps") for step in found.next_steps)
     assert not any("below 1" in step for step in found.next_steps)
+
+
+def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
+    runs = scaling["runs"].assign(requests=100, errors_status=[0, 0, 0, 0, 0, 2, 100])
+    found = analyse({"runs": runs})
+    assert str(found.verdict) == "usable with care: more than 1 % of the requests failed in 2 of 7 runs"
+    assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
+    assert found.next_steps[0].startswith("Find out why requests fail")
+    assert analyse({"runs": runs.assign(errors_status=1)}).verdict.severity == "ok"

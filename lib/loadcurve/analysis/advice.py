@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.levels import FEW_ERRORS
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
 
 ENOUGH_REPEATS = 3
@@ -39,6 +40,8 @@ def _of_curve(curve: Curve) -> Iterable[str]:
     if levels.empty:
         return
     highest = levels[load].iloc[-1]
+    if levels["error_ratio"].max() > FEW_ERRORS:
+        yield "Find out why requests fail, then measure again: a failed request is often served faster than a good one."
     if len(levels) < MIN_LEVELS:
         yield f"Measure at least {MIN_LEVELS} levels of {_words(load)}, each twice the one before, from 1 on."
     elif load == "connections" and _still_rises(levels):
@@ -68,7 +71,7 @@ def _of_curve(curve: Curve) -> Iterable[str]:
 
 def _below(load: str, lowest: float) -> str:
     if load == "connections" and lowest <= 1:
-        return "Not even 1 connection keeps the objective: make a single request faster, or relax the objective."
+        return "Not even 1 connection keeps the objective: improve a single request, or relax the objective."
     return f"No load keeps the objective: measure {_words(load)} below {lowest:g}."
 
 

@@ -9,6 +9,9 @@ from loadcurve.stats import find_mean
 # Each exception of ab's poll loop is also an error while reading; connections that failed to open are no requests.
 _NOT_REQUESTS = ("errors_exception", "errors_connect")
 
+FEW_ERRORS = 0.01
+"""Share of failed requests from which throughput and response times describe the failures too."""
+
 
 def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
     """Return the runs with a column for each quantile of the response time that a report of theirs prints.

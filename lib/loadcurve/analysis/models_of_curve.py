@@ -7,7 +7,7 @@ import pandas as pd
 
 from loadcurve import models
 from loadcurve.analysis.curve import Curve, Result
-from loadcurve.analysis.levels import error_ratio, summarise_load_levels
+from loadcurve.analysis.levels import FEW_ERRORS, error_ratio, summarise_load_levels
 from loadcurve.analysis.usage import summarise_usage
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
@@ -73,7 +73,7 @@ def analyse_curve(
         else f"{format_quantity(best[load], 'rps')} offered"
     )
     peak = find_mean(at_best, level)
-    peak = replace(peak, warnings=(*_confounded(known, load), *peak.warnings))
+    peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(known, load), *peak.warnings))
     add("peak", f"Highest mean throughput, at {where}", "rps", lambda: peak)
     fit = None
     if load == "connections":
@@ -83,6 +83,18 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     demands, bottleneck = _limits(usage, load, level, missing)
     return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, bottleneck, missing)
+
+
+def _failed(levels: pd.DataFrame, load: str) -> list[str]:
+    """One sentence where so many requests failed that throughput and response times are not those of good ones."""
+    worst = levels["error_ratio"].astype(float)
+    if not worst.max() > FEW_ERRORS:
+        return []
+    at = levels[load].iloc[int(worst.argmax())]
+    share = f"{100 * worst.max():.0f} %"
+    return [
+        f"up to {share} of the requests failed (at {load} = {at:g}): throughput and response times hold failed requests"
+    ]
 
 
 def _confounded(runs: pd.DataFrame, load: str) -> list[str]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from loadcurve.analysis.levels import FEW_ERRORS, error_ratio
 from loadcurve.blocks import Paragraph, to_display
 
 NOT_CHECKED = "Not checked"
@@ -18,7 +19,8 @@ class Verdict:
     Attributes
     ----------
     severity : {"ok", "warning", "error", "unchecked"}
-        The most severe finding; ``unchecked`` where no check could run.
+        The most severe finding, at least ``warning`` where more than 1 % of the requests of a run failed;
+        ``unchecked`` where no check could run.
     reason : str
         Which rules found it, in how many runs; empty where nothing is wrong.
 
@@ -56,10 +58,15 @@ def judge(findings: pd.DataFrame, runs: pd.DataFrame) -> Verdict:
     ran = findings[~findings["evidence"].fillna("").str.startswith(NOT_CHECKED)]
     if ran.empty:
         return Verdict("unchecked", "no rule had the numbers it needs")
+    ratio = error_ratio(runs) if "requests" in runs else pd.Series(dtype=float)
+    failing = int((ratio > FEW_ERRORS).sum())
+    failed = f"more than {FEW_ERRORS:.0%} of the requests failed in {failing} of {len(runs)} runs".replace("%", " %")
     for severity in ("error", "warning"):
         found = ran[ran["severity"] == severity]
         if len(found):
             number = len(runs)
             parts = [f"{rule} in {len(rows)} of {number} runs" for rule, rows in found.groupby("rule", sort=False)]
-            return Verdict(severity, "; ".join(parts))
+            return Verdict(severity, "; ".join([*parts, failed] if failing else parts))
+    if failing:
+        return Verdict("warning", failed)
     return Verdict("ok", f"{ran['rule'].nunique()} rules checked {ran['run_id'].nunique()} runs and found nothing")
