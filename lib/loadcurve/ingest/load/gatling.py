@@ -99,6 +99,7 @@ def parse_gatling(text: str) -> Parsed:
 def run_of(numbers: dict, good_rate: float) -> tuple[dict, list[dict]]:
     """Row of `runs` and rows of `latency`, of the numbers of all requests and the rate of those that were OK."""
     requests, failed, rate = numbers["requests"], numbers["requests_failed"], numbers["throughput_rps"]
+    good_rate = good_rate if requests > failed else 0.0  # Gatling prints - for no request
     latency = [
         {"generator": 0, "quantile": q, "latency_s": t, "corrected": False} for q, t in numbers.pop("quantiles").items()
     ]

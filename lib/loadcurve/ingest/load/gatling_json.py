@@ -44,6 +44,8 @@ def parse_gatling_stats(text: str) -> Parsed:
             | {LABEL_QUANTILES[q]: t for q, t in times.items() if q in LABEL_QUANTILES}
             | row
         )
+    if not total["quantiles"]:
+        warnings.append("the file has fewer than four percentiles, so which ones they are is not known")
     run, latency = run_of(total, good_rate)
     tables = {"runs": [run], "latency": latency}
     return Parsed("gatling", tables | ({"labels": labels} if labels else {}), tuple(warnings))
@@ -79,10 +81,12 @@ def _numbers(stats: object, text: str) -> tuple[dict, float]:
     ):
         raise ParseError(line_of("numberOfRequests", text), "a total that is ok and ko", str(counts))
     rate = {name: of(f"meanNumberOfRequestsPerSecond.{name}", required=name != "ok") for name in ("total", "ok")}
+    # With fewer than four percentiles, the file does not say which ones they are.
+    quantiles = QUANTILES if value_at(stats, "percentiles4", text, required=False) else ()
     row = {
         "requests": int(counts["total"]), "requests_failed": int(counts["ko"]), "throughput_rps": rate["total"],
         **{f"latency_{name}_s": of(f"{path}.total", required=False) / 1000 for name, path in _TIMES.items()},
-        "quantiles": {q: of(f"percentiles{i}.total", required=False) / 1000 for i, q in enumerate(QUANTILES, 1)},
+        "quantiles": {q: of(f"percentiles{i}.total") / 1000 for i, q in enumerate(quantiles, 1)},
     }  # fmt: skip
     return row, rate["ok"]
 

@@ -24,6 +24,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import instant
 from loadcurve.ingest.load.locust_rows import (
     counts,
+    is_percentage,
     is_total,
     label_row,
     latency_rows,
@@ -185,6 +186,8 @@ def _records(text: str, needed: tuple[str, ...], warnings: list[str]) -> list[tu
                 header = names
                 if len(set(names)) < len(names) or not set(needed) <= set(names):
                     raise ParseError(at, "the header of a file of locust --csv", ",".join(tokens))
+                if odd := [name for name in names if name.endswith("%") and not is_percentage(name)]:
+                    raise ParseError(at, "percentages in the header", odd[0])
                 continue
             if len(tokens) != len(header):
                 raise ParseError(at, f"{len(header)} columns", ",".join(tokens))

@@ -18,6 +18,11 @@ def is_total(method: str, name: str) -> bool:
     return name in TOTAL_NAMES and method in ("", "None", *TOTAL_NAMES)
 
 
+def is_percentage(name: str) -> bool:
+    """Whether the name of a column is that of a quantile, such as ``99.9%``."""
+    return _PERCENT.fullmatch(name) is not None
+
+
 def seconds(token: str, line: int) -> float:
     """Seconds of a time in ms, NaN where Locust prints none."""
     return math.nan if token in _MISSING else real(token, line, "a time in ms") / 1000

@@ -53,7 +53,8 @@ def test_quantiles_rounded_over_the_maximum_are_no_contradiction():
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "line"),
-    [("stats", "GET,/drop,58,58", "GET,/drop,58,59", 3), ("stats", "GET,/drop,58,58,1,", "GET,/drop,58,", 3),
+    [("stats", "GET,/drop,58,58", "GET,/drop,58,59", 3), ("stats", "95%", "9x%", 1),
+     ("stats", "GET,/drop,58,58,1,", "GET,/drop,58,", 3),
      ("history", "1795385843,4,GET,/drop", "yesterday,4,GET,/drop", 4), ("failures", ",58,2026", ",many,2026", 2),
      ("console", " 84(18.03%)", " 84(11.03%)", 26)],
 )  # fmt: skip
