@@ -103,8 +103,8 @@ jupyter: ## Open the notebooks in JupyterLab (as root too: launching into networ
 	$(ALONE) .venv/ready build/lab-tools.stamp
 	@if [ "$$(id -u)" -eq 0 ]; then \
 	  echo "JupyterLab runs as root: whoever opens a notebook can do everything on this machine."; \
-	  exec $(BIN)/jupyter lab --allow-root notebooks; \
-	else exec $(BIN)/jupyter lab notebooks; fi
+	  exec $(BIN)/jupyter lab --allow-root notebooks/01_your_own_files.ipynb; \
+	else exec $(BIN)/jupyter lab notebooks/01_your_own_files.ipynb; fi
 
 .PHONY: lock
 lock: ## Resolve the dependencies anew into lib/requirements.lock

@@ -91,7 +91,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     """
     if not (caption or alt):
         written = caption_of(_notebook, "Figure", slug)
-        caption, alt = fill_text(written.caption, quantities), written.alt
+        caption, alt = (fill_text(text, quantities) for text in (written.caption, written.alt))
     if not caption or not alt:
         raise LoadcurveError(
             f"figure {slug!r} must have a caption and an alt text in a Markdown cell, got {caption!r} and {alt!r}: "

@@ -7,7 +7,7 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models.capacity import Objective
 
 _OBJECTIVE = re.compile(
-    r"\s*(?P<what>p(?P<percent>[0-9]{1,2}(?:\.[0-9]{1,6})?)|mean|max|errors)\s*<?=\s*"
+    r"\s*(?P<what>p(?P<percent>[0-9]{1,2}(?:\.[0-9]{1,6})?)|mean|max|errors)\s*(?:<=?|=|≤)\s*"
     r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>us|µs|ms|s|%)?\s*"
 )
 _SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -37,8 +37,9 @@ def parse_objective(text: str) -> Objective:
     Parameters
     ----------
     text : str
-        ``p99``, any other percentile, ``mean``, ``max`` or ``errors``; then ``=`` or ``<=``; then a time with ``us``,
-        ``ms`` or ``s``, or for errors a share of the requests, with ``%`` or as a ratio.
+        ``p99``, any other percentile, ``mean``, ``max`` or ``errors``; then ``<``, ``<=``, ``≤`` or ``=``, which all
+        mean at most; then a time with ``us``, ``ms`` or ``s``, or for errors a share of the requests, with ``%`` or as
+        a ratio.
 
     Raises
     ------
