@@ -90,7 +90,7 @@ def data_folder(data: str | Path) -> Path:
         return found.resolve()
 
 
-def find_folder(name: str | Path) -> Path:
+def data_folder(name: str | Path) -> Path:
     """Return the folder of raw files or of a study that a name means.
 
     The search order is: a path from the working directory, a path from the checkout, a name of a study.
