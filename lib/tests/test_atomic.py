@@ -77,7 +77,8 @@ def test_nothing_is_written_in_place(root):
         for line in path.read_text("utf-8").splitlines()
         if ".write_text(" in line or ".write_bytes(" in line or '.open("w' in line
     }
-    assert found <= {"files/atomic.py", "reading.py"}, "reading.py fills a temporary folder"
+    # These fill a temporary folder, or a draft that `replacing` puts in its place.
+    assert found <= {"files/atomic.py", "reading.py", "cli/studies.py", "report/pdf.py", "report/write.py"}
 
 
 def test_sums_are_read_by_sha256sum(checkout):

@@ -105,18 +105,33 @@ def test_code_can_be_copied(browser, address):
     context.close()
 
 
-def test_search_finds_the_knee(page, address):
+FIRST = {
+    "knee": "method/",
+    "install": "get_started",
+    "latency SLO": "method/knee_and_capacity",
+    "believable": "rules/index",
+    "bottleneck": "method/bottlenecks",
+}
+
+
+def test_search_finds_the_right_page_first(page, address):
     page.goto(f"{address}/index.html", wait_until="networkidle")
     page.click(".md-search__input")
-    page.keyboard.type("knee", delay=50)
-    result = page.wait_for_selector(".md-search-result__item a", timeout=60_000)
-    assert "method" in result.get_attribute("href")
+    wrong = []
+    for words, expected in FIRST.items():
+        page.fill(".md-search__input", "")
+        page.wait_for_selector(".md-search-result__item a", state="detached")
+        page.keyboard.type(words, delay=50)
+        found = page.wait_for_selector(".md-search-result__item a", timeout=60_000).get_attribute("href")
+        if expected not in found:
+            wrong.append(f"{words}: {found}")
+    assert wrong == []
     assert page.errors == []
 
 
 def test_the_site_works_from_the_file_system(page):
     page.goto((SITE / "index.html").as_uri())
-    page.click("text=How to find this point for your server")
+    page.click("text=How many connections or threads?")
     page.wait_for_url("**/method/throughput_and_connections.html*")
     page.click(".md-search__input")
     page.keyboard.type("knee", delay=50)
