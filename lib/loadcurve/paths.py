@@ -90,24 +90,6 @@ def data_folder(data: str | Path) -> Path:
         return found.resolve()
 
 
-def data_folder(name: str | Path) -> Path:
-    """Return the folder of raw files or of a study that a name means.
-
-    The search order is: a path from the working directory, a path from the checkout, a name of a study.
-
-    Raises
-    ------
-    LoadcurveError
-        When there is none; the message lists the known studies.
-    """
-    if (folder := Path(name)).exists():
-        return folder
-    top = _root()
-    if top and (top / name).exists():
-        return top / name
-    return study_folder(name)
-
-
 def record_folder(folder: Path) -> Path:
     """Return the folder for the runs of a study: the study's folder, or for a design a folder of recorded studies."""
     return studies() / folder.name if folder.resolve().parent == designs().resolve() else folder

@@ -58,7 +58,7 @@ def parse_gatling_log(text: str) -> Parsed:
     >>> parsed.tables["requests"][["label", "latency_s"]].values.tolist()
     [['Order / Flaky', 0.5], ['Drop', 1.5]]
     >>> parsed.tables["runs"][["requests_failed", "duration_s", "connections"]].values.tolist()
-    [[1, 2.0, 1]]
+    [[1.0, 2.0, 1.0]]
     """
     if binary := _BINARY.match(text):
         got = f"the binary simulation.log of Gatling {binary[1] or '3.13 or later'}"
