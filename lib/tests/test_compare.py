@@ -117,3 +117,10 @@ def test_what_else_may_explain_the_ratio_is_named():
 def test_a_measurement_against_itself_is_named():
     assert any("one measurement, not two" in warning for warning in compare(measured(), measured()).warnings)
     assert not any("one measurement" in warning for warning in compare(measured(), measured(seed=1)).warnings)
+
+
+def test_loads_that_only_one_has_are_named():
+    fewer = measured(seed=1).tables["runs"].query("connections < 16")
+    found = compare(measured(), analyse({"runs": fewer}, source="B"))
+    assert found.warnings[0] == "only x1 has connections = 16"
+    assert list(found.levels["connections"]) == [1, 4]

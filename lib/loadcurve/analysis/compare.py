@@ -215,6 +215,9 @@ def compare(
                 raise LoadcurveError(f"metric must be one of {known}, got {metric!r}")
         groups = [_by_load(side.runs, side.load, metric) for side in (first, second)]
         points += [(first.variant, at, groups[0][at], groups[1][at]) for at in groups[0] if at in groups[1]]
+        for source, mine, theirs in ((baseline.source, 0, 1), (other.source, 1, 0)):
+            if alone := [f"{at:g}" for at in groups[mine] if at not in groups[theirs]]:
+                warnings.append(f"only {source} has {load} = {', '.join(alone)}")
     if not points:
         raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got none")
     family = 1 - (1 - level) / len(points)  # Bonferroni
