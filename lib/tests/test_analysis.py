@@ -237,3 +237,16 @@ def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
     assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
     assert found.next_steps[0].startswith("Find out why requests fail")
     assert analyse({"runs": runs.assign(errors_status=1)}).verdict.severity == "ok"
+
+
+def test_no_interval_of_a_throughput_reaches_below_0():
+    """Two runs that differ by a factor of three have a t interval (12.7 standard errors) from far below 0."""
+    runs = pd.DataFrame({"run_id": list("abcd"), "connections": [1, 1, 2, 2], "throughput_rps": [100.0, 300, 150, 50]})
+    curve = analyse({"runs": runs.assign(latency_mean_s=0.01)}).curves[0]
+    assert curve["peak"].lo == 0 and curve.levels["throughput_lo"].tolist() == [0, 0]
+
+
+def test_many_percentiles_cost_no_warning(scaling, recwarn):
+    latency = [scaling["latency"].assign(quantile=percent / 1000) for percent in range(500, 700)]
+    analyse(scaling | {"latency": pd.concat(latency)})
+    assert not [one for one in recwarn if issubclass(one.category, pd.errors.PerformanceWarning)]

@@ -124,3 +124,9 @@ def test_loads_that_only_one_has_are_named():
     found = compare(measured(), analyse({"runs": fewer}, source="B"))
     assert found.warnings[0] == "only x1 has connections = 16"
     assert list(found.levels["connections"]) == [1, 4]
+
+
+def test_a_side_without_a_number_is_one_line():
+    empty = analyse({"runs": measured().tables["runs"].assign(throughput_rps=np.nan)}, source="B")
+    with pytest.raises(LoadcurveError, match="must have a run with a load and a throughput, got none"):
+        compare(measured(), empty)

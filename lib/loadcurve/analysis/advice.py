@@ -56,8 +56,8 @@ def _of_curve(curve: Curve) -> Iterable[str]:
             yield _below(load, levels[load].iloc[0])
     if levels["runs"].min() < ENOUGH_REPEATS:
         few = int(levels["runs"].min())
-        runs = "1 run" if few == 1 else f"{few} runs"
-        yield f"Repeat each level at least {ENOUGH_REPEATS} times, in random order: {runs} cannot show scatter."
+        why = "1 run shows no scatter" if few == 1 else f"{few} runs leave the interval wide"
+        yield f"Repeat each level at least {ENOUGH_REPEATS} times, in random order: {why}."
     duration = curve.runs["duration_s"].dropna() if "duration_s" in curve.runs else pd.Series(dtype=float)
     if len(duration) and duration.median() < _MIN_DURATION_S:
         yield f"Run each level for at least {_MIN_DURATION_S:g} s: these runs took {duration.median():.1g} s."

@@ -212,6 +212,8 @@ def compare(
             if metric not in side.runs or side.runs[metric].isna().all():
                 known = ", ".join(sorted(side.runs.select_dtypes("number").dropna(axis=1, how="all").filter(
                     regex="^(throughput|goodput|latency|error|received)")))  # fmt: skip
+                if not known:
+                    raise LoadcurveError(f"{side.variant} must have a run with a load and a throughput, got none")
                 raise LoadcurveError(f"metric must be one of {known}, got {metric!r}")
         groups = [_by_load(side.runs, side.load, metric) for side in (first, second)]
         points += [(first.variant, at, groups[0][at], groups[1][at]) for at in groups[0] if at in groups[1]]

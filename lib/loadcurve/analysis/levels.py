@@ -41,7 +41,7 @@ def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
         if (column := quantile_column(quantile)) not in runs:
             of_runs = rows[[*keys, "latency_s"]].rename(columns={"latency_s": column})
             runs = runs.merge(of_runs, on=keys, how="left")
-    return runs
+    return runs.copy()  # 100 merges, as for `ab -e`, leave a DataFrame of 100 blocks, of which pandas warns
 
 
 def error_ratio(runs: pd.DataFrame) -> pd.Series:
@@ -127,7 +127,7 @@ def summarise_load_levels(runs: pd.DataFrame, load: str = "connections", level: 
                 load: at,
                 "runs": len(repeats),
                 "throughput_rps": mean.value,
-                "throughput_lo": mean.lo,
+                "throughput_lo": np.maximum(mean.lo, 0.0),  # the interval of few runs may reach below
                 "throughput_hi": mean.hi,
                 "latency_mean_s": repeats["latency_mean_s"].astype(float).mean(),
                 **{name: repeats[name].astype(float).max() for name in quantiles},

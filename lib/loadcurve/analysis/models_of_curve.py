@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from loadcurve import models
@@ -58,6 +59,8 @@ def analyse_curve(
         except LoadcurveError as error:
             missing[label] = str(error)
             return None
+        if unit == "rps":  # the t interval of few runs may reach below 0, which no throughput does
+            estimate = replace(estimate, lo=float(np.maximum(estimate.lo, 0.0)))
         results.append(Result(name, label, unit, estimate))
         return estimate
 
