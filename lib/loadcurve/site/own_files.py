@@ -4,23 +4,26 @@ import re
 from functools import cache
 from pathlib import Path
 
+from loadcurve import paths
 from loadcurve.analysis import Analysis, analyse
-from loadcurve.errors import LoadcurveError
 from loadcurve.report import text_report
 
+_SHOWN = "results/"
 FOLDERS = Path("lib/tests/data/folders")
 """Example folders: raw files of other people's kind, without records of the laboratory."""
-_PARTS = re.compile(
-    r"\n(?=(?:connections|result|Bottleneck|Weak points|Not computed|Measure next|Findings|Warnings)\b)"
-)
+_PARTS = re.compile(r"\n\n(?=\S)")
 
 
 @cache
 def _analysis(folder: str, objectives: str) -> Analysis:
-    if not (FOLDERS / folder).is_dir():
-        known = ", ".join(sorted(path.name for path in FOLDERS.iterdir() if path.is_dir()))
-        raise LoadcurveError(f"folder must be one of {known}, got {folder!r}")
-    return analyse(FOLDERS / folder, objectives=[objectives] if objectives else [], source="results/")
+    if (FOLDERS / folder).is_dir():
+        return analyse(FOLDERS / folder, objectives=[objectives] if objectives else [], source=_SHOWN)
+    return analyse(paths.study_folder(folder), objectives=[objectives] if objectives else [], source=_shown(folder))
+
+
+def _shown(folder: str) -> str:
+    """Name of a folder in the command that readers see: example folders are called results/."""
+    return _SHOWN if (FOLDERS / folder).is_dir() else paths.shown(paths.study_folder(folder))
 
 
 def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
@@ -29,17 +32,16 @@ def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
     Parameters
     ----------
     folder : str
-        Name of an example folder; the reader sees ``results/``.
+        Name of an example folder, which the reader sees as ``results/``, or of a study.
     objectives : str
         As the option takes them, such as ``p99=3ms``.
     *parts : str
-        First words of the parts to show, such as ``connections``, ``result``, ``Bottleneck``; all without any.  The
-        first line and the verdict are always shown.
+        First words of the parts to show, such as ``Levels``, ``Results``, ``Bottleneck``; all without any.  The first
+        line and the verdict are always shown.
     """
     option = f" --objective {objectives}" if objectives else ""
     text = text_report(_analysis(folder, objectives), width=96).rstrip()
     if parts:
-        head, *others = _PARTS.split(text)
-        shown = [part.rstrip() for part in others if part.startswith(parts)]
-        text = "\n\n".join([head.rstrip(), *shown])
-    return f"```console\n$ loadcurve analyse results/{option}\n{text}\n```"
+        summary, verdict, *others = _PARTS.split(text)
+        text = "\n\n".join([summary, verdict, *(part for part in others if part.startswith(parts))])
+    return f"```console\n$ loadcurve analyse {_shown(folder)}{option}\n{text}\n```"
