@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import analyse
-from loadcurve.analysis import compare, parse_gate
+from loadcurve.analysis import compare, compare_over_time, parse_gate
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import comparison_report
 from loadcurve.stats import Estimate, find_geometric_ratio
@@ -130,3 +130,11 @@ def test_a_side_without_a_number_is_one_line():
     empty = analyse({"runs": measured().tables["runs"].assign(throughput_rps=np.nan)}, source="B")
     with pytest.raises(LoadcurveError, match="must have a run with a load and a throughput, got none"):
         compare(measured(), empty)
+
+
+def test_connections_are_never_compared_with_rates():
+    rates = measured(seed=1).tables["runs"].assign(target_rate_rps=lambda runs: runs["connections"], connections=8)
+    with pytest.raises(LoadcurveError, match=r"got connections \(x1\), target_rate_rps \(open\)"):
+        compare(measured(), analyse({"runs": rates}, source="open"))
+    with pytest.raises(LoadcurveError, match="load must be the same column"):
+        compare_over_time([measured(), analyse({"runs": rates}, source="open")])

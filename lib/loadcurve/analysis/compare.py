@@ -204,6 +204,8 @@ def compare(
         When A and B have no load in common, or no run of one of them has the metric.
     """
     pairs, warnings = _pairs(baseline, other)
+    for curves in pairs:
+        check_one_load(curves, [baseline.source, other.source])
     warnings += [warning for pair in pairs for warning in _unlike(*pair)]
     points: list[tuple[str, float, Array, Array]] = []
     load = pairs[0][0].load
@@ -260,6 +262,13 @@ def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
         ends = (middle - half, middle + half)
     method = "geometric mean over levels, Welch's t interval on the logarithms of the runs"
     return Estimate(float(np.exp(middle)), float(np.exp(ends[0])), float(np.exp(ends[1])), level, method)
+
+
+def check_one_load(curves: Sequence[Curve], sources: Sequence[str]) -> None:
+    """Check that all curves vary the same load; raises LoadcurveError: 64 connections are not 64 requests/s."""
+    if len({curve.load for curve in curves}) > 1:
+        found = ", ".join(f"{curve.load} ({source})" for curve, source in zip(curves, sources, strict=True))
+        raise LoadcurveError(f"load must be the same column in all measurements, got {found}")
 
 
 def _pairs(baseline: Analysis, other: Analysis) -> tuple[list[tuple[Curve, Curve]], list[str]]:

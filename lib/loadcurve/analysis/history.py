@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.answer import Analysis
+from loadcurve.analysis.compare import check_one_load
 from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
@@ -106,6 +107,7 @@ def compare_over_time(
     for one in analyses:
         if len(one.curves) > 1:
             raise LoadcurveError(f"{one.source} must have one variant, got {', '.join(c.variant for c in one.curves)}")
+    check_one_load([one.curves[0] for one in analyses], [one.source for one in analyses])
     load = analyses[0].curves[0].load
     common = set.intersection(*(set(one.curves[0].levels[load].astype(float)) for one in analyses))
     if at is None:
