@@ -17,7 +17,8 @@ def test_each_generator_finds_the_law(tmp_path):
     runs = made.tables["runs"].set_index("tool")
     assert sorted(runs.index) == sorted(TOOLS) and sorted(made.runs) == sorted(f"tool{tool}-r1" for tool in TOOLS)
     assert (runs["latency_mean_s"] >= 0.010).all()
-    assert runs["throughput_rps"].between(8 / 0.030, 8 / 0.010).all()
+    assert (runs["throughput_rps"] <= 8 / 0.010).all()
+    assert (runs["throughput_rps"] * runs["latency_mean_s"] >= 5).all(), "Little's law, also on a busy machine"
     # wrk adds the time of requests that a busy machine kept it from sending.
     others = runs.drop(index="wrk")
     assert (others["throughput_rps"] * others["latency_mean_s"]).between(5, 8.5).all(), "Little's law: it is N"
