@@ -32,7 +32,7 @@ state = LC_ALL=C find $(1) -printf '%p %s %T@\0' 2>/dev/null | LC_ALL=C sort -z 
 LIBRARY   := $(call named,lib/loadcurve,-name '*.py' -not -path '*/site/*')
 SIMULATED := $(call named,lib/validation,-name '*.py')
 SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
-HANDBOOK  := $(call named,handbook)
+HANDBOOK  := $(call named,handbook lib/tests/data/folders)
 DESIGNS   := $(call named,lib/loadcurve/designs,-name study.yml)
 NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(call named,notebooks,-maxdepth 1 -name '[0-9]*.ipynb'))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)

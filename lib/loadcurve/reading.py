@@ -24,6 +24,7 @@ from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.many_files import ManyFiles
+from loadcurve.paths import is_plain
 from loadcurve.study import manifest
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ def _read_folder(path: Path, hints: Hints, factors: Mapping[str, str] | None) ->
 
     if not files_of(path):
         raise _empty(path)
+    record_reads([file for file in files_of(path) if is_plain(file)])
     collected: dict[str, list] = {}
     warnings: list[str] = []
     files: list[RawFile] = []

@@ -18,7 +18,8 @@ OF_REPORTS = {
     "49_metrics_and_identities", "51_rt_qps_threads",
     "52_bottleneck_listeners", "53_scale_out_lvs", "54_lvs_acceptance",
 }  # fmt: skip
-ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_REPORTS | {"41_queueing_network", "48_interval_coverage"}
+OF_NO_STUDY = {"01_your_own_files", "41_queueing_network", "48_interval_coverage"}
+ALL = OF_THE_STUDY | OF_THE_WIRE | OF_CURVES | OF_REPORTS | OF_NO_STUDY
 
 pytestmark = pytest.mark.site
 
@@ -59,6 +60,7 @@ def test_nothing_is_left_to_do(make):
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),
         ("lib/loadcurve/designs/scale_out/study.yml", set()),
+        ("lib/tests/data/folders/wrk_monitors/c64.wrk.txt", {"01_your_own_files"}),
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),

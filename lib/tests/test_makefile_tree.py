@@ -102,7 +102,13 @@ def test_two_makes_at_once_both_end_well(tree):
     assert "loadcurve" not in out, "the first has made all of it"
 
 
-@pytest.mark.parametrize(("uid", "argv"), [(0, "lab --allow-root notebooks"), (1000, "lab notebooks")])
+@pytest.mark.parametrize(
+    ("uid", "argv"),
+    [
+        (0, "lab --allow-root notebooks/01_your_own_files.ipynb"),
+        (1000, "lab notebooks/01_your_own_files.ipynb"),
+    ],
+)
 def test_jupyter_opens_for_root_too_and_says_so(tree, tmp_path, monkeypatch, uid, argv):
     for path, text in ((tree / ".venv/bin/jupyter", 'echo "argv: $*"'), (tmp_path / "id", f"echo {uid}")):
         path.write_text(f"#!/bin/sh\n{text}\n")
