@@ -128,7 +128,8 @@ def test_a_generator_without_a_response_waited_on_each_of_its_connections(tmp_pa
     """Two of wrk with a connection each: one is never answered, the other tells the response times."""
     with flawed("silent", ever=("good",)) as server:
         seen = measured(tmp_path / "s", server, tool="wrk", connections=2, processes=2)
-        assert seen.failed_ratio == pytest.approx(1 / server.given.total(), rel=0.01)
+        # One failed request of all; the last response may come when wrk has stopped counting.
+        assert -1.5 < 1 / seen.failed_ratio - server.given.total() < 0.5
         assert 0 < seen.latency_mean_s < 1 and 0 < seen.latency_s < 1
     with flawed("silent") as server:
         seen = measured(tmp_path / "t", server, tool="wrk")
