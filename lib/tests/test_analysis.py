@@ -57,7 +57,7 @@ def test_runs_alone_give_the_rest_and_say_what_is_missing(scaling):
     curve = analyse({"runs": scaling["runs"]}, objectives="p99=3ms").curves[0]
     assert "saturation" in curve and "usl.peak" in curve and "capacity" not in curve
     assert "run wrk with --latency" in " ".join(curve.missing.values())
-    assert "no monitor watched these runs" in curve.missing["Bottleneck"]
+    assert "no sample of a monitor belongs to these runs" in curve.missing["Bottleneck"]
 
 
 def test_few_levels_give_what_they_can(scaling):

@@ -185,7 +185,8 @@ def _without(objective: Objective, runs: pd.DataFrame) -> str:
 def _limits(usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]) -> tuple[pd.DataFrame, str]:
     if usage.empty:
         missing["Bottleneck"] = (
-            "no monitor watched these runs: record `sar -A 1` on the server and on the generator while the load runs"
+            "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while "
+            "the load runs"
         )
         return pd.DataFrame(), ""
     try:
