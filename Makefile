@@ -46,9 +46,10 @@ ALONE     := +@sh lib/alone.sh $(MAKE)
 TABLES    := build/tidy.stamp
 SITE      := build/site/index.html
 # Tests of a file run in one process and share its fixtures; the longest files start first, as tests/conftest.py orders
-# them.  One process more than processors, because tests with real programs mostly wait.
-# Bytecode is kept also where the environment forbids it: compiling the tests takes a worker four seconds.
-PYTEST    := cd lib && env -u PYTHONDONTWRITEBYTECODE ../$(BIN)/python -m pytest --numprocesses=$(shell expr $(JOBS) + 1) --dist=loadfile --no-loadscope-reorder
+# them.  Bytecode is kept also where the environment forbids it: compiling the tests takes a worker four seconds.
+PYTEST    := cd lib && env -u PYTHONDONTWRITEBYTECODE ../$(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
+# One process more than processors where tests with real programs mostly wait.
+WAITING   := --numprocesses=$(shell expr $(JOBS) + 1)
 
 .PHONY: site
 site: ## Set everything up and build the handbook into build/site (the default)
@@ -57,16 +58,16 @@ site: ## Set everything up and build the handbook into build/site (the default)
 .PHONY: test
 test: ## Prove it: rules, units, models, real runs, notebooks, the site in a real browser
 	$(ALONE) $(TABLES) $(SITE) build/browser.stamp
-	$(PYTEST) -m "not lab"
+	$(PYTEST) $(WAITING) -m "not lab"
 
 .PHONY: check
 check: lint ## Check in a minute: style, types, and the unit tests that need neither other programs nor the built site
-	$(PYTEST) -m "not lab and not real and not site and not slow"
+	$(PYTEST) --numprocesses=$(JOBS) --hypothesis-profile=quick -m "not lab and not real and not site and not slow"
 
 .PHONY: lab-test
 lab-test: $(filter test,$(MAKECMDGOALS)) ## Prove the laboratory: its servers, balancers, networks and faults, for real (root; asks apt for them)
 	$(ALONE) .venv/ready build/lab-test.stamp
-	$(PYTEST) -m lab tests/lab
+	$(PYTEST) $(WAITING) -m lab tests/lab
 
 .PHONY: lint
 lint: ## Check style of code and notebooks, and types

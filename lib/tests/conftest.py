@@ -21,6 +21,7 @@ NETWORK_TOOLS = ("ip", "tc", "sysctl", "ping", "ethtool", "nft", "setpriv", "tim
 
 # A busy machine is no fault of what is tested: timings are measured by `make bench` alone.
 settings.register_profile("loadcurve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("loadcurve"), max_examples=25)  # `make check`
 settings.load_profile("loadcurve")
 
 

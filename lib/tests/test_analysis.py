@@ -246,6 +246,7 @@ def test_no_interval_of_a_throughput_reaches_below_0():
     assert curve["peak"].lo == 0 and curve.levels["throughput_lo"].tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_many_percentiles_cost_no_warning(scaling, recwarn):
     latency = [scaling["latency"].assign(quantile=percent / 1000) for percent in range(500, 700)]
     analyse(scaling | {"latency": pd.concat(latency)})

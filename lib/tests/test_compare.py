@@ -53,6 +53,7 @@ def test_the_interval_of_a_level_is_welch_s_at_bonferroni_s_level():
     assert (found["ratio"], found["lo"], found["hi"]) == pytest.approx((by_hand.value, by_hand.lo, by_hand.hi))
 
 
+@pytest.mark.slow
 def test_the_overall_interval_covers_as_often_as_it_says():
     draws = [compare(measured(seed=2 * i), measured(0.95, seed=2 * i + 1)).overall for i in range(150)]
     held = sum(one.lo <= 0.95 <= one.hi for one in draws)

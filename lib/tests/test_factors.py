@@ -8,7 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 
@@ -181,7 +182,7 @@ def test_the_guides_own_example_has_a_curve_for_each_number_of_servers():
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_after_naming_every_mean_is_one_over_equal_runs(data):
     """For any table: runs of one name and load agree in every factor, and no name joins what the variant parted."""

@@ -46,6 +46,7 @@ def called(folders, monkeypatch, capsys):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("other", "code", "word"), [("same", 0, "pass"), ("slow", 1, "fail")])
 def test_a_comparison_gates_a_build(called, other, code, word):
     gate = ("--fail-if", "throughput_rps < 0.95")

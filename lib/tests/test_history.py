@@ -21,6 +21,7 @@ def day(number, factor=1.0, **more):
     return analyse({"runs": runs.assign(**more)}, source=f"2026-11-{number:02d}")
 
 
+@pytest.mark.slow
 def test_a_step_is_found_with_its_size():
     found = compare_over_time([day(n, 1.0 if n <= 8 else 0.9) for n in range(1, 17)])
     assert found.load == "connections = 64"

@@ -90,6 +90,7 @@ BOMBS["many members"] = gzip.compress(b"a" * 1000) * 2000
 BOMBS["text"] = b"Total: 5\n" * LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NO_FILES)
 def test_what_is_no_file_is_one_line_and_the_rest_of_the_folder_is_read(tmp_path, kind):
     make, got = NO_FILES[kind]
@@ -228,6 +229,7 @@ def test_a_long_run_takes_time_in_proportion(name, line, before, unit, end):
     check_a_run(lines, line - 1, column, unit.encode(), end.encode())
 
 
+@pytest.mark.slow
 @in_one_test("tool", sorted({p.parent.name for p in CASES}))
 def test_a_long_run_anywhere_takes_time_in_proportion(tool):
     for case in (p for p in CASES if p.parent.name == tool):

@@ -322,6 +322,7 @@ def test_subfolders_with_the_same_reports_are_variants_or_repeats(tmp_path, file
     assert [line for line in found.origins if line.startswith("repeats")] == noted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])
 def test_the_audit_and_the_analysis_take_what_read_returns(name):
     """As it is, as tables, and as a path; the cut reports of `garbled` are findings."""

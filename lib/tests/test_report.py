@@ -241,6 +241,7 @@ def test_without_chromium_a_pdf_is_one_clear_line(page, monkeypatch):
         pdf.pdf_of(page)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not any(map(shutil.which, pdf.BROWSERS)), reason="no Chromium: apt-get install chromium")
 def test_chromium_prints_the_page(page):
     assert pdf.pdf_of(page).startswith(b"%PDF-")

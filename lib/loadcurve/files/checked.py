@@ -72,8 +72,13 @@ def _switched(hint: Any, value: Any) -> Any:
         return value
     if _is_mapping(holder):
         return {key: _switched(get_args(holder)[1], each) for key, each in value.items()}
-    hints = get_type_hints(holder)
+    hints = _hints(holder)
     return {key: _switched(hints.get(key), each) for key, each in value.items()}
+
+
+@cache
+def _hints(holder: type) -> dict[str, Any]:
+    return get_type_hints(holder)
 
 
 def _is_mapping(hint: Any) -> bool:

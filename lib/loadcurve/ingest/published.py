@@ -6,7 +6,9 @@ cell is found even where it is the only one of its column.
 
 import csv
 import math
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -74,7 +76,7 @@ def read_load(source: str, curve: str) -> str:
     """
     path = source_folder(source) / "source.yml"
     record_reads([path])
-    declared = yaml.safe_load(path.read_text("utf-8")).get("curves", ())
+    declared = _facts(path.read_text("utf-8")).get("curves", ())
     loads = {one["id"]: one["load"] for one in declared}
     if curve not in loads:
         raise LoadcurveError(f"curve must be one of {', '.join(loads) or 'none'}, got {curve!r}")
@@ -107,7 +109,7 @@ def read_published_entries(source: str, name: str) -> pd.DataFrame:
     'spec_sdm91'
     """
     path = source_folder(source) / "source.yml"
-    facts = yaml.safe_load(path.read_text("utf-8"))
+    facts = _facts(path.read_text("utf-8"))
     lists = [key for key, value in facts.items() if isinstance(value, list)]
     if name not in lists:
         raise LoadcurveError(f"name must be one of {', '.join(lists)}, got {name!r}")
@@ -130,8 +132,14 @@ def source_folder(source: str) -> Path:
     return published / source
 
 
+@lru_cache(maxsize=16)
+def _facts(text: str) -> dict[str, Any]:
+    """Return the content of a `source.yml`, parsed once for all its tables."""
+    return yaml.safe_load(text)
+
+
 def _declared(folder: Path, table: str) -> dict[str, str]:
-    declared = yaml.safe_load((folder / "source.yml").read_text("utf-8"))["tables"]
+    declared = _facts((folder / "source.yml").read_text("utf-8"))["tables"]
     if table not in declared:
         raise LoadcurveError(f"table must be one of {', '.join(declared)}, got {table!r}")
     return declared[table]

@@ -107,9 +107,12 @@ def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame | None:
     columns, found = _schema(table).columns, {}
     if not frame.columns.is_unique:
         return None
-    given, missing = frame.reset_index(drop=True), _without_rows(table).reindex(range(len(frame)))
-    for name, column in columns.items():
-        values = given[name] if name in given else missing[name]
+    given = frame.reset_index(drop=True)
+    absent = [name for name in columns if name not in given]
+    if not all(columns[name].nullable for name in absent):
+        return None
+    for name in columns.keys() - absent:
+        column, values = columns[name], given[name]
         if values.dtype != column.dtype.type:
             try:
                 values = column.dtype.coerce(values)
@@ -118,7 +121,8 @@ def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame | None:
         if not all(_holds(rule, values) for rule in column.checks) or not (column.nullable or values.notna().all()):
             return None
         found[name] = values
-    return pd.DataFrame(found)
+    missing = _without_rows(table)[absent].reindex(given.index)
+    return pd.concat([pd.DataFrame(found, index=given.index), missing], axis=1)[list(columns)]
 
 
 def _holds(rule: pa.Check, values: pd.Series) -> bool:

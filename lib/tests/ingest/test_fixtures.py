@@ -72,6 +72,7 @@ def test_tables_fit_their_schemas_and_keep_all_rows():
     assert schema_faults(parsed) == []
 
 
+@pytest.mark.slow
 @each_case
 def test_line_ends_and_byte_order_mark(case):
     text, _, parse = _load(case)

@@ -49,6 +49,7 @@ def test_every_module_says_which_versions_it_has_seen(form):
     assert re.search(r"\bSeen\b", module.__doc__), "the module's docstring does not say which versions were seen"
 
 
+@pytest.mark.slow
 def test_one_form_only_begins_at_each_place_or_comes_before_the_others():
     """Which form wins does not depend on the order of modules: `before` decides wherever two signatures match."""
     undecided = []

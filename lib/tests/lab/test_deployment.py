@@ -1,6 +1,7 @@
 """What `read_checked` takes can be arranged and described: no combination is refused later than there."""
 
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import LoadcurveError
@@ -77,7 +78,7 @@ def fitting(topology):
     return st.fixed_dictionaries({name: st.sampled_from(choices) for name, choices in kept.items()})
 
 
-@settings(max_examples=150, derandomize=True)
+@examples(150, derandomize=True)
 @given(values=st.sampled_from(CHOICES["topology"]).flatmap(fitting))
 def test_what_is_taken_can_be_arranged(values):
     study = Study("s", "?", **values)

@@ -8,7 +8,8 @@ from dataclasses import fields
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from study_texts import HEAD, read, written
 
@@ -87,7 +88,7 @@ def outcome(folder, text):
     return ""
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(base=st.sampled_from(BASES), changes=st.dictionaries(st.sampled_from(PLACES), garbage, max_size=3))
 @example(base=BASES[0], changes={"load.connections": float("inf")})
 @example(base=BASES[0], changes={"load.timeout_s": float("nan")})
@@ -99,13 +100,13 @@ def test_garbage_in_a_section_is_told(folder, base, changes):
     outcome(folder, yaml.safe_dump(values, allow_unicode=True))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(base=st.sampled_from(BASES), key=st.sampled_from(TOP), value=garbage)
 def test_garbage_in_place_of_a_section_is_told(folder, base, key, value):
     outcome(folder, yaml.safe_dump({"study": "s", "question": "?", **base, key: value}))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     base=st.sampled_from(BASES),
     variants=st.dictionaries(
@@ -119,19 +120,17 @@ def test_garbage_in_variants_and_levels_is_told(folder, base, variants, factors,
     outcome(folder, yaml.safe_dump(values))
 
 
-@settings(max_examples=100)
 @given(points=st.lists(st.dictionaries(st.sampled_from(PLACES), garbage, max_size=2), max_size=3))
 def test_garbage_in_listed_points_is_told(folder, points):
     outcome(folder, yaml.safe_dump({"study": "s", "question": "?", "points": points}))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(text=st.text(max_size=60))
 def test_any_text_is_told(folder, text):
     outcome(folder, HEAD + text.replace("\ud800", ""))
 
 
-@settings(max_examples=100)
 @given(content=st.binary(max_size=40))
 def test_any_bytes_are_told(folder, content):
     (folder / "s").mkdir(exist_ok=True)

@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -33,7 +34,7 @@ def test_linearizer_is_nearer_to_lazowskas_exact_value():
 
 
 @pytest.mark.parametrize("solve", SOLVERS)
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 100_000))
 def test_laws_hold(solve, seed):
     number, demand, think = random_network(seed)
@@ -62,7 +63,7 @@ def test_a_delay_centre_is_think_time_within_the_response(solve):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 1_000_000))
 def test_linearizer_is_within_three_per_cent_of_exact(seed):
     """Chandy and Neuse 1982 report errors of at most a few per cent; here also where classes skip centres."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -261,7 +262,7 @@ def test_intervals_cover_in_simulation(background):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.floats(1e-3, 1e3), st.integers(1, 64))
 def test_units_and_servers_scale(scale, servers):
     frame = usage_of(cpu=(1, X * 0.0005 + 0.01 * np.sin(X)))
@@ -272,7 +273,7 @@ def test_units_and_servers_scale(scale, servers):
     assert other["saturation_rps"] == pytest.approx(one["saturation_rps"] * scale)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=6))
 def test_estimates_lie_in_their_intervals(busy):
     row = summarise_demands(usage_of(cpu=(2, np.array(busy)))).iloc[0]

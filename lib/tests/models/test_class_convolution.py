@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.models.queueing import solve_classes, solve_network
@@ -68,7 +69,7 @@ def test_bolch_8_4_in_two_classes():
     assert network.queue_length.sum(axis=0) == pytest.approx([0.624, 0.473, 0.686, 1.217], abs=5e-4)
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     st.lists(st.tuples(st.floats(0.01, 50), st.sampled_from([1, 2, 5, math.inf])), min_size=1, max_size=3),
     st.floats(0, 50),

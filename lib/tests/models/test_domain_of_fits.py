@@ -4,7 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from examples import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import optimize
 
@@ -49,7 +50,7 @@ def in_domain(values):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(sweeps(least=3), st.sampled_from(["linear", "amdahl", "usl"]), st.sampled_from(["relative", "equal"]))
 @example(PAST, "usl", "equal")
 @example(PAST, "amdahl", "equal")
@@ -75,7 +76,7 @@ def test_no_other_search_of_the_domain_finds_less(sweep, name, weights):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(sweeps(), st.sampled_from(["relative", "equal"]), st.sampled_from(QUANTITIES))
 @example(PAST, "equal", "peak")
 @example(([1, 2, 4, 8, 16, 32], [10] * 6), "relative", "peak")
@@ -92,7 +93,7 @@ def test_peak_and_limit_are_always_given(sweep, weights, quantity):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(sweeps())
 @example(PAST)
 def test_a_batch_stays_in_the_domain(sweep):
@@ -157,7 +158,7 @@ def test_a_sharp_bend_takes_the_bound_of_the_sharpness_exactly():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(sweeps(), st.sampled_from(["roofline", "saturating", "finite_source"]))
 @example(([1, 2, 4, 8, 16, 32, 64], [100, 200, 400, 633, 641, 640, 638]), "saturating")
 def test_no_interval_leaves_the_range_of_a_capacity_a_time_or_a_sharpness(sweep, name):

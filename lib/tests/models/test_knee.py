@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 from published_knees import ALL_BUMPY, KNEES
@@ -76,7 +77,7 @@ def test_kneedle_believes_a_knee_only_as_flat_as_asked():
     assert math.isnan(kneedle(x, -1 / (x + 0.1) + 5, sensitivity=100))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.floats(1e-3, 1e3), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
 def test_kneedle_does_not_know_units(scale, shift, of_load):
     x = np.linspace(0, 1, 10)
@@ -84,7 +85,7 @@ def test_kneedle_does_not_know_units(scale, shift, of_load):
     assert kneedle(x * of_load, y * scale + shift) / of_load == pytest.approx(kneedle(x, y))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0.02, 0.5), st.floats(1, 1e6))
 def test_power_of_amdahl_in_closed_form(contention, unit):
     # d/dN of N / (1 + α(N − 1))² = 0 at N = (1 − α) / α.
@@ -92,7 +93,7 @@ def test_power_of_amdahl_in_closed_form(contention, unit):
     assert found.value == pytest.approx(max((1 - contention) / contention, 1), rel=1e-3)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0.01, 0.3), st.floats(1e-4, 1e-2))
 def test_power_of_usl_in_closed_form(alpha, beta):
     # d/dN of N / C(N)² = 0 at C = 2 N C′: 3 β N² + (α − β) N − (1 − α) = 0.
@@ -100,7 +101,7 @@ def test_power_of_usl_in_closed_form(alpha, beta):
     assert find_power_knee(LAWS["usl"], *exact("usl", 100, alpha, beta), **FEW).value == pytest.approx(root, rel=1e-3)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0.02, 0.5))
 def test_curvature_of_amdahl_in_closed_form(alpha):
     # A hyperbola bends most at its vertex, where the slope is 1: here on axes of 0…1 with L = 128, y = X / X(L).
@@ -110,7 +111,7 @@ def test_curvature_of_amdahl_in_closed_form(alpha):
     assert found.value == pytest.approx(vertex, rel=1e-3)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(2.5, 60), st.floats(1, 1e6))
 def test_a_roofline_has_its_knee_at_the_kink_by_every_law(kink, unit):
     number, throughput = exact("roofline", unit, unit * kink)
@@ -172,7 +173,7 @@ def test_a_queue_without_company_has_its_knee_at_the_first_level():
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.floats(1e-3, 1e6))
 def test_no_knee_moves_with_the_unit_of_throughput(scale):
     number, throughput = exact("usl", 100, 0.03, 8e-4)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from examples import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from published_scaling import NGINX_100KB, RAYTRACER, SPECSDM91, SYSBENCH
 from scipy import optimize
@@ -49,7 +50,7 @@ def test_slopes_are_those_of_the_formula(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRUE)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 2**32 - 1), noise=st.floats(0.001, 0.2))
 def test_no_other_search_finds_less(name, seed, noise):
     """SciPy, begun where the data come from and at what was found, finds no lower sum of squares."""

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -95,7 +96,7 @@ def test_the_published_wrong_value_keeps_littles_law_and_is_found_by_its_asympto
         mva._require_asymptotes(wrong, np.array([0.444]), 0.0, np.array([300.0]))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     st.lists(st.floats(0.1, 5), min_size=2, max_size=2),
     st.lists(st.lists(st.floats(0.2, 4), min_size=1, max_size=4), min_size=2, max_size=2),
@@ -109,7 +110,7 @@ def test_agrees_with_the_sum_over_states(demand, speedup, think_time):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=4), st.one_of(st.just(0.0), st.floats(1e-3, 1e3)))
 def test_speed_one_is_mean_value_analysis(demand, think_time):
     convolved = solve_load_dependent(200, demand, [[1]] * len(demand), think_time)
@@ -119,7 +120,7 @@ def test_speed_one_is_mean_value_analysis(demand, think_time):
     assert convolved.utilisation_ratio == pytest.approx(exact.utilisation_ratio)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     st.lists(st.tuples(st.floats(1e-2, 1e2), st.sampled_from([1, 2, 7, 60, math.inf])), min_size=1, max_size=4),
     st.floats(0, 100),
@@ -135,7 +136,7 @@ def test_several_servers_keep_the_laws(centres, think_time):
     assert (more.throughput_rps >= network.throughput_rps * (1 - 1e-9)).all()
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(st.floats(0.1, 20), st.floats(0.1, 50), st.integers(1, 6), st.integers(1, 20))
 def test_one_centre_with_think_time_is_the_repairman(demand, think_time, servers, number):
     # Machine repairman: p(n) ∝ N!/(N−n)! (S/Z)^n / (n! until m, then m! m^(n−m)); Kleinrock 1975, chapter 3.

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -48,7 +49,6 @@ def test_zahorjan_two_classes():
     assert network.throughput_rps == pytest.approx([3 / 19, 2 / 19])
 
 
-@settings(deadline=None)
 @given(demands, think)
 def test_every_population_keeps_the_laws(demand, think_time):
     network = solve_network(50, demand, think_time)
@@ -61,7 +61,6 @@ def test_every_population_keeps_the_laws(demand, think_time):
     assert (np.diff(network.latency_s) >= -1e-9 * network.latency_s[1:]).all()
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.1, 10), min_size=1, max_size=4), st.floats(0, 10))
 def test_agrees_with_convolution(demand, think_time):
     assert solve_network(30, demand, think_time).throughput_rps == pytest.approx(convolved(30, demand, think_time))
@@ -89,7 +88,6 @@ def test_delays_only_never_saturate():
     assert solve_network(5, [2.0, 3.0], 5, math.inf).throughput_rps == pytest.approx(np.arange(1, 6) / 10)
 
 
-@settings(deadline=None)
 @given(demands, st.floats(0, 100), st.integers(1, 5), st.integers(1, 5))
 def test_equal_classes_are_one_class(demand, think_time, first, second):
     one = solve_network(first + second, demand, think_time)
@@ -99,7 +97,7 @@ def test_equal_classes_are_one_class(demand, think_time, first, second):
     assert two.latency_s == pytest.approx(one.latency_s[-1])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(sum), st.integers(0, 10_000))
 def test_classes_keep_the_laws(number, seed):
     rng = np.random.default_rng(seed)

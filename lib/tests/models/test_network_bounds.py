@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 
@@ -49,7 +50,7 @@ def test_published_exact_values_lie_within_all_bounds():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("function", BOUNDS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(demands, think)
 def test_exact_lies_between(function, demand, think_time):
     exact, bounds = solve_network(60, demand, think_time), function(np.arange(1, 61), demand, think_time)
@@ -62,7 +63,6 @@ def test_exact_lies_between(function, demand, think_time):
 
 
 @pytest.mark.parametrize("function", BOUNDS)
-@settings(deadline=None)
 @given(demands, think)
 def test_one_connection_meets_nobody(function, demand, think_time):
     bounds = function(1, demand, think_time).iloc[0]
@@ -70,7 +70,6 @@ def test_one_connection_meets_nobody(function, demand, think_time):
     assert bounds["latency_hi_s"] == pytest.approx(sum(demand), abs=1e-9 * think_time)
 
 
-@settings(deadline=None)
 @given(st.floats(1e-3, 1e3), st.integers(1, 6))
 def test_balanced_network_without_think_time_is_exact(demand, centres):
     # All demands equal: both ends of all but the asymptotic bounds are N / (D (1 + (N − 1)/K)) (Zahorjan 1982).
@@ -82,7 +81,6 @@ def test_balanced_network_without_think_time_is_exact(demand, centres):
         assert bounds["throughput_hi_rps"].to_numpy() == pytest.approx(exact)
 
 
-@settings(deadline=None)
 @given(demands, think, st.lists(st.sampled_from([1, 2, 3, 8, math.inf]), min_size=5, max_size=5))
 def test_asymptotes_hold_with_several_servers_and_delays(demand, think_time, servers):
     many = servers[: len(demand)]

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -128,7 +129,7 @@ loads = st.dictionaries(st.integers(1, 100), st.lists(st.floats(0, 50), min_size
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(loads, st.floats(0, 0.05), st.floats(0, 0.05))
 def test_a_stricter_objective_never_allows_more(levels, one, other):
     strict, loose = (
@@ -139,7 +140,7 @@ def test_a_stricter_objective_never_allows_more(levels, one, other):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(loads, st.sampled_from([0.25, 0.5, 2.0, 1024.0]))
 def test_units_do_not_matter(levels, scale):
     runs = runs_of(levels)
@@ -149,7 +150,7 @@ def test_units_do_not_matter(levels, scale):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(loads, st.randoms())
 def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):
     runs = runs_of(levels)
@@ -160,7 +161,7 @@ def test_neither_the_order_nor_the_index_of_the_runs_matters(levels, random):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(loads)
 def test_each_load_below_the_lower_end_is_kept_and_the_upper_end_is_broken(levels):
     runs = runs_of(levels)

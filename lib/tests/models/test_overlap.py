@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -26,7 +27,7 @@ def printed_by_two(requests, alone, together, delay):
     return np.array([first / (start + both + after[0]), second / (both + after[1])])
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(counts, counts, rates, st.floats(0.01, 0.99), st.floats(0, 100))
 def test_the_lower_end_is_one_shared_limit(first, second, limit, share, delay):
     printed = printed_by_two([first, second], [limit, limit], [limit * share, limit * (1 - share)], delay)
@@ -35,7 +36,7 @@ def test_the_lower_end_is_one_shared_limit(first, second, limit, share, delay):
     assert row["hi_rps"] >= limit * (1 - 1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(counts, counts, rates, rates, st.floats(0, 100))
 def test_the_upper_end_is_nothing_shared(first, second, one, other, delay):
     printed = printed_by_two([first, second], [one, other], [one, other], delay)
@@ -44,7 +45,7 @@ def test_the_upper_end_is_nothing_shared(first, second, one, other, delay):
     assert row["lo_rps"] <= row["hi_rps"] * (1 + 1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(counts, counts, rates, rates, st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0, 100))
 def test_what_was_made_together_lies_between(first, second, one, other, slowed, slowed_other, delay):
     together = np.array([one * slowed, other * slowed_other])

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from published_scaling import SPECSDM91
 
@@ -37,7 +38,7 @@ def test_efficiency_of_specsdm91():
     assert table["marginal_rps"].iloc[-1] == pytest.approx((1702.2 - 1775.0) / 72)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0, 0.9), st.floats(1, 1e6))
 def test_efficiency_of_amdahl(contention, unit):
     # X_n / (n X_1) = 1 / (1 + α (n − 1)).
@@ -46,7 +47,7 @@ def test_efficiency_of_amdahl(contention, unit):
     assert table["efficiency_ratio"].to_numpy() == pytest.approx(1 / (1 + contention * (units - 1)))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(1e-3, 1e3))
 def test_units_of_throughput_do_not_matter(scale):
     units, throughput = [1, 1, 2, 2, 4, 4], np.array([99.0, 101, 185, 188, 330, 340])
@@ -82,7 +83,7 @@ def test_runs_without_scatter_have_an_interval_without_width():
     assert (row["marginal_lo"], row["marginal_hi"]) == (80, 80)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0, 1), st.floats(1, 1e4), st.integers(3, 64))
 def test_bounds_of_two_sizes_hold_what_amdahl_makes_of_them(contention, unit, more):
     two, further = (LAWS["amdahl"].function(np.array(n, float), unit, contention) for n in ([1, 2], [more]))

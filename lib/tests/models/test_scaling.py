@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from published_scaling import NGINX_100KB, RAYTRACER, SPECSDM91, SYNTHETIC, SYSBENCH, WRK_616
 
@@ -158,7 +159,7 @@ def test_three_points_have_no_interval():
     assert warned(fit, "3 points for 3 parameters: no interval")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.floats(1, 1e6), st.floats(0.001, 0.5), st.floats(1e-5, 0.05))
 def test_fit_finds_the_parameters_the_data_were_made_with(unit, contention, coherency):
     number = np.array([1, 2, 4, 8, 16, 32, 64, 128])
@@ -166,7 +167,7 @@ def test_fit_finds_the_parameters_the_data_were_made_with(unit, contention, cohe
     assert fit.values() == pytest.approx([unit, contention, coherency], rel=1e-5)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.floats(1e-3, 1e6), st.permutations(range(7)))
 def test_unit_and_order_of_the_data_do_not_matter(factor, order):
     n, x = np.array(SPECSDM91[0]), np.array(SPECSDM91[1])

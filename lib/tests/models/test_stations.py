@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -83,7 +83,6 @@ def test_erlang_c_is_its_closed_form(number, rho):
     assert solve_mmm(load, 1, number).idle_ratio == pytest.approx(idle)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.floats(0.01, 0.8), times)
 def test_large_room_is_no_limit(number, rho, service):
     endless, roomy = solve_mmm(rho * number / service, service, number), None

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -19,7 +20,7 @@ def test_one_core_is_the_machine_repair_model(threads, compute, wait):
     assert found["throughput_rps"] * found["latency_s"] == pytest.approx(threads)  # Little
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.floats(1e-4, 0.1), st.floats(0, 0.5), st.integers(1, 8), st.floats(0.1, 0.99))
 def test_the_queue_only_ever_asks_for_more_threads(compute, wait, cores, target):
     wait = min(wait, 20 * compute)

@@ -195,6 +195,7 @@ def test_a_script_inside_the_content_is_never_allowed():
         safety.with_policy(frame.format("other"), "content")
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_is_read_as_it_is_wherever_markdown_meets_it(text):
     extensions = ["attr_list", "footnotes", "md_in_html", "tables", "pymdownx.arithmatex", "pymdownx.superfences"]

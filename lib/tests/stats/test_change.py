@@ -45,6 +45,7 @@ def test_two_jumps_are_found(rho):
     assert table["first"].tolist() == pytest.approx([0, 60, 120], abs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "rho", "most"), [(60, 0.0, 0.05), (60, 0.5, 0.06), (200, 0.5, 0.06), (200, 0.8, 0.10)])
 def test_noise_is_seldom_cut(n, rho, most):
     rng = np.random.default_rng(n)

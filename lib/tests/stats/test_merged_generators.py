@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -34,7 +34,6 @@ def merged(frame, histogram, quantiles=(0.5, 0.9, 0.99), **settings):
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.integers(1, 10**6), min_size=1, max_size=40), min_size=1, max_size=5),
     st.floats(0.01, 0.99),

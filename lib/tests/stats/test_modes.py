@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 from published_series import FACULTY
@@ -57,6 +58,7 @@ def dip_by_definition(values):
     return max(best, 1 / (2 * len(values)))
 
 
+@pytest.mark.slow
 @in_one_test("seed", range(40))
 def test_the_dip_is_what_its_definition_says(seed):
     rng = np.random.default_rng(seed)
@@ -65,7 +67,7 @@ def test_the_dip_is_what_its_definition_says(seed):
     assert dip(values) == pytest.approx(dip_by_definition(values), abs=1e-7)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=40))
 def test_range_and_symmetry(values):
     found = dip(values)

@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
@@ -24,7 +25,7 @@ def mser_by_definition(values):
     return 5 * found.index(min(found)), len(batches)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.integers(0, 2**32 - 1), st.integers(50, 120))
 def test_it_is_the_minimum_of_whites_statistic(seed, size):
     values = np.random.default_rng(seed).normal(1000, 1, size)

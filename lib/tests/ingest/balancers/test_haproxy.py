@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse, tables
@@ -50,7 +50,6 @@ def test_refused(right, wrong, line):
     assert raised.value.line == line
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_anything_else_is_read_or_refused(data):
     text = data.draw(st.sampled_from([STATS]))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import LONG, in_one_test
 
@@ -55,7 +56,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(ROWS, min_size=1, max_size=3), st.sampled_from(["", " persistent 60", " (mh-port) persistent 5 ops"]))
 def test_lists_that_ipvsadm_can_print_are_read(services, flags):
     text = HEADING
@@ -72,7 +73,7 @@ def test_lists_that_ipvsadm_can_print_are_read(services, flags):
     assert found["scheduler"].eq("wrr").all() and found["protocol"].eq("TCP").all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(0, 2**62), min_size=5, max_size=5), st.booleans())
 def test_counters_that_ipvsadm_can_print_are_read(numbers, exact):
     line = "".join(f" {n:>8}" if exact else largenum(n) for n in numbers)
@@ -211,7 +212,6 @@ def test_the_processors_of_ip_vs_stats_are_hexadecimal():
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_anything_else_is_read_or_refused(data):
     text = data.draw(st.sampled_from([LIST, STATS, FLAGS, KERNEL, (DATA / "ipvsadm/connections.txt").read_text()]))

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse
@@ -49,7 +49,6 @@ def test_json_refused(wrong):
         parse_nft_json(JSON.replace('"packets": 20096', wrong))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_anything_else_is_read_or_refused(data):
     text = data.draw(st.sampled_from([TEXT, JSON]))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import LONG, in_one_test
 
@@ -92,7 +93,6 @@ def report(times_us, waits_us, connections, length, failures=(0, 0, 0, 0), statu
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
 @given(
     times=st.lists(st.integers(1, 10**8), min_size=2, max_size=60),
     connections=st.integers(1, 20000),
@@ -125,7 +125,6 @@ def test_reports_that_ab_can_write_are_read(times, connections, length, failures
     assert not [w for w in parsed.warnings if "not" in w and "whole milliseconds" not in w], parsed.warnings
 
 
-@settings(deadline=None)
 @given(seconds=st.integers(0, 10**5), micros=st.integers(0, 999_999), done=st.integers(2, 10**6))
 def test_2_0_prints_microseconds_without_leading_zeros(seconds, micros, done):
     taken = seconds + micros / 1e6
@@ -473,7 +472,7 @@ TEXTS = [SLEEP, FLAKY, V20, NOCONF, (DATA / "html.txt").read_text(), (DATA / "ab
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(st.data())
 def test_nothing_but_a_parse_error(data):
     text = data.draw(st.sampled_from(TEXTS))
@@ -525,7 +524,6 @@ ROW = "Fri Nov 20 22:26:36 2026\t1795213596\t1\t3\t5\t3\n"
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4 * 10**9), *[st.integers(0, 10**6)] * 4), min_size=1, max_size=20))
 def test_requests_come_back(rows):
     text = HEADER + "".join("Fri Nov 20 22:26:36 2026\t" + "\t".join(map(str, row)) + "\n" for row in rows)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -16,7 +16,6 @@ TEXT = (DATA / "text.txt").read_text()
 JSON = (DATA / "json.txt").read_text()
 
 
-@settings(max_examples=100)
 @given(
     counts=st.lists(st.integers(1, 10**6), min_size=1, max_size=8),
     silent=st.integers(0, 100),

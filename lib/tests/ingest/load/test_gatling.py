@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -28,7 +29,7 @@ VERSIONS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(request, min_size=1, max_size=20), st.sampled_from(sorted(VERSIONS)))
 def test_logs_of_every_version_are_read(requests, version):
     form, heading = VERSIONS[version]

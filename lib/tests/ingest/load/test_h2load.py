@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -27,7 +28,7 @@ def format_size(n):
     return str(n)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     us=st.integers(1000, 10**10),
     done=st.integers(1, 10**7),

@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -19,7 +20,7 @@ def run_of(text):
     return parse_hey(text).tables["runs"].iloc[0]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     seconds=st.floats(0.01, 1e5),
     good=st.integers(1, 10**6),

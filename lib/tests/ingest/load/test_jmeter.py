@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -37,7 +38,7 @@ sample = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(sample, min_size=1, max_size=30), st.permutations(COLUMNS), st.sampled_from(",;\t|"))
 def test_samples_that_jmeter_can_write_are_read(samples, columns, delimiter):
     text = io.StringIO()

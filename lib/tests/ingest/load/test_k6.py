@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -45,7 +45,6 @@ def test_times_come_back(ms):
     assert go_time_s(humanize(ms), 1) == pytest.approx(ms / 1000, abs=slack)
 
 
-@settings(max_examples=100)
 @given(
     count=st.integers(1, 10**8),
     failed=st.integers(0, 10**8),

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -14,7 +14,6 @@ DATA = Path(__file__).parents[2] / "data/oha"
 JSON = (DATA / "json.txt").read_text()
 
 
-@settings(max_examples=100)
 @given(
     good=st.integers(1, 10**7),
     bad=st.integers(0, 10**6),

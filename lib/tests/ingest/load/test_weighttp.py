@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse
@@ -49,7 +50,7 @@ def report(done, good, micros, codes, sizes, connections):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     done=st.integers(1, 10**9),
     micros=st.integers(1, 10**11),
@@ -177,7 +178,7 @@ def test_long_lines_take_linear_time(line):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(st.data())
 def test_nothing_but_a_parse_error(data):
     text = data.draw(st.sampled_from([V04, JSON, (DATA / "fdlimit.txt").read_text()]))

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -58,7 +59,7 @@ def test_sizes_and_counts_come_back(n):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     requests=st.integers(0, 10**10),
     size=st.integers(1, 10**7),

@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ParseError
@@ -142,7 +143,7 @@ def test_a_rate_is_asked_for():
     assert run.reason == "Throughput MUST be specified with the --rate or -R option"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     times=st.lists(st.integers(1, 10**9), min_size=3, max_size=40).map(sorted),
     counts=st.lists(st.integers(1, 10**6), min_size=40, max_size=40).map(sorted),

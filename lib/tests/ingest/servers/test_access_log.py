@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 
@@ -168,7 +169,7 @@ def test_long_lines_take_no_time(long):
     assert len(parse_access_log(COMBINED + text + "\n" + COMBINED).tables["requests"]) == 2
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     ms=st.integers(0, 4_000_000_000_000),
     status=st.integers(100, 599),

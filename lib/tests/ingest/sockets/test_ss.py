@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse
@@ -238,7 +238,6 @@ def test_long_lines(line):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_mutated_texts_are_read_or_refused(data):
     name = data.draw(st.sampled_from(sorted(DATA.glob("*.txt"))))

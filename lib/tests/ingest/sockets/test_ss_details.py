@@ -2,7 +2,8 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import in_one_test
 
@@ -153,7 +154,7 @@ _NUMBERS = {
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(sorted(_NUMBERS)), st.integers(1, 2**40)), min_size=1, max_size=6

@@ -1,7 +1,8 @@
 """ss -s: old and new forms, times, cut snapshots, series with lists; what is refused."""
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve import parse
@@ -169,7 +170,7 @@ def test_lists_and_summaries_share_their_times():
         assert [time.second for time in parsed.tables[name]["time"]] == [46, 56]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 10**9), min_size=12, max_size=12))
 def test_summaries_come_back(numbers):
     socks, tcp, estab, closed, orphans, tw, *table = numbers

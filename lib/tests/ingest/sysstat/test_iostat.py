@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sysstat_mutations import damaged, long_lines, survives
 
@@ -26,7 +27,7 @@ OLD = (
 )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 10**9), min_size=3, max_size=3), st.integers(0, 10**12))
 def test_rows_that_iostat_can_print_come_back(rates, total):
     header = "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
@@ -111,13 +112,13 @@ def test_refused(text, line):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.one_of(damaged(EXTENDED), damaged(HUMAN), damaged(OLD)))
 def test_damage(text):
     survives(parse_iostat, text)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(damaged(JSON))
 def test_damaged_documents(text):
     survives(parse_iostat_json, text)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sysstat_mutations import damaged, long_lines, survives
 
@@ -19,7 +20,7 @@ JSON = (DATA / "document.txt").read_text()
 HEADING, _, HEADER, ROW, *_ = TEXT.split("\n")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 900), min_size=9, max_size=9), st.sampled_from([".", ","]))
 def test_rows_that_mpstat_can_print_come_back(shares, point):
     values = [*shares, 10000 - sum(shares)]
@@ -118,13 +119,13 @@ def test_a_cut_document_keeps_its_whole_intervals():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.one_of(damaged(TEXT), damaged(INTERRUPTS)))
 def test_damage(text):
     survives(parse_mpstat, text)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(damaged(JSON))
 def test_damaged_documents(text):
     survives(parse_mpstat_json, text)

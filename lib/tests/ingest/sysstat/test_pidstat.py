@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sysstat_mutations import damaged, long_lines, survives
 
@@ -18,7 +19,7 @@ ONE_LINE = (DATA / "one-line.txt").read_text()
 HEADING = "Linux 6.1.0 (vm)  11/20/26  _x86_64_ (2 CPU)\n\n"
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     pid=st.integers(1, 4194304),
     percents=st.lists(st.integers(0, 80000), min_size=5, max_size=5),
@@ -112,7 +113,7 @@ def test_refused(text, line):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.one_of(damaged(SECTIONS), damaged(THREADS), damaged(ONE_LINE)))
 def test_damage(text):
     survives(parse_pidstat, text)

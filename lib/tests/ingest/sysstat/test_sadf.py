@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sysstat_mutations import damaged, long_lines, survives
 
@@ -62,7 +63,7 @@ def test_forms_agree_with_each_other():
     assert table.items() >= values_of(parse_sadf_p(LINES)).items()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 10**9), min_size=8, max_size=8), st.sampled_from([".", ","]))
 def test_rows_that_sadf_can_print_come_back(numbers, point):
     header = SECTIONS.split("\n")[5]
@@ -190,14 +191,14 @@ def test_told_apart(text, name):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.one_of(damaged(SECTIONS), damaged(WIDE)))
 def test_damage(text):
     survives(parse_sadf, text)
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(damaged(LINES), damaged(MARKUP), damaged(DOCUMENT))
 def test_damage_to_the_other_forms(lines, markup, document):
     survives(parse_sadf_p, lines)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from one_test import LONG, in_one_test
 
@@ -503,7 +504,7 @@ def _interrupted(draw, text):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 @pytest.mark.parametrize("name", ["live-iso", "live-12h", "german", "all-cpus"])
 def test_a_line_that_an_interrupt_broke_is_put_together_again(name, data):
@@ -572,7 +573,7 @@ def _cells(draw):
     return draw(st.lists(st.lists(number, min_size=8, max_size=8), min_size=3 * instants, max_size=3 * instants))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(_cells(), st.booleans(), st.booleans())
 def test_what_is_printed_is_read(cells, comma, twelve):
     header = "        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\n"
@@ -650,7 +651,7 @@ def test_long_lines_end_soon(before, part):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_a_damaged_text_is_read_or_refused(data):
     text = (DATA / data.draw(st.sampled_from(["live-12h.txt", "chinese.txt", "el4-mail.txt", "power.txt"]))).read_text()

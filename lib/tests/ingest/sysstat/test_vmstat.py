@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sysstat_mutations import damaged, long_lines, survives
 
@@ -17,7 +18,7 @@ TIMED = (DATA / "wide-time.txt").read_text()
 GROUPS, HEADER, *ROWS = BOOT.rstrip("\n").split("\n")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.lists(st.integers(0, 10**6), min_size=12, max_size=12),
     st.lists(st.integers(0, 20), min_size=4, max_size=4),
@@ -117,7 +118,7 @@ def test_a_cut_number_is_left_out():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.one_of(damaged(BOOT), damaged(TIMED)))
 def test_damage(text):
     survives(parse_vmstat, text)
