@@ -656,6 +656,14 @@ def test_plot_curve_throughput_names_the_law_where_there_are_levels_enough():
     assert labels(ax)["USL"] == COLOURS["law"] and [c for c in ax.collections if isinstance(c, PolyCollection)]
 
 
+def test_plot_curve_throughput_marks_the_peak_of_the_law():
+    """X = 100 N / (1 + 0.01 N (N - 1)) is highest at N = √(1 / 0.01) = 10, where it is 1000 / 1.9."""
+    rows = [("cpu", n, 100 * n / (1 + 0.01 * n * (n - 1)), 0.01) for n in (1, 2, 4, 8, 16, 32, 64)]
+    ax = plots.plot_curve_throughput(analyse({"runs": table_of_runs(rows)}).curves[0])
+    assert "USL peak 10" in labels(ax) and "USL" not in labels(ax)
+    assert points(ax, COLOURS["law"]) == [approx_point(10, 1000 / 1.9)]
+
+
 def test_plot_curve_latency():
     ax = draw("plot_curve_latency")
     assert ax.get_ylabel() == "Response time [s]" and ax.get_yscale() == "log"

@@ -196,6 +196,9 @@ def test_the_key_names_only_what_is_drawn():
         assert ("1/D shaded" in sentences.throughput_key(curve)) == known
     assert "1/D shaded" not in sentences.throughput_key(one) and "1/D shaded" in sentences.throughput_key(repeated)
     assert "USL" not in sentences.throughput_key(analyse({"runs": sweep().head(3)}).curves[0])
+    promised = analyse({"runs": sweep()}, objectives="mean=1s").curves[0]
+    assert "capacity" not in sentences.throughput_key(one)
+    assert f"capacity under mean ≤ 1.00 s, {LEVELS[-1]} connections" in sentences.throughput_key(promised)
 
 
 def test_an_open_loop_has_its_own_axis(provenance):

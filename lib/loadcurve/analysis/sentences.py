@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.cells import LOADS, connections_words, percentile, shown
+from loadcurve.analysis.cells import LOADS, connections_words, objective_words, percentile, shown
 from loadcurve.analysis.curve import Curve
 
 _DRAWN = ("mean", "p50", "p90", "p99", "p99.9")
@@ -49,6 +49,12 @@ def throughput_key(curve: Curve) -> str:
         demand = curve["demand"]
         shaded = ", with the interval of 1/D shaded" if np.isfinite([demand.lo, demand.hi]).all() else ""
         parts.append(f"grey dashes: bounds N/R_min and 1/D, which cross at N*{shaded}")
+    parts += [
+        f"dotted line: {objective_words(result.label).replace('Capacity in connections', 'capacity')}, "
+        f"{_at(result.estimate.value, curve.load)}"
+        for result in curve.results
+        if result.name == "capacity" and result.estimate.value > 0
+    ]
     return "; ".join(parts) + "."
 
 

@@ -18,7 +18,7 @@ _HEADROOM = 1.18  # top of the axis relative to the highest throughput: space fo
 
 
 def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
-    """Plot throughput of every run over load, its mean, the law with its band, the bounds, N* and the capacity.
+    """Plot throughput of every run over load, its mean, the law with band and peak, the bounds, N* and the capacity.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
         at = curve["capacity"].value
         ax.axvline(at, color=PALETTE[2], linestyle=":", zorder=1)
         side = ("left", 4) if at < np.sqrt(first * last) else ("right", -4)
-        ax.annotate("capacity", (at, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
-                    textcoords="offset points", ha=side[0], va="top", color=PALETTE[2])  # fmt: skip
+        ax.annotate("capacity", (at, 0.02), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
+                    textcoords="offset points", ha=side[0], va="bottom", color=PALETTE[2])  # fmt: skip
     own = PALETTE[0]
     ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)
@@ -139,8 +139,9 @@ def _bounds(ax: Axes, curve: Curve, grid: np.ndarray, top: float) -> None:
     if crossing.value <= grid[-1]:
         ax.annotate("1/D", (grid[-1], limit), xytext=(6, 0), textcoords="offset points", va="center", color=color)
         ax.plot(crossing.value, limit, marker="D", color=color, linestyle="none")
-        ax.annotate(f"N* = {crossing.value:.3g}", (crossing.value, limit), xytext=(-6, 6), textcoords="offset points",
-                    ha="right", color=color)  # fmt: skip
+        room = crossing.value < grid[-1] * (grid[0] / grid[-1]) ** 0.25  # not in the last quarter of the axis
+        ax.annotate(f"N* = {crossing.value:.3g}", (crossing.value, limit), xytext=(0, 7), textcoords="offset points",
+                    ha="left" if room else "right", color=color)  # fmt: skip
 
 
 def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
@@ -153,9 +154,17 @@ def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
     color = COLOURS["law"]
     ax.plot(grid, band["throughput_rps"], color=color, linestyle="--")
     ax.fill_between(grid, band["lo"].clip(lower=0), band["hi"], color=color, alpha=0.15, linewidth=0)
-    at = band.iloc[len(band) // 3]
-    ax.annotate(curve.fit.law.upper(), (at["connections"], at["throughput_rps"]), xytext=(8, -14),
-                textcoords="offset points", color=color)  # fmt: skip
+    name = curve.fit.law.upper()
+    peak = curve["usl.peak"].value if "usl.peak" in curve else np.inf
+    if not grid[0] < peak < grid[-1]:
+        at = band.iloc[len(band) // 3]
+        ax.annotate(name, (at["connections"], at["throughput_rps"]), xytext=(8, -14),
+                    textcoords="offset points", color=color)  # fmt: skip
+        return
+    highest = float(np.asarray(curve.fit.predict(peak)))
+    ax.plot(peak, highest, marker="v", color=color, linestyle="none")
+    ax.annotate(f"{name} peak {peak:.3g}", (peak, highest), xytext=(0, -24), textcoords="offset points",
+                ha="center", va="top", color=color)  # fmt: skip
 
 
 def _name_ends(ax: Axes, ends: list[tuple[float, float, str, str]]) -> None:
