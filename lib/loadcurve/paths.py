@@ -90,6 +90,28 @@ def data_folder(data: str | Path) -> Path:
         return found.resolve()
 
 
+_HOLD_DATA = ("data/studies", "build/studies", "data", "")
+"""Folders of the checkout below which a data folder is named by its path, the closest first."""
+
+
+def data_name(folder: Path) -> str:
+    """Return the name of a data folder in the provenance of a figure; `named_data` finds the folder again.
+
+    It is the name of a study, ``published/SOURCE``, the path of another folder in the checkout, or the last part of the
+    path of a folder elsewhere.
+    """
+    folder, top = folder.resolve(), _root()
+    above = [(top / place).resolve() for place in _HOLD_DATA] if top else []
+    return next((str(folder.relative_to(place)) for place in above if folder.is_relative_to(place)), folder.name)
+
+
+def named_data(name: str) -> Path | None:
+    """Return the data folder of the checkout with a name that `data_name` returned, or None if there is none."""
+    if not is_plain(name) or ".." in Path(name).parts or Path(name).is_absolute() or not (top := _root()):
+        return None
+    return next((top / place / name for place in _HOLD_DATA if (top / place / name).is_dir()), None)
+
+
 def record_folder(folder: Path) -> Path:
     """Return the folder for the runs of a study: the study's folder, or for a design a folder of recorded studies."""
     return studies() / folder.name if folder.resolve().parent == designs().resolve() else folder

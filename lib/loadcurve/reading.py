@@ -24,7 +24,7 @@ from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.many_files import ManyFiles
-from loadcurve.paths import is_plain
+from loadcurve.paths import data_name, is_plain
 from loadcurve.study import manifest
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ def read(
 
     path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
     recorded = (path / "study.yml").is_file()
+    if is_folder(path):
+        studies_read.add(data_name(path))
     if factors and (recorded or not is_folder(path)):
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:

@@ -205,7 +205,7 @@ def _own(study: str | Path) -> Parsed | None:
     folder = paths.data_folder(study)
     if (folder / "study.yml").is_file():
         return None
-    studies_read.add(folder.name)
+    studies_read.add(paths.data_name(folder))
     record_reads([path for path in files_of(folder) if paths.is_plain(path)])
     return _read_own(folder, _state(folder))
 

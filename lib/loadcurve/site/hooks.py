@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 
 from loadcurve.audit import all_rules
 from loadcurve.paths import NOTEBOOK_NAME
-from loadcurve.site import formats, interface, notebooks, rules
+from loadcurve.site import formats, interface, notebooks, raw_files, rules
 from loadcurve.site.literal import formula
 from loadcurve.site.navigation import add_pages
 from loadcurve.site.safety import check_links, clean_notebook, with_policy
@@ -23,17 +23,18 @@ _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
 
 def on_config(config):
-    """Add the pages of formats, audit rules, public modules and notebooks to the navigation."""
+    """Add the pages of formats, audit rules, public modules, data folders and notebooks to the navigation."""
     add_pages(config.nav, f"{formats.FOLDER}/index.md", formats.pages())
     add_pages(config.nav, f"{rules.FOLDER}/index.md", rules.pages())
     add_pages(config.nav, f"{interface.FOLDER}/index.md", interface.pages())
+    add_pages(config.nav, f"{raw_files.FOLDER}/index.md", raw_files.pages(_build(config)))
     add_pages(config.nav, notebooks.TEMPLATE, notebooks.pages(Path(config.config_file_path).parent / "notebooks"))
     return config
 
 
 @event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
-    """Add executed notebooks, figures' data, the schema of study files and generated pages to the site."""
+    """Add executed notebooks, figures' data, raw files, the schema of study files and generated pages to the site."""
     root = Path(config.config_file_path).parent
     for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make skips such a notebook, so it has no executed copy
@@ -51,6 +52,10 @@ def on_files(files, config):
             files.append(File.generated(config, page, content=rules.page_markdown(rule)))
     for name, page in interface.pages().items() if files.get_file_from_path(f"{interface.FOLDER}/index.md") else ():
         files.append(File.generated(config, page, content=interface.page_markdown(name)))
+    for name, folder in raw_files.folders(_build(config)).items():
+        files.append(File.generated(config, raw_files.page_of(name), content=raw_files.page_markdown(name, folder)))
+        for path, file in raw_files.files_on_site(name, folder):
+            files.append(File.generated(config, path, abs_src_path=str(file)))
     return files
 
 
@@ -85,6 +90,10 @@ def on_post_page(output, page, config):
 def on_post_template(output, template_name, config):
     """Add it to the pages that the theme writes on its own, such as 404.html."""
     return with_policy(output, "") if template_name.endswith(".html") else output
+
+
+def _build(config) -> Path:
+    return Path(config.config_file_path).parent / BUILD
 
 
 def _mathml(latex: str, *, display: bool) -> str:

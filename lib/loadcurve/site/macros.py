@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from mkdocs.utils import get_relative_url
 
-from loadcurve import tables
+from loadcurve import paths, tables
 from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
@@ -17,6 +17,7 @@ from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
 from loadcurve.site.own_files import analyse_markdown
+from loadcurve.site.raw_files import index_markdown, page_of
 from loadcurve.site.rules import rule_markdown, rules_markdown
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
@@ -52,6 +53,7 @@ def define_env(env) -> None:
     macro("forms_table", formats_markdown)
     macro("rules_table", rules_markdown)
     macro("modules_table", modules_markdown)
+    macro("raw_files_table", lambda: index_markdown(paths.build()))
     macro("rule", rule_markdown)
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)
@@ -165,10 +167,17 @@ def _cell(value: Any, column: str) -> str:
 
 
 def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
-    studies = literal(", ".join(facts["studies"]) or "none")
+    studies = ", ".join(_data_html(name, link) for name in facts["studies"]) or "none"
     return (
         f'<figcaption>{literal(facts["caption"])}<span class="lc-source">'
         f'Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
         f'<a href="{link(f"figures/{notebook}/{csv}")}" download>data (CSV)</a> · study {studies} · '
         f"commit {literal(facts['commit'])}</span></figcaption>"
     )
+
+
+def _data_html(name: str, link) -> str:
+    """Return the name of a data folder, with a link to its raw files if the site holds them."""
+    if paths.named_data(name) is None:
+        return literal(name)
+    return f'{literal(name)} (<a href="{link(page_of(name).replace(".md", ".html"))}">raw files</a>)'

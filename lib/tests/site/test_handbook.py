@@ -7,7 +7,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from loadcurve import tables
+from loadcurve import paths, tables
 from loadcurve.audit import all_rules
 
 SITE = ROOT / "build" / "site"
@@ -55,10 +55,26 @@ def test_every_figure_on_a_page_has_its_source():
             data = re.search(r'<a href="([^"]+\.csv)"', figure)[1]
             assert (page.parent / data).resolve().exists(), (page, data)
             assert re.search(r"study \w+", figure) and re.search(r"commit \S+</span>", figure)
+            raw = re.findall(r'<a href="([^"]+)">raw files</a>', figure)
+            assert raw or "study none" in figure, (page, data)
+            assert all((page.parent / listed).resolve().is_file() for listed in raw), (page, data)
             if "<svg" in figure:
                 assert re.search(r'<svg[^>]* role="img" aria-label="[^"]+"', figure)
             seen.add(data.split("figures/")[1])
     assert len(seen) >= 10
+
+
+@pytest.mark.parametrize(
+    "name", ["connections_on_loopback", "published/nginx_10gbe", "lib/tests/data/folders/wrk_monitors"]
+)
+def test_every_raw_file_is_reached_from_the_page_of_its_folder(name):
+    page, folder = SITE / "reference" / "data" / f"{name}.html", paths.named_data(name)
+    below = f"{page.stem}/"
+    linked = re.findall(rf'<a href="({re.escape(below)}[^"]+)">', page.read_text("utf-8"))
+    raw = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {link.removeprefix(below) for link in linked} == raw
+    for link in linked:
+        assert (page.parent / link).read_bytes() == (folder / link.removeprefix(below)).read_bytes()
 
 
 def test_every_published_figure_is_shown_somewhere():
