@@ -1,0 +1,16 @@
+// What the theme leaves out for readers with a keyboard or a screen reader.
+const scrolling = ".md-typeset math[display=block], .md-typeset__scrollwrap, .lc-table, .lc-drawing";
+
+function complete() {
+  document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  // The theme puts each copy button in a navigation landmark of its own, without a name.
+  document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
+  document.querySelectorAll(scrolling).forEach((box) => {
+    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0"); // arrow keys scroll what has the focus
+    else box.removeAttribute("tabindex");
+  });
+}
+
+new MutationObserver(complete).observe(document.documentElement, { childList: true, subtree: true });
+addEventListener("resize", complete);
+addEventListener("load", complete);
