@@ -26,7 +26,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 # Make and its shells see no name that could mean something to them: find leaves out files with other characters than
 # these.  What is left out is seen all the same, by the state of its folder: a digest of all names, sizes and times.
-named = $(shell LC_ALL=C find $(1) -regextype posix-extended -type f -regex '[A-Za-z0-9_./+-]+' $(2) 2>/dev/null)
+named = $(shell LC_ALL=C find $(1) -regextype posix-extended -xtype f -regex '[A-Za-z0-9_./+-]+' $(2) 2>/dev/null)
 state = LC_ALL=C find $(1) -printf '%p %s %T@\0' 2>/dev/null | LC_ALL=C sort -z | sha256sum | cut -c1-64
 
 LIBRARY   := $(call named,lib/loadcurve,-name '*.py' -not -path '*/site/*')

@@ -37,8 +37,8 @@ def caption_of(notebook: str, kind: str, slug: str) -> Caption:
     Parameters
     ----------
     notebook : str
-        Stem of the notebook's file.  The file is the one that a batch run executes, or lies in the working folder, or
-        in `notebooks/` of the checkout.  Jupyter must have saved it.
+        Stem of the notebook's file.  The file is the one that a batch run executes, or lies in one of
+        `loadcurve.paths.notebook_folders`.  Jupyter must have saved it.
     kind : str
         ``Figure`` or ``Table``.
     slug : str
@@ -56,9 +56,8 @@ def read_captions(notebook: Path) -> dict[tuple[str, str], Caption]:
 
 def _file(notebook: str) -> Path:
     executed = os.environ.get(NOTEBOOK_VARIABLE)
-    candidates = (
-        [Path(executed)] if executed else [Path(f"{notebook}.ipynb"), paths.root() / "notebooks" / f"{notebook}.ipynb"]
-    )
+    folders = paths.notebook_folders()
+    candidates = [Path(executed)] if executed else [folder / f"{notebook}.ipynb" for folder in folders]
     for candidate in candidates:
         if candidate.is_file():
             return candidate

@@ -36,8 +36,11 @@ def _root() -> Path | None:
 
 
 def build() -> Path:
-    """Return the folder of generated files: products of make, runs started from notebooks, results of fuzzers."""
-    return root() / "build"
+    """Return the folder of generated files, `build` in the checkout: products of make, runs started from notebooks.
+
+    Outside a checkout, it is in the working directory.
+    """
+    return (_root() or Path.cwd()) / "build"
 
 
 def studies() -> Path:
@@ -48,6 +51,17 @@ def studies() -> Path:
 def designs() -> Path:
     """Return the folder of designs, studies in this package that are ready to launch; no runs are recorded there."""
     return Path(__file__).with_name("designs")
+
+
+def own_notebook() -> Path:
+    """Return the notebook that answers for any folder of raw files; it is part of this package."""
+    return Path(__file__).with_name("notebooks") / "01_your_own_files.ipynb"
+
+
+def notebook_folders() -> list[Path]:
+    """Return the folders of notebooks: the working directory, `notebooks` of the checkout, and that of this package."""
+    top = _root()
+    return [Path(), *([top / "notebooks"] if top else []), own_notebook().parent]
 
 
 def study_folder(study: str | Path) -> Path:
@@ -76,6 +90,8 @@ def study_folder(study: str | Path) -> Path:
 def data_folder(data: str | Path) -> Path:
     """Return the folder of a study, as `study_folder`, or any other folder, which then holds raw files.
 
+    A leading ``~`` is the home directory.
+
     Raises
     ------
     LoadcurveError
@@ -84,7 +100,8 @@ def data_folder(data: str | Path) -> Path:
     try:
         return study_folder(data)
     except LoadcurveError:
-        found = next((place / data for place in (Path(), _root() or Path()) if (place / data).is_dir()), None)
+        named = Path(data).expanduser()
+        found = next((place / named for place in (Path(), _root() or Path()) if (place / named).is_dir()), None)
         if found is None or not str(data):
             raise
         return found.resolve()

@@ -1,9 +1,11 @@
-"""The wheel, built from the sdist, in an environment of its core dependencies alone, outside the checkout."""
+"""The wheel, built from the sdist, in environments of its own dependencies alone, outside the checkout."""
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -60,14 +62,24 @@ def built(root, tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def run(built, tmp_path_factory):
-    """Runs a program of the fresh environment in an empty folder; it sees nothing of the checkout."""
-    folder = tmp_path_factory.mktemp("elsewhere")
+    """Runs a program of an environment without extras."""
+    return environment(built[1], tmp_path_factory.mktemp("elsewhere"))
+
+
+@pytest.fixture(scope="module")
+def run_with_notebooks(built, tmp_path_factory):
+    """Runs a program of an environment with the extra [notebooks]."""
+    return environment(built[1], tmp_path_factory.mktemp("elsewhere"), "notebooks")
+
+
+def environment(wheel: Path, folder: Path, extra: str = ""):
+    """Return what runs a program of a fresh environment in an empty folder; it sees nothing of the checkout."""
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv/bin/python"
-    argv = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", built[1]]
+    argv = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", wheel]
     subprocess.run(argv, check=True)
     (site,) = (folder / "venv/lib").glob("python*/site-packages")
-    for name in needed(*required(built[1])):
+    for name in needed(*required(wheel, extra)):
         for file in importlib.metadata.distribution(name).files or []:
             top = file.parts[0]
             if not top.startswith("..") and not (site / top).exists():
@@ -81,6 +93,7 @@ def run(built, tmp_path_factory):
         assert done.returncode == code, done.stderr
         return done
 
+    call.folder = folder / "work"
     return call
 
 
@@ -88,7 +101,11 @@ def test_sdist_and_wheel_hold_every_file_of_the_package(root, built):
     argv = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib/loadcurve"]
     tracked = subprocess.run(argv, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
     ours = {name.removeprefix("lib/") for name in tracked if (root / name).is_file()}
-    assert {"loadcurve/py.typed", "loadcurve/designs/scale_out/study.yml"} <= ours
+    assert {
+        "loadcurve/py.typed",
+        "loadcurve/designs/scale_out/study.yml",
+        "loadcurve/notebooks/01_your_own_files.ipynb",
+    } <= ours
     with zipfile.ZipFile(built[1]) as wheel:
         assert {name for name in wheel.namelist() if ".dist-info/" not in name} == ours
     with tarfile.open(built[0]) as sdist:
@@ -109,6 +126,30 @@ print(len(audit(loadcurve.read({str(report)!r}).tables)), models.usl(8, 1000.0, 
     assert run("python", "-c", program).stdout.endswith(" 8000.0\n")
     written = run("loadcurve", "ingest", str(report), "--format", "parquet", "-o", "tables").stdout
     assert written.startswith("tables: runs 1")
+
+
+def test_a_folder_of_reports_is_analysed_without_an_extra(run, root):
+    shutil.copytree(root / "lib/tests/data/folders/wrk_only", run.folder / "my results")
+    said = run("loadcurve", "analyse", "my results", "--objective", "p99=3ms").stdout
+    asked = ["Verdict:", "Levels", "N* = R_min/D", "USL peak", "Capacity in connections under p99 ≤ 3.00 ms", "Measure"]
+    assert all(words in said for words in asked), said
+    # wrk printed 1.85 ms and 3.43 ms as the 99th percentiles of 1 and 2 connections.
+    assert re.search(r"p99 ≤ 3\.00 ms +1 +\[1 to 2\]", said)
+
+
+def test_the_notebook_for_own_files_comes_with_the_package(run_with_notebooks, root):
+    run, here = run_with_notebooks, run_with_notebooks.folder
+    shutil.copytree(root / "lib/tests/data/folders/wrk_only", here / "my results")
+    said = run("loadcurve", "notebook", "my results", "--objective", "p99=3ms").stdout
+    assert "jupyter lab 01_your_own_files.ipynb" in said
+    assert "got one: name another with --output" in run("loadcurve", "notebook", "my results", code=1).stderr
+    run("loadcurve", "run", "01_your_own_files.ipynb", "-o", "answer.ipynb")
+    values = json.loads((here / "answer.figures/values.json").read_text("utf-8"))
+    assert values["runs"] == {"text": "12"} and (here / "answer.figures/throughput.svg").is_file()
+    (here / "answer.figures").rename(here / "by_run")
+    # As in JupyterLab, which knows nothing of `loadcurve run`.
+    run("python", "-m", "papermill", "01_your_own_files.ipynb", "by_papermill.ipynb", "--cwd", ".")
+    assert len(list(here.glob("build/draft/01_your_own_files/*/throughput.svg"))) == 1
 
 
 @pytest.mark.parametrize("words", [["--help"], ["doctor"], ["lab", "schema"], ["launch", "scale_out", "--plan"]])

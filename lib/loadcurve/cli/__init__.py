@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from loadcurve import __version__
-from loadcurve.cli import gates, studies
+from loadcurve.cli import gates, notebooks, studies
 from loadcurve.errors import LoadcurveError, in_one_line, printable
 from loadcurve.extras import missing_extra
 
@@ -57,6 +56,7 @@ def _options(
 
 studies.register(app)
 gates.register(app)
+notebooks.register(app)
 
 
 @app.command()
@@ -316,33 +316,6 @@ def tidy(
         typer.echo(f"{label}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
     if refused:
         raise typer.Exit(1)
-
-
-@app.command()
-def run(
-    notebook: Annotated[Path, typer.Argument(help="Path of the notebook.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The executed copy to write.")] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, VALUE as YAML.")
-    ] = None,
-) -> None:
-    """Execute a notebook and publish its figures; with --output or --parameter write a draft instead."""
-    from loadcurve import batch, paths
-
-    given: dict[str, object] = {}
-    for pair in parameters or []:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise LoadcurveError(f"parameter must be NAME=VALUE, got {pair!r}")
-        try:
-            given[key] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise LoadcurveError(f"parameter {key} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
-    batch.quiet()
-    publish = not given and output is None
-    default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
-    written = batch.run_notebook(notebook, output or default, given, publish=publish, report=_note)
-    typer.echo(paths.shown(written))
 
 
 def _note(line: str) -> None:
