@@ -1,15 +1,30 @@
-"""What a launch ends with, over recorded runs: expected numbers are from the audit, or were put there."""
+"""What a launch shows and ends with, over recorded runs: expected numbers are from the audit, or were put there."""
 
+import io
+import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
-from loadcurve import read_table
+from loadcurve import read, read_table
+from loadcurve.analysis import analyse
 from loadcurve.audit import audit
+from loadcurve.lab import Feedback, list_obstacles
+from loadcurve.lab.run.progress import LaunchProgress
+from loadcurve.lab.schedule.points import plan
+from loadcurve.launching import interruption
+from loadcurve.launching.run_line import describe
 from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
-from loadcurve.study.records import read_run, write_run
+from loadcurve.report import text_report
+from loadcurve.study import Study
+from loadcurve.study.records import read_run, write_run, write_study
+from loadcurve.units import format_quantity
 
 STUDY = "connections_on_loopback"
 
@@ -62,3 +77,68 @@ def test_response_times_that_the_audit_rejects_are_those_that_cannot_be_used():
     usable = runs.set_index("run_id")["latency_usable"]
     assert usable.notna().all() and not usable.all()
     assert (usable == found[usable.index].eq("ok")).all()
+
+
+def test_a_run_is_described_by_its_throughput_and_its_p99(recorded):
+    latency = read_table("latency", STUDY).set_index(["run_id", "quantile"])["latency_s"]
+    runs = read_table("runs", STUDY).set_index("run_id")["throughput_rps"]
+    name = "delay-c0008-r1"
+    said = describe(read_run(recorded / name), recorded / name)
+    rate, p99 = format_quantity(runs[name], "rps"), format_quantity(latency[name, 0.99], "s")
+    assert said.split("  ")[-2:] == [rate, f"p99 {p99}"]
+    failed = "delay-c0008-r2"
+    assert describe(read_run(recorded / failed), recorded / failed) == "failed: wrk ended with exit code 1"
+
+
+def test_an_interrupted_launch_says_what_is_finished_and_how_to_go_on(recorded):
+    said = interruption(KeyboardInterrupt(signal.SIGTERM), recorded)
+    assert said.startswith(f"interrupted by SIGTERM: 2 of 60 runs finished, kept in {shown(recorded)}; ")
+    assert "run the same command again" in said and f"`loadcurve show {shown(recorded)}`" in said
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("stream", "bar"), [(_Terminal(), True), (io.StringIO(), False)])
+def test_only_a_terminal_shows_a_bar_and_every_run_has_a_line(recorded, monkeypatch, stream, bar):
+    monkeypatch.setattr(sys, "stderr", stream)
+    lines = []
+    told = Feedback(lambda folder, quantile: None, lambda **known: None, lines.append, describe=describe)
+    with LaunchProgress("shop", 12, adaptive=False, feedback=told) as progress:
+        for name in ("delay-c0008-r1", "delay-c0008-r2"):
+            progress.begin(name)
+            assert (f", {name}]" in stream.getvalue()) == bar, "the current run is shown beside the bar"
+            progress.end(read_run(recorded / name), recorded / name)
+    assert ("\r" in stream.getvalue()) == bool(stream.getvalue()) == bar
+    assert re.search(r"shop: +8%\|.*1/12 \[\d\d:\d\d<\d\d:\d\d, ", stream.getvalue()) or not bar
+    assert re.fullmatch(r"run  1 of 12  delay-c0008-r1 +[\d,]+ requests/s  p99 [\d.]+ .?s", lines[0])
+    assert lines[1] == "run  2 of 12  delay-c0008-r2  failed: wrk ended with exit code 1"
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_launch_without_a_terminal_ends_as_analyse_does(checkout):
+    """A log of a build: a plain line for each run with what its report says, and the analysis of the folder."""
+    folder = checkout / "data" / "studies" / "quick"
+    load = {"duration_s": 1}
+    factors = {"connections": (1, 4)}
+    study = Study("quick", "?", load=load, factors=factors, repeats=1, monitors={}, warm_up_s=0)
+    if len(obstacles := list_obstacles(study)):
+        pytest.skip("; ".join(obstacles["obstacle"]))
+    write_study(study, folder)
+
+    argv = (sys.executable, "-m", "loadcurve", "launch", "quick")
+    environment = {**os.environ, "COLUMNS": "90"}
+    done = subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, check=True)
+    out = done.stdout.decode()
+    assert "\r" not in out and done.stderr == b""
+    tables = read(folder).tables
+    p99 = tables["latency"].query("quantile == 0.99").set_index("run_id")["latency_s"]
+    for number, point in enumerate(plan(study), 1):
+        (rate,) = tables["runs"].set_index("run_id").loc[[point.run_id], "throughput_rps"]
+        words = [f"run {number} of 2", point.run_id, format_quantity(rate, "rps")]
+        line = out.splitlines()[number - 1]
+        assert re.split(" {2,}", line) == [*words, f"p99 {format_quantity(p99[point.run_id], 's')}"]
+    assert out.endswith("\n\n" + text_report(analyse(folder, source="data/studies/quick"), 90))

@@ -8,6 +8,7 @@ import pandas as pd
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.levels import FEW_ERRORS
 from loadcurve.analysis.models_of_curve import MIN_LEVELS
+from loadcurve.analysis.usage import NO_SAMPLE
 
 ENOUGH_REPEATS = 3
 """Fewest repeats of a level whose scatter is worth an interval: the t quantile falls from 12.7 at two to 4.3."""
@@ -61,7 +62,7 @@ def _of_curve(curve: Curve) -> Iterable[str]:
     duration = curve.runs["duration_s"].dropna() if "duration_s" in curve.runs else pd.Series(dtype=float)
     if len(duration) and duration.median() < _MIN_DURATION_S:
         yield f"Run each level for at least {_MIN_DURATION_S:g} s: these runs took {duration.median():.1g} s."
-    if curve.usage.empty:
+    if curve.missing.get("Bottleneck") == NO_SAMPLE:
         yield "Record `sar -A 1` and `ss -s` on server and generator while the load runs: they show what limits it."
     if not levels.filter(regex="^latency_p").notna().any(axis=None):
         yield "Print percentiles (wrk --latency): a mean response time is no promise."

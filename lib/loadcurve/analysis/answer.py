@@ -72,12 +72,15 @@ class Analysis:
 
     @property
     def summary(self) -> str:
-        """What was read, in one line: ``12 runs (12 of wrk 4.1.0); also read: cpu``."""
-        runs = self.tables["runs"]
+        """What was read, in one line: ``12 runs (12 of wrk 4.1.0), 1 failed; also read: cpu``."""
+        status = self.tables["runs"]["status"].fillna("finished")
+        runs = self.tables["runs"][status.eq("finished")]
+        ended = "".join(f", {count} {name}" for name, count in status[status.ne("finished")].value_counts().items())
         tools = (runs["tool"].fillna("unknown tool") + " " + runs["tool_version"].fillna("")).str.strip()
         named = ", ".join(f"{count} of {tool}" for tool, count in tools.value_counts(sort=False).items())
         others = ", ".join(name for name in self.tables if name not in ("runs", "latency", "factors", "histogram"))
-        return f"{len(runs)} run{'s' * (len(runs) != 1)} ({named})" + (f"; also read: {others}" if others else "")
+        number = f"{len(runs)} run{'s' * (len(runs) != 1)} ({named}){ended}"
+        return number + (f"; also read: {others}" if others else "")
 
     def blocks(self, draw: Draw | None = None) -> list[Block]:
         """Return everything the analysis says, in the order of a report.

@@ -9,7 +9,7 @@ import pandas as pd
 from loadcurve import models
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import FEW_ERRORS, error_ratio, summarise_load_levels
-from loadcurve.analysis.usage import summarise_usage
+from loadcurve.analysis.usage import summarise_usage, why_no_usage
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective
@@ -84,6 +84,8 @@ def analyse_curve(
     if objectives:
         _capacity(known, levels, load, objectives, add, missing)
     usage = summarise_usage(tables, known)
+    if usage.empty:
+        missing["Bottleneck"] = why_no_usage(tables, known)
     demands, bottleneck = _limits(usage, load, level, missing)
     return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, bottleneck, missing)
 
@@ -184,10 +186,6 @@ def _without(objective: Objective, runs: pd.DataFrame) -> str:
 
 def _limits(usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]) -> tuple[pd.DataFrame, str]:
     if usage.empty:
-        missing["Bottleneck"] = (
-            "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while "
-            "the load runs"
-        )
         return pd.DataFrame(), ""
     try:
         demands = capacity.summarise_demands(usage, load=load, level=level)

@@ -8,6 +8,28 @@ _USED = 0.01  # utilisation below which a device limits nothing
 # sar prints the second in which it sampled, and a sample covers the second before; the first and the last second of a
 # run are not fully loaded.
 _EDGE_S = 1.0
+NO_SAMPLE = (
+    "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while the load "
+    "runs"
+)
+"""Why there is no usage if nothing watched the runs."""
+TOO_SHORT = (
+    f"monitors watched these runs, but no sample lies within the load, at least {_EDGE_S:g} s from its ends: run each "
+    "level for at least 10 s"
+)
+"""Why there is no usage although something watched the runs."""
+
+
+def why_no_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> str:
+    """Return `TOO_SHORT` if a processor, disk or link was sampled in a run, else `NO_SAMPLE`.
+
+    Examples
+    --------
+    >>> why_no_usage({}, pd.DataFrame({"run_id": ["a"]})) == NO_SAMPLE
+    True
+    """
+    watched = (tables[name]["run_id"] for name in ("cpu", "disks", "network") if name in tables)
+    return TOO_SHORT if any(of.isin(runs["run_id"]).any() for of in watched) else NO_SAMPLE
 
 
 def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadcurve.cli.answers import print_analysis
 from loadcurve.errors import LoadcurveError
 
 
@@ -104,7 +105,6 @@ def show(
     Example: loadcurve show connections_on_loopback --objective p99=12ms
     """
     from loadcurve import paths
-    from loadcurve.cli import print_analysis
     from loadcurve.study.records import run_folders
 
     folder = paths.study_folder(study)

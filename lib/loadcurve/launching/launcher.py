@@ -7,9 +7,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from loadcurve import lab
-from loadcurve.errors import LabError
+from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.hosts.network import clean
 from loadcurve.lab.hosts.signals import signal_of
+from loadcurve.lab.schedule.order import max_points
+from loadcurve.lab.study_file import read_checked, settings_of
 from loadcurve.launching.run_feedback import feedback
 from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
@@ -24,8 +26,9 @@ def launch(
     public: bool = False,
     log: Callable[[str], None] = tqdm.write,
     report: Callable[[str], None] = tqdm.write,
+    results: Callable[[Path], None] = lambda folder: None,
 ) -> list[Path]:
-    """Remove what killed launches left, run a study, and report its runs at the end.
+    """Remove what killed launches left, run a study, report each run when it ends, and all runs at the end.
 
     A study with a search or a stop rule chooses each run by the results of the earlier ones.
 
@@ -38,10 +41,12 @@ def launch(
     public : bool
         Whether targets that the study names may be public addresses.
     log : callable
-        Receives sentences for the user: what a killed launch left, and how a search or a stop ends.  By default they
-        are printed above the progress bar.
+        Receives sentences for the user: what a killed launch left, what each run measured, and how a search or a stop
+        ends.  By default they are printed above the progress bar.
     report : callable
         Receives each line of the summary (`describe_launch`), also when runs failed.
+    results : callable
+        Shows the results of the folder after the summary; called if a run is finished.
 
     Examples
     --------
@@ -56,9 +61,9 @@ def launch(
         runs = lab.launch(study, folder, public=public, feedback=feedback(log))
     except LabError:
         if _records(folder) != before:
-            _report(folder, report)
+            _report(folder, report, results)
         raise
-    _report(folder, report)
+    _report(folder, report, results)
     return runs
 
 
@@ -72,13 +77,23 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
     folder : pathlib.Path
         Folder of the study.
     """
-    finished = sum(read_run(run).status == "finished" for run in run_folders(folder)) if folder.is_dir() else 0
-    runs = "1 finished run is" if finished == 1 else f"{finished} finished runs are"
     by = signal.Signals(signal_of(interrupt)).name
+    finished, of, show = _finished(folder) if folder.is_dir() else 0, "", ""
+    if (folder / "study.yml").is_file():
+        study = read_checked(folder)
+        settings = settings_of(study)
+        adaptive = settings.search is not None or settings.stop is not None
+        of = f" of {'at most ' if adaptive else ''}{max_points(study, settings)}"
+    if finished:
+        show = f"; `loadcurve show {shown(folder)}` prints the results so far"
     return (
-        f"interrupted by {by}: {runs} kept in {shown(folder)}, and all processes and networks of "
-        "this launch are removed; run the same command again to launch the remaining runs"
+        f"interrupted by {by}: {finished}{of} runs finished, kept in {shown(folder)}; all processes and networks of "
+        f"this launch are removed; run the same command again to launch the remaining runs{show}"
     )
+
+
+def _finished(folder: Path) -> int:
+    return sum(read_run(run).status == "finished" for run in run_folders(folder))
 
 
 def _records(folder: Path) -> dict[Path, int]:
@@ -86,6 +101,11 @@ def _records(folder: Path) -> dict[Path, int]:
     return {path: (path / "run.json").stat().st_mtime_ns for path in run_folders(folder)}
 
 
-def _report(folder: Path, report: Callable[[str], None]) -> None:
+def _report(folder: Path, report: Callable[[str], None], results: Callable[[Path], None]) -> None:
     for line in describe_launch(folder):
         report(line)
+    if _finished(folder):
+        try:
+            results(folder)
+        except LoadcurveError as error:  # the runs are recorded, whatever can be read of them
+            report(f"no results: {error}")

@@ -11,6 +11,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio, succeeded
 from loadcurve.lab import Feedback, Measured
+from loadcurve.launching.run_line import describe
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run
 from loadcurve.study.records import read_run
@@ -34,7 +35,7 @@ def feedback(log: Callable[[str], None] = tqdm.write) -> Feedback:
     >>> feedback(print).report("the search ends at 64 connections")
     the search ends at 64 connections
     """
-    return Feedback(measure, summarise_stopping, log, judge)
+    return Feedback(measure, summarise_stopping, log, judge, describe)
 
 
 def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:

@@ -63,7 +63,7 @@ def test_a_signal_ends_the_launch_in_order(folder, number):
     assert launcher.returncode == 128 + number
     assert "Traceback" not in printed
     assert printed.splitlines()[-1].startswith(
-        f"interrupted by {number.name}: 0 finished runs are kept in {folder}, and all processes and networks"
+        f"interrupted by {number.name}: 0 of 1 runs finished, kept in {folder}; all processes and networks"
     )
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
-
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
@@ -19,12 +17,14 @@ from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
 from loadcurve.lab.run import disk_reserve
 from loadcurve.lab.run.environment import log_in
+from loadcurve.lab.run.progress import LaunchProgress
 from loadcurve.lab.run.resume import check_folder, check_same_machine, is_finished, lock_folder
 from loadcurve.lab.run.run_point import LaunchContext, run_point
 from loadcurve.lab.schedule.order import Feedback, max_points, points_of
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
+from loadcurve.paths import shown
 from loadcurve.study import Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import read_run, run_folders
@@ -77,40 +77,40 @@ def launch(study: Study, folder: Path, *, public: bool = False, feedback: Feedba
             pass  # raises for a remote host without a program, before anything is started
         context = LaunchContext(here, _block(topologies), capabilities.here(), remote, logins, public)
         context = replace(context, judge=feedback.judge) if feedback is not None else context
-        failed, made = _run_all(study, points, folder, context, max_points(study, settings))
+        finished = sum(read_run(run).status == "finished" for run in run_folders(folder))
+        left = max(max_points(study, settings) - finished, 0)
+        adaptive = settings.search is not None or settings.stop is not None
+        if finished and feedback is not None:
+            next_ = "continuing the study" if adaptive else f"launching the other {left}" if left else "none is left"
+            feedback.report(f"{shown(folder)}: {finished} run{'s are' if finished > 1 else ' is'} finished; {next_}")
+        with LaunchProgress(study.study, left, adaptive, feedback) as progress:
+            failed, made = _run_all(study, points, folder, context, progress)
     if failed:
         raise LabError(f"{len(failed)} of {made} runs failed: {', '.join(failed)}; launch again to repeat them")
     return run_folders(folder)
 
 
 def _run_all(
-    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, max_runs: int
+    study: Study, points: Iterator[Point], folder: Path, context: LaunchContext, progress: LaunchProgress
 ) -> tuple[list[str], int]:
     """Run the points that are not finished; return the failed runs with their reasons, and the number of runs."""
     failed: dict[str, str] = {}
     made = 0
-    left = max_runs
-    with tqdm(total=left, desc=study.study, unit="run") as bar:
-        for point in points:
-            if is_finished(point, folder / point.run_id):
-                list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
-                left -= 1
-                bar.total = left
-                bar.refresh()
-                continue
-            pause(study.rest_s if made else 0.0)
-            run = run_point(
-                study, settings_of_point(study, dict(point.settings)), point, folder / point.run_id, context
-            )
-            with disk_reserve.translate_disk_full():
-                list_run(folder, point.run_id, read_run(folder / point.run_id).seal)
-            made += 1
-            bar.update()
-            failed.pop(run.run_id, None)
-            if run.status != "finished":
-                failed[run.run_id] = f"{run.run_id} ({run.reason})"
-        bar.total = bar.n
-        bar.refresh()
+    for point in points:
+        own = folder / point.run_id
+        if is_finished(point, own):
+            list_run(folder, point.run_id, read_run(own).seal)
+            continue
+        progress.begin(point.run_id)
+        pause(study.rest_s if made else 0.0)
+        run = run_point(study, settings_of_point(study, dict(point.settings)), point, own, context)
+        with disk_reserve.translate_disk_full():
+            list_run(folder, point.run_id, read_run(own).seal)
+        made += 1
+        progress.end(run, own)
+        failed.pop(run.run_id, None)
+        if run.status != "finished":
+            failed[run.run_id] = f"{run.run_id} ({run.reason})"
     return list(failed.values()), made
 
 

@@ -68,7 +68,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Functions that an adaptive order calls; passed by the caller, as the laboratory must not import ingest or stats.
+    """Functions about the output of runs; passed by the caller, as the laboratory must not import ingest or stats.
 
     Attributes
     ----------
@@ -77,10 +77,12 @@ class Feedback:
     rule : callable
         Stopping rule, see `NarrowMean`.
     report : callable
-        Called with the sentence that states the result of a search or a stop.
+        Called with each sentence for the user: what a run measured, and the result of a search or a stop.
     judge : callable
         Record of a run without failed tools, its folder, and whether the study overloads the server on purpose → the
         reason why the run still counts as failed (empty if it does not), and warnings.
+    describe : callable
+        Record of a run that ended, and its folder → what it measured, in words with units.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Feedback:
     rule: Callable[..., pd.DataFrame]
     report: Callable[[str], None]
     judge: Callable[[Run, Path, bool], tuple[str, tuple[str, ...]]] = lambda run, folder, meant: ("", ())
+    describe: Callable[[Run, Path], str] = lambda run, folder: run.status
 
 
 def points_of(study: Study, goals: Goals, folder: Path, feedback: Feedback | None) -> Iterator[Point]:

@@ -1,0 +1,96 @@
+"""Commands that answer from measured files: one measurement, or one metric over dates."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadcurve.errors import printable
+
+
+def analyse(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Folders of raw files, studies, or files; never pooled.")
+    ],
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
+    ] = None,
+    factor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=REGEX",
+            help="A fact in the names of the files, such as 'connections=c([0-9]+)'; may be given several times.",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
+    ] = None,
+) -> None:
+    """Answer from raw files: verdict, throughput over load, model, capacity, bottleneck, what to measure next.
+
+    Several folders are variants named by their folders.  The exit code is 1 if nothing could be analysed.
+
+    Example: loadcurve analyse results/ --objective p99=200ms -o report.html
+    """
+    from loadcurve.ingest.run_facts import parse_factor
+
+    factors = dict(parse_factor(text) for text in factor or ())
+    if output is None or output == "-":
+        print_analysis(paths, objective or [], factors=factors)
+        return
+    import shlex
+
+    from loadcurve import report
+    from loadcurve.analysis import analyse as analyse_data
+
+    target = report.check_suffix(Path(output))  # before minutes of reading
+    found = analyse_data(paths, objectives=objective or (), factors=factors)
+    command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
+    report.write_report(found, target, report.provenance_of(found, paths, command))
+    for line in found.not_read:
+        typer.echo(line, err=True)
+    typer.echo(f"{printable(str(target))}: {found.verdict}")
+
+
+def print_analysis(
+    paths: list[str], objectives: list[str], source: str = "", factors: dict[str, str] | None = None
+) -> None:
+    """Analyse paths and print the report, as wide as the terminal."""
+    import shutil
+
+    from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.report import text_report
+
+    found = analyse_data(paths, objectives=objectives, factors=factors, source=source)
+    width = shutil.get_terminal_size((100, 24)).columns
+    typer.echo(text_report(found, min(width, 120), unicode=_prints_blocks()), nl=False)
+
+
+def history(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="One folder for each date.")],
+    metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
+    at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
+) -> None:
+    """Show one metric over dates, and where it changed.
+
+    Example: loadcurve history results/2026-*/ --metric latency_p99_s --at 64
+    """
+    from loadcurve.analysis import analyse as analyse_data
+    from loadcurve.analysis import compare_over_time
+    from loadcurve.report import history_report
+
+    found = compare_over_time([analyse_data(path) for path in paths], metric, at=at)
+    typer.echo(history_report(found, unicode=_prints_blocks()), nl=False)
+
+
+def _prints_blocks() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("analyse")(analyse)
+    app.command("history")(history)

@@ -1,0 +1,135 @@
+"""Commands that turn raw output into tables."""
+
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadcurve.errors import LoadcurveError, printable
+
+if TYPE_CHECKING:
+    from loadcurve.reading import Reading
+
+
+class OutputFormat(StrEnum):
+    """Output formats of `loadcurve ingest`."""
+
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")],
+    tool: Annotated[str | None, typer.Option(help="TOOL or TOOL:VARIANT; detected from each text by default.")] = None,
+    form: Annotated[OutputFormat, typer.Option("--format", help="json prints one line per file.")] = OutputFormat.json,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for csv and parquet, one file per table; - for standard output."),
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="Write this table only, such as runs.")] = None,
+    timezone: Annotated[
+        str, typer.Option(help="Time zone of local times in the texts, such as Europe/Berlin.")
+    ] = "UTC",
+    log_format: Annotated[
+        str, typer.Option(help="Format of access logs, as log_format in nginx.conf or LogFormat in httpd.conf.")
+    ] = "",
+    max_bytes: Annotated[
+        int,
+        typer.Option(min=1, max=1 << 40, help="Maximum size of an unpacked file in bytes; a larger file is refused."),
+    ] = 256_000_000,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Maximum number of processes; 0 for one per processor.")
+    ] = 0,
+) -> None:
+    """Read raw output of load generators and monitors, of any version, into tables in SI units.
+
+    Each file that cannot be read gives one line on stderr and exit code 1; all other files are still written.  Large
+    folders are read by several processes.
+    """
+    from loadcurve import export, reading
+    from loadcurve.files.progress import hidden
+    from loadcurve.ingest.hints import Hints
+    from loadcurve.ingest.servers.access_layout import layout_of_format
+
+    is_json, to_stdout = form is OutputFormat.json, str(output) == "-"
+    if is_json and output and not to_stdout:
+        raise LoadcurveError("--output must be left out or - for --format json")
+    if not is_json and output is None:
+        raise LoadcurveError(f"--output must be named for --format {form.value}")
+    if to_stdout and form is OutputFormat.parquet:
+        raise LoadcurveError("--output must be a folder for --format parquet, got -")
+    if table is not None:
+        from loadcurve.tables import columns
+
+        columns(table)  # raises for an unknown name
+    if log_format:
+        layout_of_format(log_format)  # one error, not one per file
+    refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
+
+    def readings() -> Iterator["Reading"]:
+        nonlocal refused
+        for path in paths:
+            for found in reading.read_named(path, hints, jobs):
+                lines = [
+                    f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
+                    for warning in found.parsed.warnings
+                ]
+                if lines or found.refused:
+                    with hidden():
+                        for line in filter(None, (*lines, found.refused)):
+                            typer.echo(printable(line), err=True)
+                if found.refused:
+                    refused += 1
+                else:
+                    yield found if table is None else found.only(table)
+
+    if is_json:
+        for found in readings():
+            with hidden():
+                sys.stdout.writelines(export.json_lines(found))
+    elif to_stdout:
+        export.write_csv(readings(), sys.stdout.buffer)
+    elif output is not None:
+        rows = export.write_tables(readings(), output, form.value)
+        typer.echo(f"{printable(str(output))}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
+    if refused:
+        raise typer.Exit(1)
+
+
+def tidy(
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Names or folders; by default all recorded studies.")
+    ] = None,
+) -> None:
+    """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
+    from loadcurve import paths
+    from loadcurve.ingest import store
+
+    refused = 0
+    for study in studies or store.recorded_studies():
+        try:
+            rows = store.tidy(study, _note)
+            for warning in store.read_warnings(study):
+                typer.echo(f"warning: {warning}", err=True)
+        except LoadcurveError as error:
+            refused += 1
+            typer.echo(str(error), err=True)
+            continue
+        label = study if isinstance(study, str) else paths.shown(study)
+        typer.echo(f"{label}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
+    if refused:
+        raise typer.Exit(1)
+
+
+def _note(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("ingest")(ingest)
+    app.command("tidy")(tidy)

@@ -1,0 +1,101 @@
+"""Commands that send load: launch a study, list the tools, clean up."""
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from loadcurve.cli.answers import print_analysis
+
+Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, instead of the study's value.")]
+Repeats = Annotated[int | None, typer.Option(help="Repeats of each point, instead of the study's value.")]
+
+lab = typer.Typer(no_args_is_help=True, help="Print the schema of study.yml; remove what a killed launch left.")
+
+
+def launch(
+    study: Annotated[str, typer.Argument(help="Name of a study or a design, or a folder with a study.yml.")],
+    seconds: Seconds = None,
+    repeats: Repeats = None,
+    name: Annotated[str | None, typer.Option(help="Record a copy of the study as data/studies/NAME.")] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print the commands of each run and the total duration; start nothing.")
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Allow load on public addresses that the study names.")
+    ] = False,
+) -> None:
+    """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
+
+    Prints a line for each run that ends, and at the end what `loadcurve analyse` prints of the study.
+
+    Example: loadcurve launch shop --seconds 5 --repeats 3
+    """
+    from loadcurve import paths
+    from loadcurve.lab import describe, describe_obstacles, read_checked
+    from loadcurve.lab.hosts.signals import signal_of
+    from loadcurve.launching import interruption
+    from loadcurve.launching import launch as launch_study
+
+    folder = paths.study_folder(study)
+    found = read_checked(folder)
+    changes: dict[str, Any] = {k: v for k, v in {"repeats": repeats, "study": name}.items() if v is not None}
+    if seconds is not None:
+        changes["load"] = {**found.load, "duration_s": seconds}
+    if plan:
+        planned = replace(found, **changes)
+        for line in describe(planned):
+            typer.echo(line)
+        for line in describe_obstacles(planned, public=public):
+            typer.echo(line, err=True)
+        return
+    target = paths.studies() / name if name else paths.record_folder(folder)
+
+    def results(folder: Path) -> None:
+        typer.echo()
+        print_analysis([str(folder)], [], paths.shown(folder))
+
+    try:
+        launch_study(replace(found, **changes), target, public=public, results=results)
+    except KeyboardInterrupt as interrupt:
+        with contextlib.suppress(OSError):  # the terminal may be what was closed
+            typer.echo(interruption(interrupt, target), err=True)
+        raise typer.Exit(128 + signal_of(interrupt)) from None
+
+
+def doctor() -> None:
+    """List the installed tools with their versions, and how to install the missing ones."""
+    from loadcurve.ingest.registry import FORMS
+    from loadcurve.lab.known_tools import TOOLS
+
+    for tool in TOOLS.values():
+        typer.echo(str(tool))
+    for name in sorted({form.tool for form in FORMS} - TOOLS.keys()):
+        typer.echo(f"{name:<10} {'output is read':<20} the laboratory does not run it")
+
+
+@lab.command()
+def schema() -> None:
+    """Print the JSON schema of study.yml, with which editors complete and check it."""
+    import json
+
+    from loadcurve.lab.study_file import schema as schema_of_studies
+
+    typer.echo(json.dumps(schema_of_studies(), indent=2, ensure_ascii=False))
+
+
+@lab.command()
+def clean() -> None:
+    """Remove the network namespaces, rules and cgroups left by killed launches, and nothing else."""
+    from loadcurve.lab.hosts.network import clean as clean_networks
+
+    typer.echo("\n".join(clean_networks()) or "nothing to remove")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("launch")(launch)
+    app.command("doctor")(doctor)
+    app.add_typer(lab, name="lab")
