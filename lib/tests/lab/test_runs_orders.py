@@ -111,6 +111,11 @@ def interrupt_after(folder, finished):
     return thread
 
 
+def answers(into):
+    """A log that keeps what a search or a stop answers, and no line of a run or of a resumed launch."""
+    return lambda line: None if line.startswith("run ") or " finished; " in line else into.append(line)
+
+
 def interrupted_and_resumed(study, folder, finished):
     """Launch, interrupt, launch again; return what was said at the end, and the folder."""
     if not (lacks := list_obstacles(study)).empty:
@@ -120,7 +125,7 @@ def interrupted_and_resumed(study, folder, finished):
     try:
         thread = interrupt_after(folder, finished)
         with pytest.raises(KeyboardInterrupt):
-            launch(study, folder, log=said.append)
+            launch(study, folder, log=answers(said))
         thread.join(HANG_S)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -128,7 +133,7 @@ def interrupted_and_resumed(study, folder, finished):
     states = [read_run(run).status for run in run_folders(folder)]
     assert sorted(states) == ["finished"] * finished + ["interrupted"]
     kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder) if read_run(p).status == "finished"}
-    launch(study, folder, log=said.append)
+    launch(study, folder, log=answers(said))
     assert all((path / "run.json").read_bytes() == was for path, was in kept.items()), (
         "what is finished is not repeated"
     )
@@ -150,7 +155,7 @@ def test_a_search_for_capacity_goes_on_after_an_interruption(tmp_path):
     assert (runs.loc[4, "errors_connect"] == 0).all() and (runs.loc[8, "errors_connect"] > 0).all()
     # Nothing is left to do: the same answer from the recorded runs alone, and none of them is touched.
     before, again = {p: (p / "run.json").read_bytes() for p in run_folders(made.folder)}, []
-    launch(study, made.folder, log=again.append)
+    launch(study, made.folder, log=answers(again))
     assert again == [said] and before == {p: (p / "run.json").read_bytes() for p in run_folders(made.folder)}
 
 
@@ -165,7 +170,7 @@ def test_a_search_for_the_size_that_fills_a_link(tmp_path):
     if not (lacks := list_obstacles(study)).empty:
         pytest.skip("; ".join(lacks["obstacle"]))
     said, folder = [], tmp_path / "s"
-    launch(study, folder, log=said.append)
+    launch(study, folder, log=answers(said))
     assert said[0].startswith("1,500 bytes fill the limit, 500 bytes do not: "), said
     made = read_folder(folder)
     check_whole(made)
@@ -180,7 +185,7 @@ def test_a_stop_repeats_until_the_mean_is_known(tmp_path):
         stop={"half_width_ratio": 0.5, "quantity": "latency_mean_s"},
     )  # fmt: skip
     said, folder = [], tmp_path / "s"
-    launch(study, folder, log=said.append)
+    launch(study, folder, log=answers(said))
     made = read_folder(folder)
     check_whole(made)
     assert sorted(made.tables["runs"]["repeat"]) == list(range(1, 11)) and "; 10 runs" in said[0]
@@ -196,13 +201,13 @@ def test_a_stop_leaves_what_scatters_after_its_most_repeats(tmp_path):
         stop={"half_width_ratio": 0.0001, "most_repeats": 10},
     )  # fmt: skip
     said, folder = [], tmp_path / "s"
-    launch(study, folder, log=said.append)
+    launch(study, folder, log=answers(said))
     assert set(read_folder(folder).runs) == {f"{v}-r{n}" for v in "ab" for n in range(1, 11)}
     assert len(said) == 2 and all("the most allowed" in one for one in said)
     # One is lost: only that one is made again.
     kept = {p: (p / "run.json").read_bytes() for p in run_folders(folder)}
     shutil.rmtree(folder / "a-r9")
-    launch(study, folder, log=said.append)
+    launch(study, folder, log=answers(said))
     now = {p: (p / "run.json").read_bytes() for p in run_folders(folder)}
     assert now.pop(folder / "a-r9") != kept.pop(folder / "a-r9") and now == kept
 
