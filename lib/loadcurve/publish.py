@@ -27,7 +27,7 @@ from loadcurve.captions import caption_of
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
-from loadcurve.ingest import store
+from loadcurve.ingest import reads
 from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
@@ -224,7 +224,7 @@ def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
     write_text(target.with_suffix(".csv"), csv_text(data))
     units = {row.column: row.unit for row in tables.columns(data).itertuples() if row.unit}
-    facts = {**words, "units": units, "notebook": _notebook, "studies": sorted(store.studies_read), "commit": commit()}
+    facts = {**words, "units": units, "notebook": _notebook, "studies": sorted(reads.studies_read), "commit": commit()}
     write_text(target.with_suffix(".json"), json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 

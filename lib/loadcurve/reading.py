@@ -20,8 +20,8 @@ from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.published import source_folder
 from loadcurve.ingest.raw_file import FACTORS
+from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
-from loadcurve.ingest.store import record_reads, studies_read
 from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.many_files import ManyFiles
 from loadcurve.paths import data_name, is_plain

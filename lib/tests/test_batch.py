@@ -63,9 +63,9 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, mon
     monkeypatch.setenv("LOADCURVE_PUBLISH", "")
     read = checkout / "data" / "studies" / "s" / "study.yml"
     code = (
-        "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import store\n"
+        "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import reads\n"
         "publish.begin('99_test')\npublish.values(n=repeats)\n"
-        f"store.record_reads([Path({str(read)!r})])"
+        f"reads.record_reads([Path({str(read)!r})])"
     )
     stale = checkout / "build" / "figures" / "99_test" / "old.svg"
     stale.parent.mkdir(parents=True)

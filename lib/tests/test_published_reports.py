@@ -13,7 +13,7 @@ from one_test import in_one_test
 
 from loadcurve import read_published
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.store import studies_read
+from loadcurve.ingest.reads import studies_read
 from loadcurve.reading import read_published_raw
 
 ROOT = Path(__file__).resolve().parents[2]

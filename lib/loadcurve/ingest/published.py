@@ -15,7 +15,7 @@ import yaml
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
-from loadcurve.ingest.store import record_reads, studies_read
+from loadcurve.ingest.reads import record_reads, studies_read
 
 
 def read_published(source: str, table: str) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from loadcurve.ingest.files import files_of
 from loadcurve.ingest.folder import Ingested, read_runs
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
+from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -39,9 +40,6 @@ _PARSERS = [
     *(Path(__file__).parents[1] / "schemas").glob("*.py"),
     Path(__file__).parents[1] / "units.py",
 ]
-
-# Studies this process has read, for the provenance line under each figure.
-studies_read: set[str] = set()
 
 
 def ingest(study: str | Path) -> Ingested:
@@ -259,10 +257,3 @@ def _tables_folder(folder: Path) -> Path:
     elsewhere = folder.resolve().parent != paths.studies().resolve()
     where = "+" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16] if elsewhere else ""
     return paths.build() / "tidy" / f"{folder.name}{where}"
-
-
-def record_reads(sources: list[Path]) -> None:
-    """Record that a notebook depends on files, if LOADCURVE_READS is set."""
-    if ledger := os.environ.get("LOADCURVE_READS"):
-        with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
-            out.writelines(f"{paths.shown(p)}\0" for p in sources)

@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from loadcurve import paths, plots, publish
 from loadcurve.errors import LoadcurveError
 from loadcurve.files import spreadsheet
-from loadcurve.ingest import store
+from loadcurve.ingest import reads
 from loadcurve.site import safety
 from loadcurve.site.literal import formula, leads_elsewhere, literal
 from loadcurve.stats import Estimate
@@ -68,7 +68,7 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOADCURVE_ROOT", str(root))
         patch.setenv("LOADCURVE_PUBLISH", str(root / "build" / "figures" / NOTEBOOK))
-        patch.setattr(store, "studies_read", {hostile("study")})
+        patch.setattr(reads, "studies_read", {hostile("study")})
         patch.setattr(publish, "_notebook", "")
         patch.setattr(paths, "designs", lambda: root / "designs")
         for folder in ("data/studies", "designs/mine", "handbook/notebooks", "notebooks", "build/notebooks"):
