@@ -18,8 +18,8 @@ _FILES_PER_S, _BYTES_PER_S = 3000, 30e6
 _WORTH_WORKERS_S = 4.0
 # Small files go to a worker together, so that the pipe costs less than parsing.
 _CHUNK_S = 0.05
-# For each worker.  A text and its tables need up to twenty times the size of the text (`loadcurve.ingest.size`).
-_MAX_BYTES_AHEAD = 30e6
+# For each worker.  A large text and its tables need five to nine times the size of the text.
+_MAX_BYTES_AT_ONCE = 60e6
 # Typical ratio of text to packed file, for logs of monitors.
 _PACKED = {".gz": 10, ".xz": 20, ".bz2": 10, ".zst": 10}
 
@@ -95,7 +95,7 @@ class ManyFiles:
         chunks, workers = _chunks(items, seconds), min(self._workers, len(items))
         work = functools.partial(_call_each, function)
         for results in in_order(
-            work, chunks, workers, lost_chunk, lambda chunk: sum(map(text_bytes, chunk)), _MAX_BYTES_AHEAD * workers
+            work, chunks, workers, lost_chunk, lambda chunk: sum(map(text_bytes, chunk)), _MAX_BYTES_AT_ONCE * workers
         ):
             yield from results
 

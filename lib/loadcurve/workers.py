@@ -58,7 +58,7 @@ def in_order(
     size : callable
         Size of an item.
     max_size : float
-        Largest sum of the sizes of the items in memory; a larger item is alone there.
+        Largest sum of the sizes of the items that are worked on at the same time; a larger item is alone in memory.
 
     Raises
     ------
@@ -69,7 +69,10 @@ def in_order(
     waiting: deque[tuple[Item, Future[Result]]] = deque()
 
     def is_full(item: Item) -> bool:
-        return len(waiting) >= 2 * workers or sum(map(size, (item, *(held for held, _ in waiting)))) > max_size
+        """Whether an item has to wait; results need far less memory than the work on them."""
+        unfinished = (size(held) for held, result in waiting if not result.done())
+        at_once = sorted((size(item), *unfinished), reverse=True)[:workers]
+        return len(waiting) >= 2 * workers or max(size(item), sum(at_once)) > max_size
 
     def first() -> Result:
         item, result = waiting.popleft()

@@ -58,6 +58,14 @@ def test_a_large_item_is_alone():
     results.close()
 
 
+def test_a_result_that_waits_for_its_turn_holds_up_no_other_item(tmp_path):
+    """The first item ends only when the third has begun, and only two of the three fit at the same time."""
+    begun = str(tmp_path / "begun")
+    wait = f"any(__import__('os').path.exists({begun!r}) or __import__('time').sleep(0.01) for _ in range(6000))"
+    items = [wait, "2", f"open({begun!r}, 'w').close()"]
+    assert list(in_order(eval, items, 2, lost, lambda item: 50, 120)) == [True, 2, None]
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
