@@ -59,6 +59,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     """
     from loadcurve import tables
     from loadcurve.files.spreadsheet import without_formulas
+    from loadcurve.tables.declared import ARROW_TEXT
     from loadcurve.tables.stored import to_arrow, write_columns_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +71,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     def flush(name: str) -> None:
         held.pop(name)
         for frame in _frames(join(waiting.pop(name))):
-            checked = tables.check(name, frame)
+            checked = tables.check(name, frame, text=ARROW_TEXT)
             table = to_arrow(name, without_formulas(checked) if form == "csv" else checked)
             if name not in writers:
                 draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
@@ -122,7 +123,7 @@ def _writer(path: Path, schema: "pa.Schema", form: str):
 
 
 def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":
-    """Yield slices of a table, because checks use Python strings, and a million rows of them need a gigabyte."""
+    """Yield slices of a table, because a check copies the rows that it gets."""
     import pandas as pd
 
     frame = pd.DataFrame(list(table)) if isinstance(table, Sequence) else table

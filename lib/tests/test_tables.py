@@ -4,7 +4,8 @@ from one_test import in_one_test
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError
-from loadcurve.tables.declared import _typed, _validated
+from loadcurve.tables.declared import ARROW_TEXT, _typed, _validated, check
+from loadcurve.tables.stored import to_arrow
 
 
 @in_one_test("name", tables.SCHEMAS)
@@ -86,11 +87,12 @@ def test_a_table_is_what_pandera_makes_of_it():
         ("latency", "run_id"), ("latency", "responses"), ("latency", "corrected"), ("latency", "latency_s"),
         ("latency", "quantile"), ("load", "time"), ("findings", "rule"),
     ):  # fmt: skip
-        for values in [*([odd] for odd in ODD), [1, None], [0.5, float("nan")], ["a", None], [None, -1]]:
+        several = [[1, None], [0.5, float("nan")], ["a", None], [None, -1], pd.Categorical(["b", None, "a"])]
+        for values in [*([odd] for odd in ODD), *several]:
             frame = pd.DataFrame({column: values}, index=[7] * len(values))
             if name == "findings":
                 frame["severity"] = "warning"
-            found = _typed(name, frame)
+            found = _typed(name, frame, None)
             try:
                 expected = _validated(name, frame)
             except (LoadcurveError, OverflowError):
@@ -98,6 +100,8 @@ def test_a_table_is_what_pandera_makes_of_it():
                 continue
             assert found is not None, (name, column, values)
             pd.testing.assert_frame_equal(found, expected, obj=f"{name}.{column} of {values}")
+            written = to_arrow(name, check(name, frame, text=ARROW_TEXT))
+            assert written.equals(to_arrow(name, check(name, frame)), check_metadata=True), (name, column, values)
 
 
 def test_every_rule_is_a_range():

@@ -36,6 +36,9 @@ _LABEL = {
     "elapsed_s": "Time since the load started",
 }
 
+ARROW_TEXT = pd.StringDtype("pyarrow", np.nan)
+"""Type of text columns for tables that are written: Python strings take three times as long and need more memory."""
+
 _TYPE = {"string": "text", "Int64": "integer", "boolean": "yes/no", "float64": "number", "datetime64": "time"}
 
 
@@ -54,7 +57,7 @@ def columns(table: str) -> pd.DataFrame:
     )
 
 
-def check(table: str, frame: pd.DataFrame, *, extra: bool = False) -> pd.DataFrame:
+def check(table: str, frame: pd.DataFrame, *, extra: bool = False, text: pd.StringDtype | None = None) -> pd.DataFrame:
     """Return `frame` as the declared table: all columns, in order, each with its type.
 
     Columns that are not in `frame` are added: derived from the other columns (`schemas.derived`), or else with missing
@@ -69,6 +72,8 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False) -> pd.DataFra
     extra : bool
         Whether further columns, such as factors of one's own, are kept after the declared ones; by default they are an
         error.
+    text : pandas.StringDtype, optional
+        Type of the text columns, such as `ARROW_TEXT`; by default the declared one, Python strings.
 
     Raises
     ------
@@ -87,10 +92,10 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False) -> pd.DataFra
     if unknown and not extra:
         raise LoadcurveError(f"table {table}: expected columns of its schema, got {', '.join(map(repr, unknown))}")
     if not len(frame):
-        return _without_rows(table).copy()
-    checked = _typed(table, frame)
+        return _without_rows(table, text).copy()
+    checked = _typed(table, frame, text)
     if checked is None:
-        checked = _validated(table, frame)
+        checked = _with_text(table, _validated(table, frame), text)
     if unknown:
         checked = pd.concat([checked, frame[unknown].reset_index(drop=True)], axis=1)
     for column, function in DERIVED.get(table, {}).items():
@@ -98,7 +103,7 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False) -> pd.DataFra
     return checked
 
 
-def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame | None:
+def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame | None:
     """Return the columns with their types, or None if a value may break a rule: `_validated` then decides and names it.
 
     pandera takes half a millisecond for each column, whatever the number of rows.  Most columns of a table are not in
@@ -113,16 +118,35 @@ def _typed(table: str, frame: pd.DataFrame) -> pd.DataFrame | None:
         return None
     for name in columns.keys() - absent:
         column, values = columns[name], given[name]
-        if values.dtype != column.dtype.type:
+        kind = text if text and _is_text(column) else column.dtype.type
+        if values.dtype != kind:
             try:
-                values = column.dtype.coerce(values)
+                values = _as_text(values, kind) if _is_text(column) else column.dtype.coerce(values)
             except Exception:  # whatever NumPy, pandas and PyArrow raise for a value of another type
                 return None
         if not all(_holds(rule, values) for rule in column.checks) or not (column.nullable or values.notna().all()):
             return None
         found[name] = values
-    missing = _without_rows(table)[absent].reindex(given.index)
+    missing = _without_rows(table, text)[absent].reindex(given.index)
     return pd.concat([pd.DataFrame(found, index=given.index), missing], axis=1)[list(columns)]
+
+
+def _is_text(column: pa.Column) -> bool:
+    return isinstance(column.dtype.type, pd.StringDtype)
+
+
+def _with_text(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame:
+    """Return a checked table with this type in its text columns."""
+    columns = _schema(table).columns
+    return frame.astype({name: text for name in columns if _is_text(columns[name])}) if text else frame
+
+
+def _as_text(values: pd.Series, kind: pd.StringDtype) -> pd.Series:
+    """Return values as text; where they are categorical, the categories are converted, not each value."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values.astype(kind)
+    categories = values.cat.categories.astype(kind).array
+    return pd.Series(categories.take(values.cat.codes.to_numpy(), allow_fill=True), values.index)
 
 
 def _holds(rule: pa.Check, values: pd.Series) -> bool:
@@ -157,10 +181,10 @@ def empty(table: str) -> pd.DataFrame:
 
 
 @cache
-def _without_rows(table: str) -> pd.DataFrame:
+def _without_rows(table: str, text: pd.StringDtype | None = None) -> pd.DataFrame:
     """Return the empty table, cached: most tables of a run are empty, and checking one takes as long as a full one."""
     schema = _schema(table)
-    return schema.validate(pd.DataFrame(columns=list(schema.columns)))
+    return _with_text(table, schema.validate(pd.DataFrame(columns=list(schema.columns))), text)
 
 
 def heading(column: str) -> str:

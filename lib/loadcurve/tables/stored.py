@@ -40,13 +40,19 @@ def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
     >>> field.metadata
     {b'unit': b's', b'description': b'Response time at that quantile.'}
     """
-    made = pa.Table.from_pandas(frame, preserve_index=False)
+    return pa.Table.from_pandas(frame, preserve_index=False).cast(_arrow_schema(table))
+
+
+@cache
+def _arrow_schema(table: str) -> pa.Schema:
+    """Return the types and metadata of a table in a file; they do not depend on how a frame holds its text."""
+    made = pa.Schema.from_pandas(declared.empty(table), preserve_index=False)
     notes, schema_notes = _notes(table)
     fields = []
-    for field in made.schema:
+    for field in made:
         is_text = pa.types.is_string(field.type) or pa.types.is_null(field.type)
         fields.append(field.with_type(pa.large_string() if is_text else field.type).with_metadata(notes[field.name]))
-    return made.cast(pa.schema(fields, {**(made.schema.metadata or {}), **schema_notes}))
+    return pa.schema(fields, {**(made.metadata or {}), **schema_notes})
 
 
 @cache
