@@ -103,7 +103,7 @@ def test_closed_and_open_loops_in_one_folder_are_curves_of_their_own():
 def test_a_rule_without_its_numbers_is_no_finding():
     rates = sweep(CONNECTIONS * 10.0, connections=None, target_rate_rps=CONNECTIONS * 10.0)
     text = text_report(analyse({"runs": rates}))
-    assert "Findings:" not in text and "Not checked:\n- effective-concurrency, 7 of 7 runs: the run has" in text
+    assert "Findings:" not in text and "Not checked:\n- effective-concurrency, 7 of 7 runs: needs the conn" in text
 
 
 @pytest.mark.parametrize("wrong", ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", ""])
@@ -233,7 +233,7 @@ def test_the_advice_names_no_load_below_one_connection(scaling):
 def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
     runs = scaling["runs"].assign(requests=100, errors_status=[0, 0, 0, 0, 0, 2, 100])
     found = analyse({"runs": runs})
-    assert str(found.verdict) == "usable with care: more than 1 % of the requests failed in 2 of 7 runs"
+    assert str(found.verdict) == "do not use: failed-requests in 1 of 7 runs"
     assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
     assert found.next_steps[0].startswith("Find out why requests fail")
     assert analyse({"runs": runs.assign(errors_status=1)}).verdict.severity == "ok"

@@ -7,8 +7,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from loadcurve.audit import all_rules
 from loadcurve.cli import main
 from loadcurve.report.checks import Check, github_annotations, junit_xml
+
+RULES = len(all_rules())
 
 WRK = """Running 10s test @ http://127.0.0.1:8080/
   1 threads and {n} connections
@@ -62,14 +65,36 @@ def test_a_comparison_gates_a_build(called, other, code, word):
 
 def test_an_audit_gates_a_build(called):
     code, out = called("audit", "main")
-    assert (code, out.splitlines()[0]) == (0, "main: usable: 2 rules checked 6 runs and found nothing")
+    assert (code, out.splitlines()[0]) == (
+        0,
+        f"main: usable: {RULES} of {RULES} rules had the numbers they need and found nothing",
+    )
     code, out = called("audit", "odd")
     assert (code, out.splitlines()[0]) == (1, "odd: do not use: effective-concurrency in 6 of 6 runs")
     assert called("audit", "odd", "--fail-on", "never")[0] == 0
     suite = ET.fromstring(called("audit", "main", "odd", "--format", "junit")[1])
-    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", "24")
+    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", str(12 * RULES))
     assert json.loads(called("audit", "odd", "--format", "json")[1])[0]["severity"] == "error"
     assert called("audit", "main", "--format", "xml")[0] == 2
+    for wrong in (
+        ["--select", "speed"],
+        ["--ignore", "unfinished-run"],
+        ["--limit", "speed.x=1"],
+        ["nowhere"],
+    ):
+        assert called("audit", "main", *wrong)[0] == 2, wrong
+
+
+def test_a_rule_is_ignored_with_a_reason(called, tmp_path):
+    ignored = "[audit.ignore]\neffective-concurrency = 'the loads were named by hand'\n"
+    assert called("audit", "odd", "--ignore", "effective-concurrency=known")[0] == 0
+    (tmp_path / "loadcurve.toml").write_text(ignored, "utf-8")
+    code, out = called("audit", "odd")
+    assert code == 0 and "ignored, effective-concurrency, 6 runs" in out and "the loads were named by hand" in out
+    assert called("audit", "odd", "--select", "unfinished-run")[1].count("rules") == 1
+    (tmp_path / "loadcurve.toml").write_text("[audit.limits.effective-concurrency]\nfactor = 1000\n", "utf-8")
+    assert called("audit", "odd")[0] == 0, "a warning up to a factor of 1000"
+    assert called("audit", "odd", "--limit", "effective-concurrency.factor=2")[0] == 1, "an option comes first"
 
 
 HOSTILE = [

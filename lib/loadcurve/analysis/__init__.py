@@ -23,7 +23,7 @@ from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, compare_over_time
 from loadcurve.analysis.objective import parse_objective, parse_objectives
-from loadcurve.analysis.verdict import Verdict
+from loadcurve.audit import Verdict
 
 __all__ = [
     "Analysis",

@@ -9,13 +9,12 @@ import pandas as pd
 from loadcurve.analysis.advice import advise
 from loadcurve.analysis.cells import connections_words, shown
 from loadcurve.analysis.curve import Curve, Draw
-from loadcurve.analysis.findings import finding_sentences, unchecked_sentences
 from loadcurve.analysis.levels import add_quantiles, split_by_load
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import NOT_READ, name_of, read_sources
-from loadcurve.analysis.verdict import Verdict, judge
-from loadcurve.audit import audit
+from loadcurve.audit import Verdict, audit, judge
+from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
@@ -210,7 +209,7 @@ def analyse(
     findings = audit(checked)
     return Analysis(
         source,
-        judge(findings, checked["runs"]),
+        judge(findings, len(checked["runs"])),
         curves,
         findings,
         tuple(advise(curves)),

@@ -4,13 +4,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.objective import quantile_column
+from loadcurve.audit.failures import error_ratio
 from loadcurve.stats import find_mean
-
-# Each exception of ab's poll loop is also an error while reading; connections that failed to open are no requests.
-_NOT_REQUESTS = ("errors_exception", "errors_connect")
-
-FEW_ERRORS = 0.01
-"""Share of failed requests from which throughput and response times describe the failures too."""
 
 
 def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
@@ -42,22 +37,6 @@ def add_quantiles(runs: pd.DataFrame, latency: pd.DataFrame) -> pd.DataFrame:
             of_runs = rows[[*keys, "latency_s"]].rename(columns={"latency_s": column})
             runs = runs.merge(of_runs, on=keys, how="left")
     return runs.copy()  # 100 merges, as for `ab -e`, leave a DataFrame of 100 blocks, of which pandas warns
-
-
-def error_ratio(runs: pd.DataFrame) -> pd.Series:
-    """Share of the requests of each run that failed; missing where the tool reports neither errors nor failures.
-
-    Examples
-    --------
-    >>> error_ratio(pd.DataFrame({"requests": [100, 100], "errors_status": [5, 0], "errors_timeout": [1, 0]})).tolist()
-    [0.06, 0.0]
-    """
-    classes = [name for name in runs.filter(like="errors_") if name not in _NOT_REQUESTS]
-    errors = runs[classes].astype(float).sum(axis=1, min_count=1)
-    if "requests_failed" in runs:
-        errors = errors.fillna(runs["requests_failed"].astype(float))
-    ratio = errors / runs["requests"].astype(float).where(lambda number: number > 0)
-    return ratio.clip(upper=1.0).astype(float)
 
 
 def load_column(runs: pd.DataFrame) -> str:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from loadcurve import models
 from loadcurve.analysis.curve import Curve, Result
-from loadcurve.analysis.levels import FEW_ERRORS, error_ratio, summarise_load_levels
+from loadcurve.analysis.levels import summarise_load_levels
 from loadcurve.analysis.usage import summarise_usage, why_no_usage
+from loadcurve.audit.failures import FEW_ERRORS, error_ratio
 from loadcurve.errors import LoadcurveError
 from loadcurve.models import Fit, capacity, scaling
 from loadcurve.models.capacity import Objective

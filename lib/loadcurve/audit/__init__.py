@@ -2,15 +2,19 @@
 
 | module               | holds |
 |----------------------|---|
-| ``rule``             | `Rule` and `Finding`, which every rule uses |
+| ``rule``             | `Rule`, `Need`, `Limit` and `Finding`, which every rule uses; ``of_runs``: rows by run |
 | ``rules``            | one module for each rule, found by itself (`all_rules`) |
+| ``settings``         | which rules run and with which limits: loadcurve.toml, study.yml, options |
 | ``registry``         | `audit`, which runs every rule |
+| ``verdict``          | usable, usable with care, or do not use: all runs together, and each; ``sentences`` |
+| ``failures``         | the share of requests that failed |
 | ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
 | ``late``             | least mean response time when late responses are missing from wrk's mean |
 | ``claims checklist`` | claims of a published report, and a checklist for such reports |
 
-``rule`` < ``rules`` < ``registry``; the other modules import none of these.
+``rule`` < ``rules``, ``settings`` < ``registry``; ``verdict`` and ``sentences`` read findings; the other modules import
+none of these.
 """
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
@@ -20,16 +24,23 @@ from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
 from loadcurve.audit.registry import all_rules, audit
-from loadcurve.audit.rule import Finding, Rule
+from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.settings import AuditSettings
+from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
 
 __all__ = [
     "ANSWERS",
     "VERDICTS",
+    "AuditSettings",
     "Finding",
+    "Limit",
+    "Need",
     "Rule",
+    "Verdict",
     "all_rules",
     "answer_of_checks",
     "audit",
+    "judge",
     "judge_claims",
     "least_mean_latency_s",
     "summarise_busy",
@@ -38,4 +49,5 @@ __all__ = [
     "summarise_established",
     "summarise_identities",
     "summarise_sockets",
+    "verdict_of_each",
 ]

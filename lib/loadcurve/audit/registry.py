@@ -6,7 +6,9 @@ import pandas as pd
 
 from loadcurve import tables as schemas
 from loadcurve.audit import rules
-from loadcurve.audit.rule import Rule, Tables
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Rule
+from loadcurve.audit.settings import AuditSettings, read_settings
 from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
@@ -34,7 +36,7 @@ def all_rules() -> dict[str, Rule]:
     return found
 
 
-def audit(data: Tables | Parsed | str | Path) -> pd.DataFrame:
+def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = None) -> pd.DataFrame:
     """Return what every rule finds.
 
     Parameters
@@ -42,27 +44,37 @@ def audit(data: Tables | Parsed | str | Path) -> pd.DataFrame:
     data : mapping of str to pandas.DataFrame, Parsed, str or pathlib.Path
         Tables by name, of which ``runs`` is required; what `loadcurve.read` returns; or a file or folder.  Columns that
         are not declared are ignored.
+    settings : AuditSettings, optional
+        Which rules run and with which limits; by default those of the loadcurve.toml in the working directory.
 
     Returns
     -------
     pandas.DataFrame
-        The table ``findings``: rule after rule, rows in the order of the table the rule reads.
+        The table ``findings``: rule after rule.  A finding of an ignored rule has the severity ``ignored`` and the
+        reason as advice.
 
     Raises
     ------
     LoadcurveError
-        When the table ``runs`` is not given, a table breaks its schema, or a path cannot be read.
+        When the table ``runs`` is not given, a table breaks its schema, a path cannot be read, or the settings name
+        what there is not.
 
     Examples
     --------
     >>> runs = pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["finished"], "connections": [1],
     ...                      "throughput_rps": [22.23], "latency_mean_s": [0.045]})
-    >>> audit({"runs": runs})[["rule", "severity"]].values.tolist()
-    [['effective-concurrency', 'ok'], ['unfinished-run', 'ok']]
+    >>> audit({"runs": runs}).query("severity == 'ok'")["rule"].tolist()
+    ['effective-concurrency', 'unfinished-run']
     """
     tables = as_parsed(data).tables
     if "runs" not in tables:
         raise LoadcurveError(f"tables must include 'runs', got {', '.join(map(repr, tables)) or 'none'}")
     checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
-    found = [rule.audit(checked) for rule in all_rules().values()]
-    return schemas.check("findings", pd.concat(found, ignore_index=True))
+    rules = all_rules()
+    chosen = read_settings(rules) if settings is None else settings
+    found = [rules[name].audit(checked, chosen.limits.get(name)) for name in rules if name in (chosen.select or rules)]
+    findings = schemas.check("findings", pd.concat(found, ignore_index=True))
+    for name, reason in chosen.ignore.items():
+        counted = (findings["rule"] == name) & findings["severity"].isin(["warning", "error"])
+        findings.loc[counted, ["severity", "advice"]] = ["ignored", reason]
+    return findings

@@ -1,4 +1,4 @@
-"""What an audit rule is, and what it finds."""
+"""What an audit rule is, what it needs, and what it finds."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,21 +8,24 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables as schemas
+from loadcurve.audit.of_runs import Tables, key_of, tables_of
 
-Severity = Literal["ok", "warning", "error"]
-Tables = Mapping[str, pd.DataFrame]
+Severity = Literal["ok", "warning", "error", "unchecked"]
+NOT_CHECKED = "Not checked: "
+"""How the evidence begins of a finding that says why a rule did not examine a run."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule reports about one run.
+    """What a rule reports about one run, or about all of them.
 
     Attributes
     ----------
     run : row
-        Row of a table that names the run: `study`, `run_id` and `source` are its attributes.
-    severity : {"ok", "warning", "error"}
-        ``ok`` only where the check ran.
+        Row of a table that names the run: `study`, `run_id` and `source` are its attributes; `run_id` is missing if
+        the finding is about all runs together (`loadcurve.audit.of_runs.all_of`).
+    severity : {"ok", "warning", "error", "unchecked"}
+        ``ok`` only where the check ran, ``unchecked`` where it did not.
     evidence : str
         The numbers, in a sentence.
     advice : str
@@ -46,6 +49,60 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Need:
+    """Measurements without which a rule does not examine a run.
+
+    Attributes
+    ----------
+    table : str
+        For ``runs``, the run's own row has every column; for another table, one row of the run has.
+    columns : tuple of str
+        The columns whose values must not be missing.
+    what : str
+        The measurements in words, after "needs".
+    record : str
+        What to do to have them next time: a command, or a setting of the load generator.
+
+    Examples
+    --------
+    >>> Need("sockets", ("time_wait",), "the sockets of the generator's host", "Record `ss -s` during the run.").table
+    'sockets'
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    what: str
+    record: str
+
+    def keys(self, tables: Tables) -> pd.Index:
+        """Return the keys of the runs that have these measurements (see `loadcurve.audit.of_runs.key_of`)."""
+        frame = tables.get(self.table)
+        if frame is None or frame.empty:
+            return pd.Index([], dtype=object)
+        return pd.Index(key_of(frame[frame[list(self.columns)].notna().all(axis=1)]).unique())
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A threshold of a rule; study.yml and loadcurve.toml may set another value.
+
+    Attributes
+    ----------
+    value : float
+    reason : str
+        Why this value, with its source.
+
+    Examples
+    --------
+    >>> Limit(0.01, "less than the scatter of repeats on a quiet machine").value
+    0.01
+    """
+
+    value: float
+    reason: str
+
+
+@dataclass(frozen=True)
 class Rule:
     """A check of measured data; a module in `loadcurve.audit.rules` registers it with one constant.
 
@@ -57,40 +114,93 @@ class Rule:
     question : str
         The question that the rule answers for each run.
     find : callable
-        Declared tables by name, ``runs`` among them -> findings, one for each row examined, the good ones too.
+        Tables by name, ``runs`` among them, and limits by name -> findings, one for each run examined, the good ones
+        too.  It gets only runs that finished and that have what the rule needs.
     severities : mapping of str to str
         Severity -> when the rule reports it, for its page.
+    needs : tuple of Need
+        A run without them is reported as ``unchecked``.
+    limits : mapping of str to Limit
+        Thresholds by name.
+    tools : tuple of str
+        The load generators whose runs are examined; empty for all.
+    unfinished : bool
+        Whether runs that did not finish are examined too.
 
     Examples
     --------
-    >>> def find_short(tables):
+    >>> def find_short(tables, limits):
     ...     for run in tables["runs"].itertuples():
-    ...         yield Finding(run, "warning", f"The run took {run.duration_s:g} s.", "Measure for 10 s.")
-    >>> rule = Rule("short-run", "Was the run long enough?", find_short, {"warning": "below 10 s"})
-    >>> runs = schemas.check("runs", pd.DataFrame({"study": ["demo"], "run_id": ["r1"], "duration_s": [2.0]}))
-    >>> rule.audit({"runs": runs})[["rule", "severity", "evidence"]].values.tolist()
-    [['short-run', 'warning', 'The run took 2 s.']]
+    ...         if run.duration_s < limits["seconds"]:
+    ...             yield Finding(run, "warning", f"The run took {run.duration_s:g} s.", "Measure for 10 s.")
+    >>> rule = Rule("short-run", "Was the run long enough?", find_short, {"warning": "below 10 s"},
+    ...             needs=(Need("runs", ("duration_s",), "its duration", "Use a generator that prints it."),),
+    ...             limits={"seconds": Limit(10, "opening connections takes up to a second")})
+    >>> runs = schemas.check("runs", pd.DataFrame(
+    ...     {"study": "demo", "run_id": ["r1", "r2"], "status": "finished", "duration_s": [2.0, None]}))
+    >>> rule.audit({"runs": runs})[["run_id", "severity", "evidence"]].values.tolist()
+    [['r2', 'unchecked', 'Not checked: needs its duration.'], ['r1', 'warning', 'The run took 2 s.']]
     """
 
     name: str
     question: str
-    find: Callable[[Tables], Iterable[Finding]]
+    find: Callable[[Tables, Mapping[str, float]], Iterable[Finding]]
     severities: Mapping[Severity, str] = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    tools: tuple[str, ...] = ()
+    unfinished: bool = False
 
-    def audit(self, tables: Tables) -> pd.DataFrame:
-        """Return the findings in declared tables, as the table ``findings``."""
-        rows = [
-            {
-                "study": found.run.study,
-                "run_id": found.run.run_id,
-                "source": found.run.source,
-                "rule": self.name,
-                "severity": found.severity,
-                "observed": found.observed,
-                "expected": found.expected,
-                "evidence": found.evidence,
-                "advice": found.advice,
-            }
-            for found in self.find(tables)
-        ]
-        return schemas.check("findings", pd.DataFrame(rows))
+    def audit(self, tables: Tables, limits: Mapping[str, float] | None = None) -> pd.DataFrame:
+        """Return the findings in declared tables, as the table ``findings``.
+
+        Parameters
+        ----------
+        tables : mapping of str to pandas.DataFrame
+            Declared tables by name, ``runs`` among them.
+        limits : mapping of str to float, optional
+            Values that replace those of `limits`.
+        """
+        runs = tables["runs"]
+        if not self.unfinished:
+            runs = runs[runs["status"] == "finished"]
+        if self.tools:
+            runs = runs[runs["tool"].isin(self.tools)]
+        findings, complete = self._unchecked(tables, runs)
+        values = {name: limit.value for name, limit in self.limits.items()} | dict(limits or {})
+        try:
+            if len(complete):
+                findings += self.find(tables_of(complete, tables), values)
+        except Exception as error:
+            fault = f"{NOT_CHECKED}internal error of this rule ({type(error).__name__}: {error})."
+            advice = "Report it with the data; the findings of the other rules are not affected."
+            findings = [Finding(run, "unchecked", fault, advice) for run in runs.itertuples(index=False)]
+        return schemas.check("findings", pd.DataFrame([self._row(finding) for finding in findings]))
+
+    def _unchecked(self, tables: Tables, runs: pd.DataFrame) -> tuple[list[Finding], pd.DataFrame]:
+        """Return a finding for each run without what the rule needs, and the other runs."""
+        keys, lacking = key_of(runs), np.zeros((len(runs), len(self.needs)), dtype=bool)
+        for i, need in enumerate(self.needs):
+            own = runs[list(need.columns)].notna().all(axis=1) if need.table == "runs" else None
+            lacking[:, i] = ~(keys.isin(need.keys(tables)) if own is None else own)
+        found = []
+        for run, missing in zip(runs.itertuples(index=False), lacking, strict=True):
+            if missing.any():
+                needs = [need for need, one in zip(self.needs, missing, strict=True) if one]
+                evidence = f"{NOT_CHECKED}needs {' and '.join(need.what for need in needs)}."
+                advice = " ".join(dict.fromkeys(need.record for need in needs))
+                found.append(Finding(run, "unchecked", evidence, advice))
+        return found, runs[~lacking.any(axis=1)]
+
+    def _row(self, found: Finding) -> dict[str, Any]:
+        return {
+            "study": found.run.study,
+            "run_id": found.run.run_id,
+            "source": found.run.source,
+            "rule": self.name,
+            "severity": found.severity,
+            "observed": found.observed,
+            "expected": found.expected,
+            "evidence": found.evidence,
+            "advice": found.advice,
+        }

@@ -1,7 +1,9 @@
 """Commands that decide: compare measurements, and audit them."""
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -77,33 +79,48 @@ def audit(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders of raw files, or studies.")],
     form: Format = GateFormat.text,
     fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = FailOn.error,
+    select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Run only these rules.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE=REASON", help="Findings of this rule do not count.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
+    ] = None,
 ) -> None:
     """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
 
-    Exit code 0 without findings, 1 with findings at or above --fail-on, 2 for wrong usage.
+    Rules and limits may also be set in loadcurve.toml of the working directory.  Exit code 0 without findings, 1 with
+    findings at or above --fail-on, 2 for wrong usage.
 
     Example: loadcurve audit results/ --format junit > audit.xml
     """
     from loadcurve import reading
-    from loadcurve.analysis.findings import finding_sentences
-    from loadcurve.analysis.verdict import judge
+    from loadcurve.audit import all_rules, judge, verdict_of_each
     from loadcurve.audit import audit as audit_tables
+    from loadcurve.audit.sentences import finding_sentences, unchecked_sentences, verdict_sentences
+    from loadcurve.audit.settings import parse_settings, read_settings
     from loadcurve.report.checks import checks_of_findings
     from loadcurve.report.data import plain_rows
 
+    rules = all_rules()
+    settings = parse_settings(select or (), ignore or (), limit or (), rules).over(read_settings(rules))
     checks: list[Check] = []
     rows = []
     for path in paths:
         tables = reading.read(path).tables
         if "runs" not in tables or tables["runs"].empty:
             raise LoadcurveError(f"{path}:0: expected the report of a load generator, got none")
-        findings = audit_tables(tables)
+        findings = audit_tables(tables, settings)
         checks += checks_of_findings(findings, fail_on.value)
         rows += plain_rows(findings)
         if form is GateFormat.text:
-            typer.echo(f"{path}: {judge(findings, tables['runs'])}")
-            for sentence in finding_sentences(findings):
+            typer.echo(f"{path}: {judge(findings, len(tables['runs']))}")
+            for sentence in [*verdict_sentences(verdict_of_each(findings)), *finding_sentences(findings)]:
                 typer.echo(f"- {sentence}")
+            if unchecked := list(unchecked_sentences(findings)):
+                typer.echo("Not checked:")
+                for sentence in unchecked:
+                    typer.echo(f"- {sentence}")
     if form is GateFormat.json:
         typer.echo(_json(rows))
     elif form is not GateFormat.text:
@@ -124,7 +141,21 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _with_code_2(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with exit code 2 for wrong usage: code 1 means that the measurements failed."""
+
+    @wraps(command)
+    def checked(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except LoadcurveError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(2) from None
+
+    return checked
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    app.command("compare")(compare)
-    app.command("audit")(audit)
+    app.command("compare")(_with_code_2(compare))
+    app.command("audit")(_with_code_2(audit))

@@ -49,7 +49,7 @@ def checks_of_findings(findings: pd.DataFrame, fail_on: str = "error") -> list[C
         message = f"{row['evidence']} {row['advice'] if isinstance(row['advice'], str) else ''}".strip()
         failing = row["severity"] == "error" or (row["severity"] == "warning" and fail_on == "warning")
         verdict: Literal["pass", "warning", "fail", "skipped"]
-        if message.startswith("Not checked"):
+        if row["severity"] in ("unchecked", "ignored"):
             verdict = "skipped"
         elif failing:
             verdict = "fail"

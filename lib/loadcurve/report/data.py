@@ -12,7 +12,7 @@ import pandas as pd
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
 from loadcurve.analysis.compare import Comparison
-from loadcurve.analysis.verdict import WORDS
+from loadcurve.audit.verdict import WORDS
 from loadcurve.report.provenance import Provenance
 
 SCHEMA = 1

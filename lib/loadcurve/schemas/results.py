@@ -7,10 +7,10 @@ from loadcurve.schemas.declare import count, name, number, ratio
 FINDINGS = pa.DataFrameSchema(
     {
         "study": name("Study the finding is about; missing outside a study."),
-        "run_id": name("Run the finding is about; missing if the finding is about the study."),
+        "run_id": name("Run the finding is about; missing if the finding is about all runs together."),
         "source": name("Raw file the finding is about; it identifies a run without a record."),
         "rule": name("Audit rule; each has a page in the handbook.", required=True),
-        "severity": name("ok, warning or error.", required=True),
+        "severity": name("ok, warning, error, unchecked or ignored.", required=True),
         "observed": number("", "What the rule measured, in the rule's own unit."),
         "expected": number("", "Expected value of the measurement."),
         "evidence": name("The numbers in a sentence."),

@@ -4,9 +4,11 @@ import sys
 import pandas as pd
 import pytest
 from conftest import ROOT
+from one_test import in_one_test
 
 from loadcurve import audit, tables
 from loadcurve.audit import all_rules, rules
+from loadcurve.audit.settings import build_settings, read_settings
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
 
@@ -40,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_module_alone_adds_a_rule(folder):
     """The audit runs it; the reference lists it, has a page of it and names it in the navigation."""
     (folder / "toy_rule.py").write_text(TOY, "utf-8")
-    for stolen, severity in ((0.002, "ok"), (0.05, "warning"), (float("nan"), "warning")):
+    for stolen, severity in ((0.002, "ok"), (0.05, "warning"), (float("nan"), "unchecked")):
         found = audit.audit(runs("finished", cpu_steal_ratio=stolen)).set_index("rule")
         assert found.loc["steal-time", "severity"] == severity
     assert "| [steal-time](steal-time.md) | Did other guests take CPU time? |" in reference.rules_markdown()
@@ -65,7 +67,43 @@ def test_every_rule_reports_on_every_finished_run():
 
 def test_every_severity_is_documented():
     for rule in audit.audit(runs("finished", "running")).itertuples():
-        assert rule.severity in all_rules()[rule.rule].severities
+        assert rule.severity == "unchecked" or rule.severity in all_rules()[rule.rule].severities
+
+
+def test_a_rule_that_raises_is_reported_and_stops_nothing(folder):
+    (folder / "toy_rule.py").write_text(TOY.replace("share, most = run", "share, most = 1 / 0 + run"), "utf-8")
+    found = audit.audit(runs("finished", cpu_steal_ratio=0.1)).set_index("rule")
+    assert found.loc["steal-time", "severity"] == "unchecked"
+    assert "internal error of this rule (ZeroDivisionError: division by zero)" in found.loc["steal-time", "evidence"]
+    assert found.loc["unfinished-run", "severity"] == "ok"
+
+
+WRONG = [
+    ({"speed": 1}, "expected a key (select, ignore, limits), got 'speed'"),
+    ([], "expected a table, got []"),
+    ({"select": "unfinished-run"}, "expected a list of rules as select"),
+    ({"select": ["speed"]}, "got 'speed'"),
+    ({"ignore": {"unfinished-run": " "}}, "expected a reason for ignoring unfinished-run"),
+    (
+        {"limits": {"effective-concurrency": {"size": 1}}},
+        "a limit of effective-concurrency (factor), got 'size'",
+    ),
+    ({"limits": {"effective-concurrency": {"factor": "2"}}}, "expected a number as effective-concurrency.factor"),
+]
+
+
+@in_one_test("case", WRONG)
+def test_wrong_settings_are_one_line(case):
+    values, words = case
+    with pytest.raises(LoadcurveError, match=re.escape(words)) as error:
+        build_settings(values, all_rules(), "loadcurve.toml [audit]")
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_no_toml_is_one_line(tmp_path):
+    (tmp_path / "loadcurve.toml").write_text("[audit\n", "utf-8")
+    with pytest.raises(LoadcurveError, match="loadcurve.toml: expected TOML, got"):
+        read_settings(all_rules(), tmp_path)
 
 
 def test_nothing_to_audit_is_no_finding():

@@ -5,29 +5,22 @@ By Little's law a generator that never pauses keeps N = X · R requests in fligh
 time R are measured and N was requested.  If X · R differs from N, the run is a point at another N than its label says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-import numpy as np
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Rule, Severity, Tables
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.models.laws import little_connections
 from loadcurve.schemas.derived import LITTLE_RATIO
 from loadcurve.units import format_quantity
 
-# Sweeps usually double N from level to level.  From a factor of 2 on, the run belongs to a neighbouring level.
-ERROR_RATIO = (0.5, 2.0)
 # wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c), so some may never be opened.
 _EVEN_SHARES = ("wrk", "wrk2")
 
-_NEEDED = {"connections": "connections", "throughput_rps": "throughput", "latency_mean_s": "mean response time"}
 
-
-def judge_effective_concurrency(tables: Tables) -> Iterator[Finding]:
-    """Yield one finding for each finished row of ``runs``: X · R against the connections requested.
-
-    The finding is ok within 10 %, a warning within a factor of 2, an error beyond, and a warning too where a number is
-    missing, because then nothing was checked.  Observed is X · R and expected N, both in connections.
+def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each row of ``runs``: X · R against the connections requested, both in connections.
 
     Examples
     --------
@@ -35,38 +28,25 @@ def judge_effective_concurrency(tables: Tables) -> Iterator[Finding]:
     >>> runs = check("runs", pd.DataFrame({
     ...     "study": ["001"], "run_id": ["c8000"], "status": ["finished"], "connections": [8000],
     ...     "throughput_rps": [20260.6], "latency_mean_s": [0.04994], "errors_connect": [6980]}))
-    >>> print(next(judge_effective_concurrency({"runs": runs})).evidence)
+    >>> print(RULE.audit({"runs": runs})["evidence"][0])
     20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested, 6980 failed to open.
     """
-    runs = tables["runs"]
-    for _, run in runs[runs["status"] == "finished"].iterrows():
-        yield _finding(run)
+    for _, run in tables["runs"].iterrows():
+        requested = float(run["connections"])
+        if run["latency_mean_s"] == 0:  # what wrk prints when it recorded no response time
+            evidence = f"{NOT_CHECKED}the mean response time is 0, so no response was timed."
+            yield Finding(run, "unchecked", evidence, _RECORD, expected=requested)
+            continue
+        in_flight = float(little_connections(run["throughput_rps"], run["latency_mean_s"]))  # N = X R, Z = 0
+        severity = _severity(in_flight / requested, limits["factor"])
+        advice = "" if severity == "ok" else " ".join(_advice(run, in_flight / requested))
+        yield Finding(run, severity, _evidence(run, in_flight), advice, in_flight, requested)
 
 
-def _finding(run: pd.Series) -> Finding:
-    # A mean of 0 s is what wrk prints when it recorded no response time: not measured.
-    missing = [
-        words for name, words in _NEEDED.items() if pd.isna(run[name]) or (name != "throughput_rps" and run[name] == 0)
-    ]
-    requested = np.nan if pd.isna(run["connections"]) else float(run["connections"])
-    if missing:
-        return Finding(
-            run,
-            "warning",
-            f"Not checked: the run has {' and '.join(f'no {words}' for words in missing)}.",
-            "Use a generator that reports throughput and mean response time, and note its connections.",
-            expected=requested,
-        )
-    in_flight = float(little_connections(run["throughput_rps"], run["latency_mean_s"]))  # N = X R, Z = 0
-    severity = _severity(in_flight / requested)
-    advice = "" if severity == "ok" else " ".join(_advice(run, in_flight / requested))
-    return Finding(run, severity, _evidence(run, in_flight), advice, in_flight, requested)
-
-
-def _severity(ratio: float) -> Severity:
+def _severity(ratio: float, factor: float) -> Severity:
     if LITTLE_RATIO[0] <= ratio <= LITTLE_RATIO[1]:
         return "ok"
-    return "warning" if ERROR_RATIO[0] <= ratio <= ERROR_RATIO[1] else "error"
+    return "warning" if 1 / factor <= ratio <= factor else "error"
 
 
 def _evidence(run: pd.Series, in_flight: float) -> str:
@@ -133,13 +113,21 @@ def _count(run: pd.Series, column: str) -> int:
     return 0 if pd.isna(run[column]) else int(run[column])
 
 
+_RECORD = "Use a generator that reports throughput and mean response time, and note its connections."
+
 RULE = Rule(
     "effective-concurrency",
     "Were as many requests in flight as connections were requested?",
     judge_effective_concurrency,
     {
         "ok": "X · R / N is 0.9 to 1.1",
-        "warning": "X · R / N is 0.5 to 2, or a number is missing, so nothing was checked",
+        "warning": "X · R / N is 0.5 to 2",
         "error": "X · R / N is below 0.5 or above 2",
     },
+    needs=(
+        Need("runs", ("connections",), "the connections", _RECORD),
+        Need("runs", ("throughput_rps",), "the throughput", _RECORD),
+        Need("runs", ("latency_mean_s",), "the mean response time", _RECORD),
+    ),
+    limits={"factor": Limit(2, "sweeps usually double N, so beyond it the run belongs to a neighbouring level")},
 )

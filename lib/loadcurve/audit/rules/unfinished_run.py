@@ -5,11 +5,12 @@ connections are opened and caches are cold.  The run is kept, because nothing me
 ``run.json`` either says ``finished`` or it does not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import Finding, Rule, Tables
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Finding, Rule
 
 _ADVICE = {
     "failed": "Read its reason in run.json and what its commands wrote, remove the cause, and resume the study.",
@@ -26,14 +27,14 @@ _ALONE = {
 _ALONE_OTHER = "The file holds no complete report: read its warnings and the tool's standard error, then measure again."
 
 
-def judge_unfinished(tables: Tables) -> Iterator[Finding]:
+def judge_unfinished(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not.
 
     Examples
     --------
     >>> from loadcurve.tables import check
     >>> runs = check("runs", pd.DataFrame({"study": ["demo"], "run_id": ["c0001-r1"], "status": ["failed"]}))
-    >>> print(next(judge_unfinished({"runs": runs})).evidence)
+    >>> print(next(judge_unfinished({"runs": runs}, {})).evidence)
     The run's status is failed, not finished.
     """
     for run in tables["runs"].itertuples(index=False):
@@ -50,4 +51,5 @@ RULE = Rule(
     "Did the run end as planned?",
     judge_unfinished,
     {"ok": "the status is `finished`", "error": "any other status"},
+    unfinished=True,
 )

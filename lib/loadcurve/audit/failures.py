@@ -1,0 +1,28 @@
+"""The share of requests that failed, from whatever counts a load generator prints."""
+
+import pandas as pd
+
+FEW_ERRORS = 0.01
+"""Share of failed requests from which throughput and response times describe the failures too.
+
+99 % is the least availability that service level objectives commonly ask for.
+"""
+
+# Each exception of ab's poll loop is also an error while reading; connections that failed to open are no requests.
+_NOT_REQUESTS = ("errors_exception", "errors_connect")
+
+
+def error_ratio(runs: pd.DataFrame) -> pd.Series:
+    """Share of the requests of each run that failed; missing where the tool reports neither errors nor failures.
+
+    Examples
+    --------
+    >>> error_ratio(pd.DataFrame({"requests": [100, 100], "errors_status": [5, 0], "errors_timeout": [1, 0]})).tolist()
+    [0.06, 0.0]
+    """
+    classes = [name for name in runs.filter(like="errors_") if name not in _NOT_REQUESTS]
+    errors = runs[classes].astype(float).sum(axis=1, min_count=1)
+    if "requests_failed" in runs:
+        errors = errors.fillna(runs["requests_failed"].astype(float))
+    ratio = errors / runs["requests"].astype(float).where(lambda number: number > 0)
+    return ratio.clip(upper=1.0).astype(float)

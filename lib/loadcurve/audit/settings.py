@@ -1,0 +1,153 @@
+"""Which rules of the audit run and with which limits: `[audit]` of loadcurve.toml, `audit` of study.yml, options."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loadcurve.audit.rule import Rule
+from loadcurve.errors import LoadcurveError
+
+FILE = "loadcurve.toml"
+_KEYS = ("select", "ignore", "limits")
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """Which rules run, and with which limits.
+
+    Attributes
+    ----------
+    select : tuple of str
+        Names of the rules that run; empty for all.
+    ignore : mapping of str to str
+        Rule -> the reason why its findings do not count.
+    limits : mapping of str to mapping of str to float
+        Rule -> limit -> value.
+
+    Examples
+    --------
+    >>> AuditSettings(ignore={"steal-time": "a shared runner"}).ignore["steal-time"]
+    'a shared runner'
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def over(self, other: "AuditSettings") -> "AuditSettings":
+        """Return these settings where they say something, else those of `other`."""
+        limits = {**other.limits}
+        for rule, values in self.limits.items():
+            limits[rule] = {**limits.get(rule, {}), **values}
+        return AuditSettings(self.select or other.select, {**other.ignore, **self.ignore}, limits)
+
+
+def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditSettings:
+    """Return checked settings.
+
+    Parameters
+    ----------
+    values : mapping
+        With the keys ``select`` (list of rules), ``ignore`` (rule: reason), ``limits`` (rule: {limit: number}).
+    rules : mapping of str to Rule
+        The rules there are.
+    where : str
+        Names the source in errors.
+
+    Raises
+    ------
+    LoadcurveError
+        In one line, for an unknown key, rule or limit, and for a value of another type.
+
+    Examples
+    --------
+    >>> build_settings({"ignore": {"speed": "why"}}, {}, "loadcurve.toml")
+    Traceback (most recent call last):
+    loadcurve.errors.LoadcurveError: loadcurve.toml: expected a rule (none), got 'speed'
+    """
+    _of_type(values, Mapping, "a table", where)
+    for key in values:
+        _one_of(key, _KEYS, "a key", where)
+    select, ignore, limits = values.get("select", ()), values.get("ignore", {}), values.get("limits", {})
+    _of_type(select, (list, tuple), "a list of rules as select", where)
+    _of_type(ignore, Mapping, "rule = reason in ignore", where)
+    _of_type(limits, Mapping, "a table for each rule in limits", where)
+    for name in [*select, *ignore, *limits]:
+        _one_of(name, rules, "a rule", where)
+    for name, reason in ignore.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise LoadcurveError(f"{where}: expected a reason for ignoring {name}, got {reason!r}")
+    for name, own in limits.items():
+        _of_type(own, Mapping, f"limit = number for {name}", where)
+        for limit, value in own.items():
+            _one_of(limit, rules[name].limits, f"a limit of {name}", where)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise LoadcurveError(f"{where}: expected a number as {name}.{limit}, got {value!r}")
+    return AuditSettings(tuple(select), dict(ignore), {name: dict(own) for name, own in limits.items()})
+
+
+def parse_settings(
+    select: Sequence[str], ignore: Sequence[str], limits: Sequence[str], rules: Mapping[str, Rule]
+) -> AuditSettings:
+    """Return the settings that options of the command line give.
+
+    Parameters
+    ----------
+    select : sequence of str
+        Names of rules.
+    ignore : sequence of str
+        ``RULE=REASON`` each.
+    limits : sequence of str
+        ``RULE.LIMIT=NUMBER`` each.
+    rules : mapping of str to Rule
+        The rules there are.
+
+    Raises
+    ------
+    LoadcurveError
+        When an option has another form, or as `build_settings`.
+    """
+    reasons: dict[str, str] = {}
+    values: dict[str, dict[str, float]] = {}
+    for text in ignore:
+        rule, equals, reasons[rule] = text.partition("=")
+        if not equals:
+            raise LoadcurveError(f"--ignore must be RULE=REASON, got {text!r}")
+    for text in limits:
+        name, _, number = text.partition("=")
+        rule, _, limit = name.partition(".")
+        try:
+            values.setdefault(rule, {})[limit] = float(number)
+        except ValueError:
+            raise LoadcurveError(f"--limit must be RULE.LIMIT=NUMBER, got {text!r}") from None
+    return build_settings({"select": tuple(select), "ignore": reasons, "limits": values}, rules, "options")
+
+
+def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> AuditSettings:
+    """Read `[audit]` of the loadcurve.toml in a folder, by default the working directory; without it, the defaults.
+
+    Raises
+    ------
+    LoadcurveError
+        When the file is not TOML, or as `build_settings`.
+    """
+    path = (folder or Path()) / FILE
+    if not path.is_file():
+        return AuditSettings()
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LoadcurveError(f"{path}: expected TOML, got {error}") from None
+    return build_settings(values.get("audit", {}), rules, f"{path} [audit]")
+
+
+def _of_type(value: Any, kind: Any, expected: str, where: str) -> None:
+    if not isinstance(value, kind):
+        raise LoadcurveError(f"{where}: expected {expected}, got {value!r}")
+
+
+def _one_of(name: Any, known: Sequence[str] | Mapping[str, Any], expected: str, where: str) -> None:
+    if name not in known:
+        raise LoadcurveError(f"{where}: expected {expected} ({', '.join(known) or 'none'}), got {name!r}")
