@@ -80,7 +80,7 @@ def _html(block: Block, level: int) -> str:
 def _table(grid: Grid) -> str:
     head = _row(grid.headings, "th", grid.left, ' scope="col"')
     body = "\n".join(_row(row, "td", grid.left) for row in grid.rows)
-    caption = "" if grid.folded else f"<caption>{escape(grid.caption)}</caption>\n"
+    caption = "" if grid.folded else f"<caption><span>{escape(grid.caption)}</span></caption>\n"
     # A wide table scrolls in its own box, which the keyboard reaches.
     box = f'<div class="scroll" role="group" tabindex="0" aria-label="{escape_all(grid.caption)}">'
     table = f"{box}<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"

@@ -14,7 +14,7 @@ from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seco
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
-_HEADROOM = 1.18  # top of the axis relative to the highest throughput: space for the names of the bounds
+_HEADROOM = 1.22  # top of the axis relative to the highest throughput: space for the names of the bounds
 
 
 def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
@@ -61,8 +61,8 @@ def plot_curve_throughput(curve: Curve, *, ax: Axes | None = None) -> Axes:
         at = curve["capacity"].value
         ax.axvline(at, color=PALETTE[2], linestyle=":", zorder=1)
         side = ("left", 4) if at < np.sqrt(first * last) else ("right", -4)
-        ax.annotate("capacity", (at, 0.02), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
-                    textcoords="offset points", ha=side[0], va="bottom", color=PALETTE[2])  # fmt: skip
+        ax.annotate("capacity", (at, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(side[1], 0),
+                    textcoords="offset points", ha=side[0], va="top", color=PALETTE[2])  # fmt: skip
     own = PALETTE[0]
     ax.scatter(curve.runs[curve.load], curve.runs["throughput_rps"], color=own, alpha=0.45, s=22, lw=0)
     ax.plot(levels[curve.load], levels["throughput_rps"], color=own)

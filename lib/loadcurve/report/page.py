@@ -33,7 +33,7 @@ def html_report(analysis: Analysis, provenance: Provenance) -> str:
 </head>
 <body>
 <header>
-<h1>{title}</h1>
+<h1>{title.replace("/", "/<wbr>")}</h1>
 <p class="summary">{escape(analysis.summary)}</p>
 </header>
 <main>

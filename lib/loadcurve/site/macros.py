@@ -163,7 +163,8 @@ def _cell(value: Any, column: str) -> str:
         return value
     unit = unit_of_column(column)
     # The heading names the quantity, so a cell leaves the noun out: 41,400/s.
-    return "" if pd.isna(value) else format_quantity(float(value), "per_s" if unit in ("rps", "pps") else unit)
+    shown = "" if pd.isna(value) else format_quantity(float(value), "per_s" if unit in ("rps", "pps") else unit)
+    return shown.replace(" ", "\u00a0")  # a number stays on one line with its unit
 
 
 def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
