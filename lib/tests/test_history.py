@@ -48,7 +48,7 @@ def test_equal_values_are_one_level():
 def test_few_dates_are_shown_without_a_verdict():
     found = compare_over_time([day(2), day(1)], at=8)
     assert list(found.points["source"]) == ["2026-11-01", "2026-11-02"]
-    assert "2 measurements: changes are looked for from 10 on" in found.warnings
+    assert "2 measurements: at least 10 are needed to find a change" in found.warnings
 
 
 def test_a_date_comes_from_the_report_then_the_name_then_the_file(tmp_path):

@@ -106,7 +106,7 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     assert found.tables["connections"]["run_id"].notna().all()
     (warning,) = found.warnings
     assert warning.endswith(
-        "sweep.sar.txt: belong to no run: no report has the same name or is alone in the folder, and the reports print "
+        "sweep.sar.txt: left out, because no report has the same name or is alone in the folder, and the reports print "
         "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, or "
         "name the time zone of the file (timezone=)"
     )

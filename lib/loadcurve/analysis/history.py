@@ -132,7 +132,7 @@ def compare_over_time(
     points = pd.DataFrame(rows, columns=names).sort_values("time", kind="stable", ignore_index=True)
     changes: tuple[Change, ...] = ()
     if len(points) < FEWEST:
-        warnings.append(f"{len(points)} measurements: changes are looked for from {FEWEST} on")
+        warnings.append(f"{len(points)} measurements: at least {FEWEST} are needed to find a change")
     else:
         changes = tuple(_changes(points, level))
     return History(metric, f"{load} = {at:g}", points, changes, tuple(warnings))

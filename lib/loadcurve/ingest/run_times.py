@@ -219,7 +219,7 @@ def _note_files(
     if lost:
         why = "their times are outside all runs" if timed else "the reports print no start time"
         matched.warnings.append(
-            f"{_listed(lost)}: belong to no run: no report has the same name or is alone in the folder, and {why}; "
+            f"{_listed(lost)}: left out, because no report has the same name or is alone in the folder, and {why}; "
             "name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, or name the time "
             "zone of the file (timezone=)"
         )
