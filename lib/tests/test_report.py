@@ -24,7 +24,7 @@ HOSTILE = '<script>alert("1")</script> & | `c` @name'
 LEVELS = np.array([1, 2, 4, 8, 16, 32, 64])
 SECTIONS = ["Verdict:", "Levels (", "Results", "Bottleneck", "Not computed", "Measure next", "Findings", "Warnings",
             "Provenance"]  # fmt: skip
-VOID = {"meta", "link", "br", "img", "input", "hr"}
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}  # of HTML
 
 
 class Page(html.parser.HTMLParser):
