@@ -103,8 +103,10 @@ def test_what_only_one_has_is_named():
 def test_nothing_in_common_is_one_line():
     other = measured()
     runs = other.tables["runs"].assign(connections=lambda frame: frame["connections"] + 1)
-    with pytest.raises(LoadcurveError, match="must have a load in common"):
-        compare(other, analyse({"runs": runs}))
+    with pytest.raises(
+        LoadcurveError, match=r"load in common, got connections = 1, 4, 16 \(x1\); connections = 2, 5, 17"
+    ):
+        compare(other, analyse({"runs": runs}, source="y"))
     with pytest.raises(LoadcurveError, match="metric must be one of .*throughput_rps, got 'latency_p99_s'"):
         compare(other, other, "latency_p99_s")
 
@@ -139,3 +141,55 @@ def test_connections_are_never_compared_with_rates():
         compare(measured(), analyse({"runs": rates}, source="open"))
     with pytest.raises(LoadcurveError, match="load must be the same column"):
         compare_over_time([measured(), analyse({"runs": rates}, source="open")])
+
+
+def both_loops(seed, rates):
+    """Runs of a closed loop, and of an open loop at measured rates."""
+    closed = measured(seed=seed).tables["runs"]
+    extra = closed.assign(target_rate_rps=rates, connections=pd.NA, run_id=closed["run_id"] + "o")
+    return analyse({"runs": pd.concat([closed, extra])}, source="AB"[seed])
+
+
+def test_closed_and_open_loops_are_compared_each_at_its_own_load():
+    # vegeta prints the rates at which it sent: 250, 500 and 1,000 were asked for.
+    first = both_loops(0, [250.2, 250.3, 250.25, 500.2, 500.1, 500.3, 1000.2, 1000.4, 999.1])
+    second = both_loops(1, [250.4, 250.1, 250.25, 500.0, 500.1, 497.3, 1000.2, 1000.4, 999.1])
+    found = compare(first, second)
+    assert found.levels["connections"].dropna().tolist() == LOADS
+    assert found.levels["target_rate_rps"].dropna().tolist() == [250, 500, 1000]
+    assert set(found.levels["other_runs"]) == {3} and not found.warnings
+    headings, rows = found.cells()
+    assert headings[:2] == ["variant", "load"]
+    assert [row[:2] for row in rows[2:4]] == [
+        ["closed loop", "connections = 16"],
+        ["open loop", "target_rate_rps = 250"],
+    ]
+    only_closed = compare(first, measured(seed=5))
+    assert list(only_closed.levels["connections"]) == LOADS and only_closed.warnings == ("only A has open loop",)
+
+
+def test_a_side_without_variants_is_compared_with_each_of_the_other():
+    several = pd.concat([measured(seed=n).tables["runs"].assign(variant=name) for n, name in enumerate("xy")])
+    fewer = several[(several["variant"] == "y") | (several["connections"] < 16)]
+    found = compare(measured(seed=3), analyse({"runs": fewer}, source="xy"))
+    assert list(found.levels["variant"]) == ["x", "x", "y", "y", "y"]
+    assert found.warnings == (
+        "x1 names no variant: it is compared with each variant of the others",
+        "only x1 has x, connections = 16",
+    )
+    other = analyse({"runs": several.assign(variant=several["variant"] + "z")}, source="z")
+    with pytest.raises(LoadcurveError, match=r"variant in common, got x, y \(xy\); xz, yz \(z\): name the folder"):
+        compare(analyse({"runs": several}, source="xy"), other)
+
+
+def test_a_metric_that_one_variant_lacks_narrows_the_comparison():
+    several = pd.concat([measured(seed=n).tables["runs"].assign(variant=name) for n, name in enumerate("xy")])
+    timed = several.assign(latency_max_s=np.where(several["variant"] == "x", 0.5, np.nan))
+    sides = [analyse({"runs": timed.assign(run_id=timed["run_id"] + name)}, source=name) for name in "AB"]
+    found = compare(*sides, "latency_max_s")
+    assert set(found.levels["variant"]) == {"x"} and "y: left out, A has no latency_max_s" in found.warnings
+
+
+def test_warnings_about_repeats_are_not_given_for_levels():
+    warnings = compare(measured(repeats=1), measured(repeats=1, seed=1)).warnings
+    assert warnings == ("levels without repeats: the interval takes the ratios of the levels as repeats of one ratio",)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from loadcurve import analyse
-from loadcurve.analysis import compare_over_time
+from loadcurve.analysis import common_variants, compare_over_time
 from loadcurve.analysis.history import _levels
 from loadcurve.errors import LoadcurveError
 from loadcurve.report import history_report
@@ -66,5 +66,39 @@ def test_what_cannot_be_compared_is_one_line():
     with pytest.raises(LoadcurveError, match="at least 2 measurements, got 1"):
         compare_over_time([day(1)])
     two = analyse({"runs": pd.concat([day(1).tables["runs"].assign(variant=name) for name in "ab"])}, source="x")
-    with pytest.raises(LoadcurveError, match="x must have one variant, got a, b"):
+    with pytest.raises(LoadcurveError, match="variant must be one of a, b, got ''"):
         compare_over_time([day(1), two])
+    with pytest.raises(LoadcurveError, match="metric must be one of latency_mean_s, throughput_rps, got 'foo'"):
+        compare_over_time([day(1), day(2)], "foo")
+    with pytest.raises(LoadcurveError, match="a measurement must have connections = 3, got none: .*but at 8, 64"):
+        compare_over_time([day(1), day(2)], at=3)
+    other = analyse({"runs": day(1).tables["runs"].assign(connections=[9, 9, 99, 99])}, source="y")
+    with pytest.raises(LoadcurveError, match="must have a load in common, got connections = 8, 64; 9, 99"):
+        compare_over_time([day(1), other])
+
+
+def test_each_variant_has_a_history_and_what_lacks_it_is_left_out():
+    days = [
+        analyse({"runs": pd.concat([day(n).tables["runs"].assign(variant=v) for v in "ab"])}, source=f"2026-11-{n:02d}")
+        for n in (1, 2)
+    ]
+    less = analyse({"runs": days[0].tables["runs"].query("variant == 'b' or connections == 8")}, source="2026-11-03")
+    measurements = [*days, day(4), less]
+    assert common_variants(measurements) == (
+        ["a", "b"],
+        ["2026-11-04 names no variant: it is compared with each variant of the others"],
+    )
+    found = [compare_over_time(measurements, variant=variant) for variant in "ab"]
+    # The load that most have, not one that all have: the third day has variant a at 8 connections only.
+    assert [history.load for history in found] == ["a, connections = 8", "b, connections = 64"]
+    assert [len(history.points) for history in found] == [4, 4]
+    left = compare_over_time(measurements, variant="a", at=64)
+    assert len(left.points) == 3
+    assert left.warnings[0] == "2026-11-03: left out, it has no throughput_rps at connections = 64, but at 8"
+
+
+def test_a_date_of_files_is_named_as_such(tmp_path):
+    (tmp_path / "report.txt").write_text("x")
+    plain = analyse({"runs": day(1).tables["runs"].assign(source=str(tmp_path / "report.txt"))}, source="nightly")
+    found = compare_over_time([plain, day(2)])
+    assert any(warning.startswith("nightly: dated by the last change of the files") for warning in found.warnings)

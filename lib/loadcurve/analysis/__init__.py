@@ -11,6 +11,7 @@
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
+| `matching`  | which curves and loads of several measurements are compared |
 | `history`   | one metric over dates, and where it changed |
 | `verdict`   | the verdict of the audit in one line |
 | `findings`  | findings of the audit, one sentence for each rule |
@@ -21,7 +22,7 @@
 from loadcurve.analysis.answer import Analysis, analyse
 from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
-from loadcurve.analysis.history import Change, History, compare_over_time
+from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.objective import parse_objective, parse_objectives
 from loadcurve.audit import Verdict
 
@@ -35,6 +36,7 @@ __all__ = [
     "Result",
     "Verdict",
     "analyse",
+    "common_variants",
     "compare",
     "compare_over_time",
     "parse_gate",

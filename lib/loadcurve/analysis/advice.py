@@ -26,8 +26,9 @@ def advise(curves: Iterable[Curve]) -> list[str]:
     """
     every = list(curves)
     found: dict[str, list[str]] = {}
+    has_open_loop = any(curve.load != "connections" for curve in every)
     for curve in every:
-        for sentence in _of_curve(curve):
+        for sentence in _of_curve(curve, has_open_loop):
             found.setdefault(sentence, []).append(curve.variant)
     # What holds for every curve needs no name.
     return [
@@ -36,7 +37,7 @@ def advise(curves: Iterable[Curve]) -> list[str]:
     ]
 
 
-def _of_curve(curve: Curve) -> Iterable[str]:
+def _of_curve(curve: Curve, has_open_loop: bool) -> Iterable[str]:
     levels, load = curve.levels, curve.load
     if levels.empty:
         return
@@ -66,7 +67,7 @@ def _of_curve(curve: Curve) -> Iterable[str]:
         yield "Record `sar -A 1` and `ss -s` on server and generator while the load runs: they show what limits it."
     if not levels.filter(regex="^latency_p").notna().any(axis=None):
         yield "Print percentiles (wrk --latency): a mean response time is no promise."
-    if load == "connections":
+    if not has_open_loop:
         yield "Measure an open loop (wrk2 -R, vegeta, k6) for response times at an arrival rate."
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from loadcurve.analysis.advice import advise
 from loadcurve.analysis.cells import connections_words, shown
 from loadcurve.analysis.curve import Curve, Draw
-from loadcurve.analysis.levels import add_quantiles, split_by_load
+from loadcurve.analysis.levels import SAME_RATE, add_quantiles, group_offered_rates, split_by_load
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import NOT_READ, name_of, read_sources
@@ -216,23 +216,38 @@ def analyse(
         parsed.warnings,
         asked,
         checked,
-        parsed.origins,
+        (*parsed.origins, *_grouped_rates(runs, curves)),
     )
 
 
-_LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
+def _grouped_rates(runs: pd.DataFrame, curves: Iterable[Curve]) -> list[str]:
+    """One line if measured offered rates were grouped into levels."""
+    used = {rate for curve in curves if curve.load == "target_rate_rps" for rate in curve.runs[curve.load]}
+    measured = set(runs["target_rate_rps"].dropna()) if used else set()
+    if measured <= used:
+        return []
+    shown = ", ".join(f"{rate:,g}" for rate in sorted(used)[:_MOST_SHOWN]) + (", …" if len(used) > _MOST_SHOWN else "")
+    return [
+        f"offered rates {shown} requests/s: from {len(measured)} measured rates; those that differ by less than "
+        f"{100 * SAME_RATE:g} % count as one level"
+    ]
+
+
+_MOST_SHOWN = 8  # rates in a sentence
+LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
 
 
 def _named_curves(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield the load, the name and the runs of each curve; closed and open loops are never one curve."""
     parts = split_by_load(runs)
     for load, rows in parts.items():
+        rows = group_offered_rates(rows) if load == "target_rate_rps" else rows
         named = name_curves(rows, tables.get("factors"), over=load)
         if "latency" in tables:
             named = add_quantiles(named, tables["latency"])
         for variant, group in each_curve(named):
             own = [] if variant == UNNAMED and len(parts) > 1 else [variant]
-            yield load, ", ".join([_LOOPS[load], *own] if len(parts) > 1 else own), group
+            yield load, ", ".join([LOOPS[load], *own] if len(parts) > 1 else own), group
 
 
 def _objectives(given: str | Objective | Iterable[str | Objective]) -> tuple[Objective, ...]:

@@ -6,16 +6,17 @@ many levels finds no more differences by chance.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from loadcurve.analysis.answer import Analysis
+from loadcurve.analysis.answer import LOOPS, Analysis
 from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
@@ -100,7 +101,8 @@ class Comparison:
     baseline, other : str
         Names of A and B.
     levels : pandas.DataFrame
-        One row for each variant and load that both have: ``variant``, the load's column, ``baseline_runs``,
+        One row for each variant and load that both have: ``variant``, a column for each kind of load (``connections``,
+        ``target_rate_rps``), ``baseline_runs``,
         ``other_runs``, ``baseline`` and ``other`` (geometric means), ``ratio``, ``lo``, ``hi`` and ``verdict``:
         ``equivalent within ±2 %``, ``different`` or ``undecided``.
     overall : Estimate
@@ -135,13 +137,14 @@ class Comparison:
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Headings and rows, with units, of the table of levels."""
         unit = unit_of_column(self.metric)
-        load = next(name for name in ("connections", "target_rate_rps") if name in self.levels)
+        loads = [name for name in LOOPS if name in self.levels]
         several = len(self.levels["variant"].unique()) > 1
-        headings = [*(["variant"] if several else []), load, "runs", "A", "B", "B / A", "interval", "verdict"]
+        at = loads[0] if len(loads) == 1 else "load"
+        headings = [*(["variant"] if several else []), at, "runs", "A", "B", "B / A", "interval", "verdict"]
         rows = [
             [
                 *([row["variant"]] if several else []),
-                f"{row[load]:,g}",
+                f"{row[at]:,g}" if len(loads) == 1 else load_words(row),
                 f"{row['baseline_runs']}, {row['other_runs']}",
                 format_quantity(row["baseline"], unit),
                 format_quantity(row["other"], unit),
@@ -163,9 +166,13 @@ class Comparison:
 
     def name_of(self, row: dict) -> str:
         """Name of a level: variant and load."""
-        load = next(name for name in ("connections", "target_rate_rps") if name in row)
         variant = f"{row['variant']}, " if len(self.levels["variant"].unique()) > 1 else ""
-        return f"{variant}{load} = {row[load]:g}"
+        return f"{variant}{load_words(row)}"
+
+
+def load_words(row: Mapping[str, Any]) -> str:
+    """Load of a level: ``connections = 64``."""
+    return next(f"{name} = {row[name]:g}" for name in LOOPS if name in row and not np.isnan(row[name]))
 
 
 def ratio_words(ratio: Estimate) -> str:
@@ -190,7 +197,8 @@ def compare(
     Parameters
     ----------
     baseline, other : Analysis
-        A and B, as `analyse` returns them.  Variants are matched by name; where each has one curve, by that.
+        A and B, as `analyse` returns them.  Variants are matched by name.  If a side has only one curve and no name for
+        it, it is compared with each variant of the other.  Offered rates that differ by less than 1 % count as equal.
     metric : str
         Column of the runs, > 0, such as ``throughput_rps``, ``latency_mean_s`` or ``latency_p99_s``.
     margin_ratio : float
@@ -203,42 +211,57 @@ def compare(
     LoadcurveError
         When A and B have no load in common, or no run of one of them has the metric.
     """
-    pairs, warnings = _pairs(baseline, other)
-    for curves in pairs:
-        check_one_load(curves, [baseline.source, other.source])
-    warnings += [warning for pair in pairs for warning in _unlike(*pair)]
-    points: list[tuple[str, float, Array, Array]] = []
-    load = pairs[0][0].load
-    for first, second in pairs:
-        for side in (first, second):
-            if metric not in side.runs or side.runs[metric].isna().all():
-                known = ", ".join(sorted(side.runs.select_dtypes("number").dropna(axis=1, how="all").filter(
-                    regex="^(throughput|goodput|latency|error|received)")))  # fmt: skip
-                if not known:
-                    raise LoadcurveError(f"{side.variant} must have a run with a load and a throughput, got none")
-                raise LoadcurveError(f"metric must be one of {known}, got {metric!r}")
-        groups = [_by_load(side.runs, side.load, metric) for side in (first, second)]
-        points += [(first.variant, at, groups[0][at], groups[1][at]) for at in groups[0] if at in groups[1]]
-        for source, mine, theirs in ((baseline.source, 0, 1), (other.source, 1, 0)):
-            if alone := [f"{at:g}" for at in groups[mine] if at not in groups[theirs]]:
-                warnings.append(f"only {source} has {load} = {', '.join(alone)}")
+    matched, warnings = match_curves([baseline, other])
+    pairs = {name: (first, second) for name, (first, second) in matched.items() if first and second}
+    warnings += [warning for pair in pairs.values() for warning in _unlike(*pair)]
+    points: list[_Point] = []
+    for name, (first, second) in pairs.items():
+        if without := [side for side in (first, second) if not _has(metric, side)]:
+            _check_metric(metric, pairs.values())
+            warnings.append(
+                f"{name}: left out, {baseline.source if without[0] is first else other.source} has no {metric}"
+            )
+            continue
+        load, of_a, of_b = first.load, _by_load(first, metric), _by_load(second, metric)
+        found = {at: there for at in of_a if (there := match_load(at, of_b, load)) is not None}
+        points += [_Point(name, load, at, of_a[at], of_b[there]) for at, there in found.items()]
+        for source, loads, known in ((baseline.source, of_a, found), (other.source, of_b, found.values())):
+            if alone := [f"{at:g}" for at in loads if at not in known]:
+                of = f"{name}, " if len(pairs) > 1 else ""
+                warnings.append(f"only {source} has {of}{load} = {', '.join(alone)}")
     if not points:
-        raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got none")
+        have = "; ".join(
+            f"{loads_words(curve)} ({source})"
+            for pair in pairs.values()
+            for source, curve in zip((baseline.source, other.source), pair, strict=True)
+        )
+        raise LoadcurveError(f"{baseline.source} and {other.source} must have a load in common, got {have}")
     family = 1 - (1 - level) / len(points)  # Bonferroni
     rows = []
-    for variant, at, a, b in points:
+    for point in points:
+        a, b = point.baseline, point.other
         verdict = summarise_equivalence(b, a, margin_ratio=margin_ratio, level=level).iloc[0]
         ratio = find_geometric_ratio(b, a, family)
         said = verdict["verdict"]
         if said == "different" and ratio.lo <= 1 <= ratio.hi:
             said = "undecided"  # not different after the correction for the number of levels
-        rows.append((variant, at, len(a), len(b), _geometric(a), _geometric(b), ratio.value, ratio.lo, ratio.hi, said))
-    names = ["variant", load, "baseline_runs", "other_runs", "baseline", "other", "ratio", "lo", "hi", "verdict"]
-    overall = _overall([(b, a) for _, _, a, b in points], level)
-    return Comparison(
-        metric, baseline.source, other.source, pd.DataFrame(rows, columns=names), overall,
-        (*warnings, *overall.warnings),
-    )  # fmt: skip
+        row = {"variant": point.variant, **{load: point.at if load == point.load else np.nan for load in LOOPS}}
+        row |= {"baseline_runs": len(a), "other_runs": len(b), "baseline": _geometric(a), "other": _geometric(b)}
+        rows.append(row | {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi, "verdict": said})
+    overall = _overall([(point.other, point.baseline) for point in points], level)
+    levels = pd.DataFrame(rows)
+    levels = levels.drop(columns=[load for load in LOOPS if levels[load].isna().all()])
+    return Comparison(metric, baseline.source, other.source, levels, overall, (*warnings, *overall.warnings))
+
+
+class _Point(NamedTuple):
+    """Values of A and B at one load."""
+
+    variant: str
+    load: str
+    at: float
+    baseline: Array
+    other: Array
 
 
 def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
@@ -246,9 +269,10 @@ def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
     if len(points) == 1:
         return find_geometric_ratio(*points[0], level)
     if any(min(len(b), len(a)) == 1 for b, a in points):
+        # Its warnings are about repeats of one point; these are levels, which differ as they should.
         found = find_paired_ratio([_geometric(b) for b, _ in points], [_geometric(a) for _, a in points], level)
         weak = "levels without repeats: the interval takes the ratios of the levels as repeats of one ratio"
-        return Estimate(found.value, found.lo, found.hi, level, found.method, (*found.warnings, weak))
+        return Estimate(found.value, found.lo, found.hi, level, found.method, (weak,))
     logs = np.array([np.log(b).mean() - np.log(a).mean() for b, a in points])
     parts = np.array([group.var(ddof=1) / len(group) for pair in points for group in map(np.log, pair)])
     freedom = np.array([len(group) - 1 for pair in points for group in pair])
@@ -264,26 +288,20 @@ def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
     return Estimate(float(np.exp(middle)), float(np.exp(ends[0])), float(np.exp(ends[1])), level, method)
 
 
-def check_one_load(curves: Sequence[Curve], sources: Sequence[str]) -> None:
-    """Check that all curves vary the same load; raises LoadcurveError: 64 connections are not 64 requests/s."""
-    if len({curve.load for curve in curves}) > 1:
-        found = ", ".join(f"{curve.load} ({source})" for curve, source in zip(curves, sources, strict=True))
-        raise LoadcurveError(f"load must be the same column in all measurements, got {found}")
+def _has(metric: str, curve: Curve) -> bool:
+    return metric in curve.runs and bool((curve.runs[metric] > 0).any())
 
 
-def _pairs(baseline: Analysis, other: Analysis) -> tuple[list[tuple[Curve, Curve]], list[str]]:
-    first, second = ({curve.variant: curve for curve in side.curves} for side in (baseline, other))
-    if len(first) == len(second) == 1:
-        return [(baseline.curves[0], other.curves[0])], []
-    common = [name for name in first if name in second]
-    if not common:
-        raise LoadcurveError(
-            f"{baseline.source} and {other.source} must have a variant in common, got {', '.join(first)} and "
-            f"{', '.join(second)}"
-        )
-    only = [f"only {side.source} has {name}" for side, mine, theirs in
-            ((baseline, first, second), (other, second, first)) for name in mine if name not in theirs]  # fmt: skip
-    return [(first[name], second[name]) for name in common], only
+def _check_metric(metric: str, pairs: Iterable[tuple[Curve, Curve]]) -> None:
+    """Raise, naming the metrics that are known, unless both curves of one pair have the metric."""
+    every = list(pairs)
+    if any(_has(metric, first) and _has(metric, second) for first, second in every):
+        return
+    for side in every[0]:
+        if not (known := metrics_of(side)):
+            raise LoadcurveError(f"{side.variant} must have a run with a load and a throughput, got none")
+        if metric not in known:
+            raise LoadcurveError(f"metric must be one of {', '.join(known)}, got {metric!r}")
 
 
 def _unlike(first: Curve, second: Curve) -> Iterator[str]:
@@ -302,9 +320,9 @@ def _unlike(first: Curve, second: Curve) -> Iterator[str]:
         yield f"{first.variant}: A and B have the same numbers in every run: they are one measurement, not two"
 
 
-def _by_load(runs: pd.DataFrame, load: str, metric: str) -> dict[float, Array]:
-    known = runs[runs[metric].notna() & (runs[metric] > 0)]
-    return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(load)}
+def _by_load(curve: Curve, metric: str) -> dict[float, Array]:
+    known = curve.runs[curve.runs[metric].notna() & (curve.runs[metric] > 0)]
+    return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(curve.load)}
 
 
 def _geometric(values: Iterable[float]) -> float:

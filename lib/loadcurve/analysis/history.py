@@ -8,7 +8,7 @@ deviations in more than 90 %.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.answer import Analysis
-from loadcurve.analysis.compare import check_one_load
+from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
@@ -27,6 +28,7 @@ _SHORTEST = 5
 FEWEST = 2 * _SHORTEST
 """Measurements from which changes are looked for."""
 _MOST_STEPS = 9
+_LISTED = 3  # measurements in a warning
 _DATE = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2})[:-]?(\d{2})(?:[:-]?(\d{2}))?)?(?!\d)")
 
 
@@ -58,7 +60,8 @@ class History:
     metric : str
         Column of the runs.
     load : str
-        The load at which all measurements are compared, such as ``connections = 64``.
+        The load at which all measurements are compared, such as ``connections = 64``; with several variants after the
+        name of the variant.
     points : pandas.DataFrame
         One row for each measurement, by date: ``time`` (UTC), ``dated_by`` (``report``, ``name`` or ``file``),
         ``source``, ``runs``, ``value``, ``lo``, ``hi`` (missing with one run).
@@ -76,66 +79,117 @@ class History:
 
 
 def compare_over_time(
-    analyses: Sequence[Analysis], metric: str = "throughput_rps", *, at: float | None = None, level: float = 0.95
+    measurements: Sequence[Analysis],
+    metric: str = "throughput_rps",
+    *,
+    at: float | None = None,
+    variant: str = "",
+    level: float = 0.95,
 ) -> History:
     """Return a metric of several measurements by date, and the steps in it.
 
     Parameters
     ----------
-    analyses : sequence of Analysis
-        One for each date.  A measurement with several variants is refused: analyse each variant by itself.
+    measurements : sequence of Analysis
+        One for each date.
     metric : str
         Column of the runs, > 0.
     at : float, optional
-        Load at which to compare; by default, of the loads that all have, the one with the highest throughput in the
-        first measurement.
+        Load at which to compare; by default, of the loads that most measurements have, the one with the highest
+        throughput in the first of them.
+    variant : str
+        One of `common_variants`; by default the only one.
     level : float
         Confidence level, 0 < level < 1.
 
     Returns
     -------
     History
-        A date is that of the first report, else that in the name, else that of the file.
+        A date is that of the first report, else that in the name, else that of the file.  A measurement without the
+        variant, the load or the metric is left out, with a warning.
 
     Raises
     ------
     LoadcurveError
-        When there are fewer than two measurements, several variants, no common load, or no such metric.
+        When there are fewer than two measurements, several variants of which none is named, no common load, or no such
+        metric.
     """
-    if len(analyses) < 2:
-        raise LoadcurveError(f"history must have at least 2 measurements, got {len(analyses)}")
-    for one in analyses:
-        if len(one.curves) > 1:
-            raise LoadcurveError(f"{one.source} must have one variant, got {', '.join(c.variant for c in one.curves)}")
-    check_one_load([one.curves[0] for one in analyses], [one.source for one in analyses])
-    load = analyses[0].curves[0].load
-    common = set.intersection(*(set(one.curves[0].levels[load].astype(float)) for one in analyses))
+    matched, _ = _match(measurements)
+    if not variant and len(matched) == 1:
+        (variant,) = matched
+    if variant not in matched:
+        raise LoadcurveError(f"variant must be one of {', '.join(matched)}, got {variant!r}")
+    curves = matched[variant]
+    values = [_values(curve, metric) if curve else {} for curve in curves]
+    if not any(values):
+        known = sorted({name for curve in curves if curve for name in metrics_of(curve)})
+        raise LoadcurveError(f"metric must be one of {', '.join(known)}, got {metric!r}")
+    load = next(curve.load for curve in curves if curve)
     if at is None:
-        levels = analyses[0].curves[0].levels
-        shared = levels[levels[load].isin(common)]
-        if shared.empty:
-            raise LoadcurveError("all measurements must have a load in common, got none")
-        at = float(shared.loc[shared["throughput_rps"].idxmax(), load])
+        at = _common_load(values, load)
     rows, warnings = [], []
-    for one in analyses:
-        runs = one.curves[0].runs
-        if metric not in runs:
-            raise LoadcurveError(f"metric must be a column of the runs, got {metric!r}")
-        values = runs[runs[load].astype(float) == at][metric].dropna().astype(float)
-        if values.empty:
-            warnings.append(f"{one.source}: left out, it has no {metric} at {load} = {at:g}")
+    for one, of_load in zip(measurements, values, strict=True):
+        if (own := match_load(at, of_load, load)) is None:
+            loads = ", ".join(f"{each:g}" for each in of_load) or "no load"
+            warnings.append(f"{one.source}: left out, it has no {metric} at {load} = {at:g}, but at {loads}")
             continue
-        mean = find_mean(values, level)
+        mean = find_mean(of_load[own], level)
         time, dated_by = _date(one)
-        rows.append((time, dated_by, one.source, len(values), mean.value, mean.lo, mean.hi))
+        rows.append((time, dated_by, one.source, len(of_load[own]), mean.value, mean.lo, mean.hi))
+    if not rows:
+        raise LoadcurveError(f"a measurement must have {load} = {at:g}, got none: {'; '.join(warnings)}")
     names = ["time", "dated_by", "source", "runs", "value", "lo", "hi"]
     points = pd.DataFrame(rows, columns=names).sort_values("time", kind="stable", ignore_index=True)
+    if by_file := list(points.loc[points["dated_by"] == "file", "source"]):
+        listed = ", ".join(by_file[:_LISTED]) + (", …" if len(by_file) > _LISTED else "")
+        warnings.append(
+            f"{listed}: dated by the last change of the files, which copying may alter: name each folder by its date, "
+            "such as 2026-11-22"
+        )
     changes: tuple[Change, ...] = ()
     if len(points) < FEWEST:
         warnings.append(f"{len(points)} measurements: at least {FEWEST} are needed to find a change")
     else:
         changes = tuple(_changes(points, level))
-    return History(metric, f"{load} = {at:g}", points, changes, tuple(warnings))
+    words = f"{variant}, {load} = {at:g}" if len(matched) > 1 else f"{load} = {at:g}"
+    return History(metric, words, points, changes, tuple(warnings))
+
+
+def common_variants(measurements: Sequence[Analysis]) -> tuple[list[str], list[str]]:
+    """Return the variants that at least two measurements have, and warnings about all others.
+
+    Raises
+    ------
+    LoadcurveError
+        When there are fewer than two measurements, or none has a variant of another.
+    """
+    matched, warnings = _match(measurements)
+    return list(matched), warnings
+
+
+def _match(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve | None]], list[str]]:
+    if len(measurements) < 2:
+        raise LoadcurveError(f"history must have at least 2 measurements, got {len(measurements)}")
+    return match_curves(measurements)
+
+
+def _values(curve: Curve, metric: str) -> dict[float, Array]:
+    if metric not in curve.runs:
+        return {}
+    known = curve.runs[curve.runs[metric].notna()]
+    return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(curve.load)}
+
+
+def _common_load(values: Iterable[Mapping[float, Array]], load: str) -> float:
+    """Return the load that most measurements have; of several, the one at which the first of them is fastest."""
+    every = [each for each in values if each]
+    uses = {at: sum(match_load(at, other, load) is not None for other in every) for each in every for at in each}
+    most = max(uses.values())
+    if most == 1:
+        loads = "; ".join(", ".join(f"{at:g}" for at in each) for each in every)
+        raise LoadcurveError(f"measurements must have a load in common, got {load} = {loads}")
+    first = next(each for each in every if any(uses[at] == most for at in each))
+    return max((at for at in first if uses[at] == most), key=lambda at: first[at].mean())
 
 
 def _changes(points: pd.DataFrame, level: float) -> list[Change]:

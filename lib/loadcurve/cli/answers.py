@@ -74,16 +74,20 @@ def history(
     metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
     at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
 ) -> None:
-    """Show one metric over dates, and where it changed.
+    """Show one metric over dates, for each variant that several folders have, and where it changed.
 
     Example: loadcurve history results/2026-*/ --metric latency_p99_s --at 64
     """
     from loadcurve.analysis import analyse as analyse_data
-    from loadcurve.analysis import compare_over_time
+    from loadcurve.analysis import common_variants, compare_over_time
     from loadcurve.report import history_report
 
-    found = compare_over_time([analyse_data(path) for path in paths], metric, at=at)
-    typer.echo(history_report(found, unicode=_prints_blocks()), nl=False)
+    measurements = [analyse_data(path) for path in paths]
+    variants, warnings = common_variants(measurements)
+    found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
+    typer.echo("\n".join(history_report(each, unicode=_prints_blocks()) for each in found), nl=False)
+    for warning in warnings:
+        typer.echo(f"warning: {warning}")
 
 
 def _prints_blocks() -> bool:

@@ -1,0 +1,106 @@
+"""Which curves and which loads of several measurements are compared with each other."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from loadcurve.analysis.answer import LOOPS, Analysis
+from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.levels import SAME_RATE
+from loadcurve.errors import LoadcurveError
+from loadcurve.tables.curves import UNNAMED
+
+_MOST = 6  # loads in a message
+_METRICS = "^(throughput|goodput|latency|error|received)"
+
+
+def match_curves(measurements: Sequence[Analysis]) -> tuple[dict[str, list[Curve | None]], list[str]]:
+    """Match the curves of several measurements by the column of the load and the name of the variant.
+
+    Parameters
+    ----------
+    measurements : sequence of Analysis
+        At least two.
+
+    Returns
+    -------
+    matched : dict of str to list of Curve or None
+        Name of the variant -> its curve in each measurement, None where a measurement has none.  Each has at least two
+        curves.  A measurement with one curve of a load has this curve for every variant of the others.
+    warnings : list of str
+        Variants that only one measurement has, and curves without a name that stand for several variants.
+
+    Raises
+    ------
+    LoadcurveError
+        When no two measurements have a variant, or the load, in common.
+    """
+    loads = list(dict.fromkeys(curve.load for one in measurements for curve in one.curves))
+    shared = [load for load in loads if sum(any(c.load == load for c in one.curves) for one in measurements) > 1]
+    if not shared:
+        found = ", ".join(f"{' and '.join(_loads(one))} ({one.source})" for one in measurements)
+        raise LoadcurveError(f"load must be the same column in all measurements, got {found}")
+    matched: dict[str, list[Curve | None]] = {}
+    warnings: list[str] = []
+    for load in shared:
+        of_each = [{_name(c): c for c in one.curves if c.load == load} for one in measurements]
+        names = list(dict.fromkeys(name for each in of_each for name in each))
+        groups: list[list[Curve | None]] = []
+        if all(len(each) <= 1 for each in of_each):
+            groups.append([next(iter(each.values()), None) for each in of_each])
+        else:
+            groups += [[each.get("" if list(each) == [""] else name) for each in of_each] for name in names if name]
+            for each, one in zip(of_each, measurements, strict=True):
+                if list(each) == [""]:
+                    warnings.append(f"{one.source} names no variant: it is compared with each variant of the others")
+        for curves in groups:
+            known = [curve.variant for curve in curves if curve]
+            if len(known) > 1:
+                name = next((variant for variant in known if variant != UNNAMED), UNNAMED)
+                matched[f"{LOOPS[load]}, {name}" if name in matched else name] = curves
+    used = {id(curve) for curves in matched.values() for curve in curves}
+    for one in measurements:
+        warnings += [f"only {one.source} has {c.variant}" for c in one.curves if id(c) not in used]
+    if not matched:
+        found = "; ".join(f"{', '.join(c.variant for c in one.curves)} ({one.source})" for one in measurements)
+        raise LoadcurveError(
+            f"measurements must have a variant in common, got {found}: name the folder of one variant of each"
+        )
+    return matched, warnings
+
+
+def match_load(at: float, loads: Iterable[float], load: str) -> float | None:
+    """Return the load that is compared with another measurement's `at`: the same, or the closest offered rate.
+
+    Examples
+    --------
+    >>> match_load(250.0, [249.0, 500.0], "target_rate_rps"), match_load(250.0, [249.0], "connections")
+    (249.0, None)
+    """
+    every = list(loads)
+    if at in every:
+        return at
+    near = [other for other in every if load == "target_rate_rps" and abs(np.log(other / at)) <= np.log1p(SAME_RATE)]
+    return min(near, key=lambda other: abs(other - at), default=None)
+
+
+def metrics_of(curve: Curve) -> list[str]:
+    """Return the columns of the runs in which measurements can be compared: quantities that some run has, > 0."""
+    found = curve.runs.filter(regex=_METRICS).select_dtypes("number")
+    return sorted(name for name in found if (found[name] > 0).any())
+
+
+def loads_words(curve: Curve) -> str:
+    """Return the loads of a curve for a message: ``connections = 1, 2, 4``."""
+    loads = [f"{at:g}" for at in curve.levels[curve.load]]
+    return f"{curve.load} = {', '.join(loads[:_MOST])}{', …' if len(loads) > _MOST else ''}"
+
+
+def _loads(one: Analysis) -> list[str]:
+    return list(dict.fromkeys(curve.load for curve in one.curves))
+
+
+def _name(curve: Curve) -> str:
+    """Name of the variant without the word for the loop, which only folders with both loops have; empty for none."""
+    name = curve.variant.removeprefix(LOOPS[curve.load]).removeprefix(", ")
+    return "" if name == UNNAMED else name
