@@ -15,7 +15,7 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
-from loadcurve.captions import NOTEBOOK_VARIABLE
+from loadcurve.captions import NOTEBOOK_VARIABLE, fill_captions
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import alone, write_sums, write_text
 
@@ -66,6 +66,7 @@ def run_notebook(
         os.environ |= {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
         os.environ[NOTEBOOK_VARIABLE] = str(notebook.absolute())
         _execute(notebook, draft, given)
+        fill_captions(draft, figures)
         if publish:
             _publish(notebook.stem, output, work)
         else:

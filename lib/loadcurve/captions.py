@@ -54,6 +54,35 @@ def read_captions(notebook: Path) -> dict[tuple[str, str], Caption]:
     return {(m["kind"], m["slug"]): Caption(m["caption"], m["alt"] or "") for m in _CAPTION.finditer(text)}
 
 
+def fill_captions(notebook: Path, published: Path) -> None:
+    """Replace the captions in an executed notebook by those with which its figures and tables were published.
+
+    A caption whose figure or table was not published is removed: a cell's output says why.
+
+    Parameters
+    ----------
+    notebook : pathlib.Path
+        The executed copy.
+    published : pathlib.Path
+        Folder of its figures and tables.
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        suffix = ".json" if found["kind"] == "Figure" else ".table.json"
+        facts = published / (found["slug"] + suffix)
+        if not facts.is_file():
+            return ""
+        said = json.loads(facts.read_text("utf-8"))
+        alt = f"\n<!-- alt: {said['alt']} -->" if "alt" in said else ""
+        return f"**{found['kind']} `{found['slug']}`.** {said['caption']}{alt}"
+
+    content = json.loads(notebook.read_text("utf-8"))
+    for cell in content["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = _CAPTION.sub(filled, "".join(cell["source"])).splitlines(keepends=True)
+    notebook.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
 def _file(notebook: str) -> Path:
     executed = os.environ.get(NOTEBOOK_VARIABLE)
     folders = paths.notebook_folders()

@@ -86,6 +86,19 @@ class ValueRuleError(LoadcurveError, ValueError):
         super().__init__(f"{name} must be {rule}, got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '...'}")
 
 
+class NotMeasuredError(LoadcurveError):
+    """What was asked for was not measured; the text is a sentence about what is missing, and how to record it.
+
+    Examples
+    --------
+    >>> print(NotMeasuredError("No snapshot of ss belongs to these runs", "record `ss -tan` on the server"))
+    No snapshot of ss belongs to these runs: record `ss -tan` on the server.
+    """
+
+    def __init__(self, missing: str, remedy: str):
+        super().__init__(f"{missing}: {remedy}.")
+
+
 def check_all(*checks: Callable[[], object]) -> None:
     """Run all checks, and raise what they found as one error: the first, with the further ones in its `others`.
 

@@ -7,23 +7,27 @@ kernel::
     <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
     <slug>.table.csv + .json     table(): the same for a table
     values.json                  values(): every number that a page quotes
+
+Data of other people lack some of what a notebook shows: ``with or_reason(SUBJECT):`` then prints what is missing.
 """
 
+import contextlib
 import json
 import math
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from loadcurve import paths, tables
-from loadcurve.captions import caption_of
+from loadcurve.captions import NOTEBOOK_VARIABLE, caption_of
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
@@ -33,7 +37,7 @@ from loadcurve.stats import Estimate
 from loadcurve.units import format_quantity, unit_of_column
 from loadcurve.wording import fill_text, parse_form
 
-__all__ = ["begin", "commit", "figure", "table", "values"]
+__all__ = ["begin", "commit", "figure", "or_reason", "table", "values"]
 
 Quantity = Estimate | float | str | tuple[Estimate | float, str]
 """A number in SI units, with or without an interval and a format; a truth value; or a short text."""
@@ -92,6 +96,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     if not (caption or alt):
         written = caption_of(_notebook, "Figure", slug)
         caption, alt = (fill_text(text, quantities) for text in (written.caption, written.alt))
+        _show(caption, written.caption)
     if not caption or not alt:
         raise LoadcurveError(
             f"figure {slug!r} must have a caption and an alt text in a Markdown cell, got {caption!r} and {alt!r}: "
@@ -105,6 +110,31 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     return target
 
 
+@contextlib.contextmanager
+def or_reason(subject: str) -> Iterator[None]:
+    """Run a block of code; where its data were not measured, print why in one sentence, and go on after the block.
+
+    Parameters
+    ----------
+    subject : str
+        What the block shows, such as ``Figure cpu``.
+
+    Examples
+    --------
+    >>> from loadcurve.errors import NotMeasuredError
+    >>> with or_reason("Figure cpu"):
+    ...     raise NotMeasuredError("No sample of a processor belongs to these runs", "record `sar -u 1`")
+    Figure cpu is left out. No sample of a processor belongs to these runs: record `sar -u 1`.
+    """
+    known = set(plt.get_fignums())
+    try:
+        yield
+    except LoadcurveError as error:
+        for number in set(plt.get_fignums()) - known:  # a notebook would show the unfinished figure
+            plt.close(number)
+        print(f"{subject} is left out. {error}")
+
+
 def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:
     """Publish a table as CSV; a page includes it with ``{{ table(notebook, slug) }}``.
 
@@ -116,7 +146,10 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
     >>> table("points", pd.DataFrame({"connections": [1, 4]}), caption="The levels that were fitted.").name
     'points.table.csv'
     """
-    caption = caption or fill_text(caption_of(_notebook, "Table", slug).caption, quantities)
+    if not caption:
+        written = caption_of(_notebook, "Table", slug).caption
+        caption = fill_text(written, quantities)
+        _show(caption, written)
     if not caption:
         raise LoadcurveError(
             f"table {slug!r} must have a caption in a Markdown cell, got none: write '**Table `{slug}`.** CAPTION'"
@@ -187,6 +220,12 @@ def values(
         write_text(target, json.dumps(known, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
     texts = {name: one["text"] for name, one in known.items() if name.startswith(prefix)}
     return pd.Series(texts, name="value", dtype="object").to_frame()
+
+
+def _show(caption: str, written: str) -> None:
+    """Print a caption in JupyterLab, where its Markdown cell keeps the placeholders; `loadcurve run` fills the cell."""
+    if caption != written and not os.environ.get(NOTEBOOK_VARIABLE):
+        print(caption)
 
 
 def _formatted(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:

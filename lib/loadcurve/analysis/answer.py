@@ -9,7 +9,7 @@ import pandas as pd
 from loadcurve.analysis.advice import advise
 from loadcurve.analysis.cells import connections_words, shown
 from loadcurve.analysis.curve import Curve, Draw
-from loadcurve.analysis.levels import SAME_RATE, add_quantiles, group_offered_rates, split_by_load
+from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import NOT_READ, name_of, read_sources
@@ -20,9 +20,9 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import as_parsed
-from loadcurve.tables import check, merge_generators, name_curves
-from loadcurve.tables.curves import UNNAMED
+from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import curves as each_curve
+from loadcurve.tables.loads import SAME_RATE, name_loops
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,20 +234,14 @@ def _grouped_rates(runs: pd.DataFrame, curves: Iterable[Curve]) -> list[str]:
 
 
 _MOST_SHOWN = 8  # rates in a sentence
-LOOPS = {"connections": "closed loop", "target_rate_rps": "open loop"}
 
 
 def _named_curves(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield the load, the name and the runs of each curve; closed and open loops are never one curve."""
-    parts = split_by_load(runs)
-    for load, rows in parts.items():
-        rows = group_offered_rates(rows) if load == "target_rate_rps" else rows
-        named = name_curves(rows, tables.get("factors"), over=load)
-        if "latency" in tables:
-            named = add_quantiles(named, tables["latency"])
-        for variant, group in each_curve(named):
-            own = [] if variant == UNNAMED and len(parts) > 1 else [variant]
-            yield load, ", ".join([LOOPS[load], *own] if len(parts) > 1 else own), group
+    for load, named in name_loops(runs, tables.get("factors")):
+        rows = add_quantiles(named, tables["latency"]) if "latency" in tables else named
+        for variant, group in each_curve(rows):
+            yield load, variant, group
 
 
 def _objectives(given: str | Objective | Iterable[str | Objective]) -> tuple[Objective, ...]:

@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from loadcurve.analysis.answer import LOOPS, Analysis
+from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import loads_words, match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
 from loadcurve.blocks import Block, Grid, Items, Paragraph, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_paired_ratio, summarise_equivalence
+from loadcurve.tables.loads import LOOPS
 from loadcurve.units import format_quantity, unit_of_column
 
 MARGIN_RATIO = 0.02

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from loadcurve.analysis.answer import LOOPS, Analysis
+from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
-from loadcurve.analysis.levels import SAME_RATE
 from loadcurve.errors import LoadcurveError
 from loadcurve.tables.curves import UNNAMED
+from loadcurve.tables.loads import LOOPS, SAME_RATE
 
 _MOST = 6  # loads in a message
 _METRICS = "^(throughput|goodput|latency|error|received)"

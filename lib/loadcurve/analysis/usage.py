@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from loadcurve.audit import summarise_busy
+
 _USED = 0.01  # utilisation below which a device limits nothing
 # sar prints the second in which it sampled, and a sample covers the second before; the first and the last second of a
 # run are not fully loaded.
@@ -65,6 +67,37 @@ def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> p
     if hosts > 1:
         found["resource"] = found["host"].fillna("").astype(str) + " " + found["resource"]
     return found.drop(columns="host").merge(runs, on="run_id", how="inner")
+
+
+def summarise_processors(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Busy share of the processors in each run: of server and generator where each had its own, else of the machine.
+
+    Parameters
+    ----------
+    cpu, runs : pandas.DataFrame
+        The tables of that name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``study run_id variant connections cpu role busy_ratio servers``, where `role` is ``server`` or ``generator`` as
+        in `summarise_busy`, else ``all CPUs`` or ``busiest CPU`` as in `summarise_usage`.
+
+    Examples
+    --------
+    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "cpu": ["0", "1"], "elapsed_s": 5.0,
+    ...                     "cpu_idle_ratio": [0.1, 0.9], "cpu_iowait_ratio": 0.0})
+    >>> run = {"study": "s", "run_id": "a", "variant": "v", "connections": 4, "status": "finished", "duration_s": 10.0}
+    >>> runs = pd.DataFrame([run | {"server_cpu": None, "generator_cpu": None}])
+    >>> summarise_processors(cpu, runs)[["role", "busy_ratio", "servers"]].values.tolist()
+    [['all CPUs', 0.5, 2], ['busiest CPU', 0.9, 1]]
+    """
+    pinned = summarise_busy(cpu, runs).query("role != ''")
+    if len(pinned):
+        return pinned.assign(servers=1)
+    whole = summarise_usage({"cpu": cpu}, runs).assign(cpu="")
+    columns = ["study", "run_id", "variant", "connections", "cpu", "resource", "utilisation_ratio", "servers"]
+    return whole[columns].rename(columns={"resource": "role", "utilisation_ratio": "busy_ratio"})
 
 
 def _of_processors(cpu: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:

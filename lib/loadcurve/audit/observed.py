@@ -59,7 +59,8 @@ def _role(cpu: str, server_cpu: str, generator_cpu: str) -> str:
 def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Most connections that a snapshot saw established on the server's side, for each run.
 
-    The server's side is identified by its listening socket: its port is the local port of a row in state LISTEN.
+    The server's side is identified by its listening socket: its port is the local port of a row in state LISTEN, or in
+    a run whose snapshots show none, the port of the URL under load.
 
     Parameters
     ----------
@@ -87,11 +88,25 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     """
     keys = ["study", "run_id"]
     listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
+    listening = pd.concat([listening, _ports_of_urls(connections, runs, listening)], ignore_index=True)
     at_server = connections[connections["state"] == "ESTAB"].merge(listening, on=[*keys, "local_port"])
     snapshots = at_server.groupby([*keys, "time"], dropna=False).size().groupby(keys).max().rename("established")
     seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
     seen["established"] = seen["established"].fillna(0).astype(int)
     return _points(runs)[[*keys, "variant", "connections"]].merge(seen, on=keys)
+
+
+def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:
+    """Return the port of the URL of each run that has snapshots, but no listening socket in them."""
+    keys = ["study", "run_id"]
+    if "url" not in runs:
+        return listening.head(0)
+    seen = set(map(tuple, connections[keys].drop_duplicates().to_numpy()))
+    found = set(map(tuple, listening[keys].to_numpy()))
+    ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
+    local = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
+    named = runs[keys].assign(local_port=local).dropna(subset="local_port").drop_duplicates()
+    return named[[place in seen - found for place in map(tuple, named[keys].to_numpy())]]
 
 
 def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:

@@ -28,6 +28,7 @@ from loadcurve.schemas import RAW
 from loadcurve.study import Study
 from loadcurve.study.records import read_run, read_study, run_folders
 from loadcurve.tables.curves import name_curves
+from loadcurve.tables.loads import name_loops
 from loadcurve.tables.stored import to_arrow
 from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
@@ -124,7 +125,9 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
     """Read the table ``runs`` with a variant that names each factor which differs between runs of one load.
 
     What groups by variant and load then averages over repeats only: a study of one to four servers has four curves.  A
-    run with several load generators has one row, with all that they did together.
+    run with several load generators has one row, with all that they did together.  Where both are there, closed and
+    open loops are curves of their own: runs at an offered rate without a number of connections have no place on a curve
+    over connections.
 
     Parameters
     ----------
@@ -138,7 +141,10 @@ def read_curves(study: str | Path, *, over: str = "connections") -> pd.DataFrame
     >>> sorted(read_curves("connections_on_loopback")["variant"].unique())
     ['cpu', 'delay']
     """
-    return name_curves(merge_generators(read_table("runs", study)), read_table("factors", study), over=over)
+    runs, factors = merge_generators(read_table("runs", study)), read_table("factors", study)
+    if over != "connections":
+        return name_curves(runs, factors, over=over)
+    return pd.concat([named for _, named in name_loops(runs, factors)] or [runs]).sort_index()
 
 
 def read_warnings(study: str | Path) -> list[str]:

@@ -5,13 +5,13 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from loadcurve.errors import ValueRuleError
+from loadcurve.errors import NotMeasuredError
 from loadcurve.plots._axes import IN_THE_MIDDLE, axes_or_new, connections_axis, label_end, palette_of, points_and_mean
 from loadcurve.plots.style import COLOURS, colours
 from loadcurve.tables.curves import UNNAMED, check_points, curves
 
 # The server, the subject of the study, has a solid line.
-_ROLE_STYLE = {"server": "-", "generator": "--"}
+_ROLE_STYLE = {"server": "-", "generator": "--", "all CPUs": "--"}
 
 
 def plot_deviation_from_law(deviation: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -63,9 +63,14 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
     >>> ax.get_ylabel()
     'X·R / N'
     """
-    ax = axes_or_new(ax, findings=findings)
-    ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     checked = findings.dropna(subset=["observed", "expected"])
+    if checked.empty:
+        raise NotMeasuredError(
+            f"None of {len(findings)} runs has connections, throughput and mean response time",
+            "use a generator that reports all three, such as wrk, ab or k6",
+        )
+    ax = axes_or_new(ax)
+    ax.axhspan(0.9, 1.1, color=COLOURS["limit"], alpha=0.15, linewidth=0)
     palette = palette_of(checked)
     for variant, rows in curves(checked):
         ax.plot(rows["expected"], rows["observed"] / rows["expected"], "o", color=palette[variant], alpha=0.7)
@@ -77,7 +82,7 @@ def plot_effective_concurrency(findings: pd.DataFrame, *, ax: Axes | None = None
 
 
 def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Plot the busy share of the server's and the generator's processor against connections, a colour per variant.
+    """Plot the busy share of processors against connections: a colour for each variant, a line style for each role.
 
     Parameters
     ----------
@@ -93,11 +98,14 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     >>> plot_cpu_by_connections(busy).get_legend_handles_labels()[1]
     ['cpu, generator', 'cpu, server']
     """
-    ax = axes_or_new(ax, busy=busy)
+    if busy.empty:
+        remedy = "record `sar -u -P ALL 1` on server and generator, and load each level for at least 10 s"
+        raise NotMeasuredError("No sample of a processor lies within the load of these runs", remedy)
+    ax = axes_or_new(ax)
     palette = palette_of(busy)
     for variant, of_variant in curves(busy[busy["role"] != ""]):
         for role, rows in of_variant.groupby("role"):
-            points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE[role], f"{variant}, {role}")
+            points_and_mean(ax, rows, "busy_ratio", palette[variant], _ROLE_STYLE.get(role, "-"), f"{variant}, {role}")
     connections_axis(ax)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("Processor busy")
@@ -118,7 +126,7 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
 
     Raises
     ------
-    ValueRuleError
+    NotMeasuredError
         When the table is empty: no run of the study was monitored by ``ss`` with its list of sockets.
 
     Examples
@@ -128,7 +136,8 @@ def plot_established_by_connections(established: pd.DataFrame, *, ax: Axes | Non
     'Established at the server'
     """
     if established.empty:
-        raise ValueRuleError("established", "one row or more: record the study with ss_connections in monitors", 0)
+        remedy = "record `ss -tan` on the server during each run"
+        raise NotMeasuredError("No snapshot of ss shows the server's sockets of these runs", remedy)
     ax = axes_or_new(ax)
     ends = [established["connections"].min(), established["connections"].max()]
     ax.plot(ends, ends, color=COLOURS["limit"], linestyle="--", zorder=1)

@@ -1,13 +1,13 @@
-"""Captions and alt texts of a curve's figures, computed from its results, so that they hold for any data."""
+"""Captions and alt texts of the figures of one curve."""
 
 import numpy as np
 import pandas as pd
 
-from loadcurve.analysis.cells import LOADS, connections_words, objective_words, percentile, shown
+from loadcurve.analysis.cells import LOADS, objective_words, percentile, shown
 from loadcurve.analysis.curve import Curve
+from loadcurve.analysis.sentences.levels import at_load, latency_words, throughput_words
 
 _DRAWN = ("mean", "p50", "p90", "p99", "p99.9")
-_SAME = 0.05  # change of throughput that counts as none: about the scatter between runs of a quiet machine
 
 
 def throughput_caption(curve: Curve) -> str:
@@ -21,22 +21,7 @@ def throughput_caption(curve: Curve) -> str:
     >>> throughput_caption(analyse({"runs": runs}).curves[0])
     'Throughput is highest at 2 connections (190 requests/s) and falls by 50 % up to 4 connections.'
     """
-    levels, load = curve.levels, curve.load
-    best, last = levels.loc[levels["throughput_rps"].idxmax()], levels.iloc[-1]
-    if len(levels) == 1:
-        return f"Throughput was measured at one load, {_at(last[load], load)}: {shown(last['throughput_rps'], 'rps')}."
-    highest = shown(best["throughput_rps"], "rps")
-    if best[load] == last[load]:
-        gain = last["gain_ratio"]
-        ending = "still rises" if gain > _SAME else "is level"
-        more = f"{_percent(gain)} more than at the load before"
-        return f"Throughput {ending} at the highest load, {_at(last[load], load)} ({highest}; {more})."
-    change = last["throughput_rps"] / best["throughput_rps"] - 1
-    then = "stays within" if -change <= _SAME else "falls by"
-    size = f"{_percent(_SAME)} of that" if -change <= _SAME else _percent(-change)
-    return (
-        f"Throughput is highest at {_at(best[load], load)} ({highest}) and {then} {size} up to {_at(last[load], load)}."
-    )
+    return throughput_words(curve.levels, curve.load)
 
 
 def throughput_key(curve: Curve) -> str:
@@ -51,7 +36,7 @@ def throughput_key(curve: Curve) -> str:
         parts.append(f"grey dashes: bounds N/R_min and 1/D, which cross at N*{shaded}")
     parts += [
         f"dotted line: {objective_words(result.label).replace('Capacity in connections', 'capacity')}, "
-        f"{_at(result.estimate.value, curve.load)}"
+        f"{at_load(result.estimate.value, curve.load)}"
         for result in curve.results
         if result.name == "capacity" and result.estimate.value > 0
     ]
@@ -64,8 +49,8 @@ def throughput_alt(curve: Curve) -> str:
     first, last = levels.iloc[0], levels.iloc[-1]
     parts = [
         f"Throughput over {_axis(curve)}, {len(curve.runs)} runs at {len(levels)} loads: "
-        f"{shown(first['throughput_rps'], 'rps')} at {_at(first[curve.load], curve.load)}, "
-        f"{shown(last['throughput_rps'], 'rps')} at {_at(last[curve.load], curve.load)}."
+        f"{shown(first['throughput_rps'], 'rps')} at {at_load(first[curve.load], curve.load)}, "
+        f"{shown(last['throughput_rps'], 'rps')} at {at_load(last[curve.load], curve.load)}."
     ]
     if "saturation" in curve:
         parts.append(f"The asymptotic bounds cross at N* = {shown(curve['saturation'].value, '')}.")
@@ -74,25 +59,13 @@ def throughput_alt(curve: Curve) -> str:
         law = f"peaks at {shown(peak, '')} connections" if np.isfinite(peak) else "has no finite peak"
         parts.append(f"The fitted Universal Scalability Law {law}.")
     if "capacity" in curve:
-        parts.append(f"The capacity under the objective is {_at(curve['capacity'].value, curve.load)}.")
+        parts.append(f"The capacity under the objective is {at_load(curve['capacity'].value, curve.load)}.")
     return " ".join(parts)
 
 
 def latency_caption(curve: Curve) -> str:
     """What response times over load show: the highest statistic at the lowest and at the highest load."""
-    levels = curve.levels
-    name = highest_statistic(levels)
-    known = levels.dropna(subset=[name])
-    first, last = known.iloc[0], known.iloc[-1]
-    words = "The mean response time" if name == "latency_mean_s" else f"The response time at {percentile(name)}"
-    if len(known) == 1:
-        return f"{words} is {shown(first[name], 's')} at {_at(first[curve.load], curve.load)}."
-    ratio = last[name] / first[name]
-    verb = "rises" if ratio > 1 + _SAME else "falls" if ratio < 1 - _SAME else "stays level"
-    return (
-        f"{words} {verb} from {shown(first[name], 's')} at {_at(first[curve.load], curve.load)} "
-        f"to {shown(last[name], 's')} at {_at(last[curve.load], curve.load)}."
-    )
+    return latency_words(curve.levels, curve.load, highest_statistic(curve.levels))
 
 
 def latency_alt(curve: Curve) -> str:
@@ -105,7 +78,7 @@ def usage_caption(curve: Curve) -> str:
     """Which resource was busiest, and how busy."""
     means = curve.usage.groupby(["resource", curve.load])["utilisation_ratio"].mean()
     resource, at = means.idxmax()
-    return f"The busiest resource is {resource}: {shown(means.max(), 'ratio')} busy at {_at(at, curve.load)}."
+    return f"The busiest resource is {resource}: {shown(means.max(), 'ratio')} busy at {at_load(at, curve.load)}."
 
 
 def usage_alt(curve: Curve) -> str:
@@ -127,15 +100,5 @@ def highest_statistic(levels: pd.DataFrame) -> str:
     return statistics(levels)[-1]
 
 
-def _at(load: float, column: str) -> str:
-    if column == "connections":
-        return connections_words(load)
-    return f"{shown(load, 'rps')} offered"
-
-
 def _axis(curve: Curve) -> str:
     return LOADS[curve.load]
-
-
-def _percent(ratio: float) -> str:
-    return f"{ratio:.0%}".replace("%", " %").replace("-", "−")

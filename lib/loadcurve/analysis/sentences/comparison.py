@@ -1,0 +1,61 @@
+"""Captions of figures that compare two loads or two servers."""
+
+import pandas as pd
+
+from loadcurve.analysis.cells import connections_words, shown
+from loadcurve.analysis.sentences.levels import direction, percent
+
+
+def blocks_caption(runs: pd.DataFrame) -> str:
+    """Whether the throughput of each load rises or falls from the first repeat to the last.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        ``repeat connections throughput_rps``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"connections": [8, 8, 9, 9], "repeat": [1, 2] * 2, "throughput_rps": [100.0, 80, 50, 51]})
+    >>> blocks_caption(runs)
+    'From block 1 to block 2, throughput at 8 connections falls by 20 %, at 9 connections it stays level (+2 %).'
+    """
+    order = runs.sort_values("repeat")
+    first, last = order["repeat"].iloc[0], order["repeat"].iloc[-1]
+    parts = []
+    for load, rows in order.groupby("connections"):
+        change = rows["throughput_rps"].iloc[-1] / rows["throughput_rps"].iloc[0] - 1
+        verb = direction(1 + change)
+        size = (
+            f"by {percent(abs(change))}"
+            if verb != "stays level"
+            else f"({'+' if change >= 0 else ''}{percent(change)})"
+        )
+        parts.append(f"at {connections_words(load)} {'it ' if parts else ''}{verb} {size}")
+    return f"From block {first} to block {last}, throughput {', '.join(parts)}."
+
+
+def ratios_caption(ratios: pd.DataFrame) -> str:
+    """How far the methods agree on a ratio, and how many of their intervals exclude 1.
+
+    Parameters
+    ----------
+    ratios : pandas.DataFrame
+        ``method ratio lo hi``, as `loadcurve.stats.summarise_ratios` returns it.
+
+    Examples
+    --------
+    >>> ratios = pd.DataFrame({"method": ["a", "b", "c"], "ratio": [1.1, 1.12, 1.1], "lo": [1.0, 1.05, None],
+    ...                        "hi": [1.2, 1.19, None]})
+    >>> ratios_caption(ratios)
+    'The methods give a ratio of A to B of 1.10 to 1.12; 1 of 2 intervals leaves out 1.'
+    """
+    known = ratios.dropna(subset=["lo", "hi"])
+    outside = int(((known["lo"] > 1) | (known["hi"] < 1)).sum())
+    ends = list(dict.fromkeys(shown(end, "") for end in (ratios["ratio"].min(), ratios["ratio"].max())))
+    say = (
+        f"{outside} of {len(known)} intervals {'leaves' if outside == 1 else 'leave'} out 1"
+        if len(known)
+        else "no method has an interval"
+    )
+    return f"The methods give a ratio of A to B of {' to '.join(ends)}; {say}."
