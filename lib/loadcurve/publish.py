@@ -248,7 +248,7 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
             "method": quantity.method,
             "warnings": list(quantity.warnings),
         }
-    return {"text": format_quantity(float(quantity), unit, digits)}
+    return {"text": format_quantity(math.nan if pd.isna(quantity) else float(quantity), unit, digits)}
 
 
 def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
