@@ -66,7 +66,6 @@ def run_notebook(
         os.environ |= {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
         os.environ[NOTEBOOK_VARIABLE] = str(notebook.absolute())
         _execute(notebook, draft, given)
-        fill_captions(draft, figures)
         if publish:
             _publish(notebook.stem, output, work)
         else:
@@ -108,6 +107,7 @@ def _execute(notebook: Path, draft: Path, given: dict[str, object]) -> None:
             )
         except PapermillExecutionError as error:
             raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
+    fill_captions(draft, draft.parent / "figures")
 
 
 def _swap(fresh: Path, published: Path, work: Path) -> None:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, shown
-from loadcurve.analysis.sentences.levels import direction, percent
+from loadcurve.analysis.sentences.levels import change_words
 
 
 def blocks_caption(runs: pd.DataFrame) -> str:
@@ -22,16 +22,10 @@ def blocks_caption(runs: pd.DataFrame) -> str:
     """
     order = runs.sort_values("repeat")
     first, last = order["repeat"].iloc[0], order["repeat"].iloc[-1]
-    parts = []
+    parts: list[str] = []
     for load, rows in order.groupby("connections"):
-        change = rows["throughput_rps"].iloc[-1] / rows["throughput_rps"].iloc[0] - 1
-        verb = direction(1 + change)
-        size = (
-            f"by {percent(abs(change))}"
-            if verb != "stays level"
-            else f"({'+' if change >= 0 else ''}{percent(change)})"
-        )
-        parts.append(f"at {connections_words(load)} {'it ' if parts else ''}{verb} {size}")
+        change = change_words(rows["throughput_rps"].iloc[-1] / rows["throughput_rps"].iloc[0])
+        parts.append(f"at {connections_words(load)} {'it ' if parts else ''}{change}")
     return f"From block {first} to block {last}, throughput {', '.join(parts)}."
 
 

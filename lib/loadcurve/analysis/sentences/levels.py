@@ -79,6 +79,19 @@ def direction(ratio: float) -> str:
     return "rises" if ratio > 1 + SAME else "falls" if ratio < 1 - SAME else "stays level"
 
 
+def change_words(ratio: float) -> str:
+    """A change by a factor, with its verb.
+
+    Examples
+    --------
+    >>> change_words(1.2), change_words(0.97), change_words(0.5)
+    ('rises by 20 %', 'stays level (−3 %)', 'falls by 50 %')
+    """
+    if (verb := direction(ratio)) == "stays level":
+        return f"{verb} ({ratio - 1:+.0%})".replace("%", " %").replace("-", "−")
+    return f"{verb} by {percent(abs(ratio - 1))}"
+
+
 def at_load(load: float, column: str) -> str:
     """A load with its noun, such as ``8 connections``."""
     if column == "connections":

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, objective_words, shown
-from loadcurve.analysis.sentences.levels import percent
+from loadcurve.analysis.sentences.levels import change_words, percent
 from loadcurve.analysis.sentences.runs import of_curve
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
 from loadcurve.stats import Estimate
 
 _NEAR = 0.9  # share of a ceiling that counts as reaching it
-_FITS = 0.1  # largest residual with which a law counts as following the levels
+_FITS = 0.1  # residual with which a law counts as near a level
 
 
 def bounds_caption(runs: pd.DataFrame, demand: Estimate, saturation: Estimate, curve: str = "") -> str:
@@ -57,10 +57,10 @@ def gain_caption(gain: pd.DataFrame, enough: float = _NEAR, curve: str = "") -> 
 
     Examples
     --------
-    >>> gain = pd.DataFrame({"connections": [1, 2, 4], "throughput_rps": [100.0, 190.0, 200.0],
+    >>> gain = pd.DataFrame({"connections": [1, 2, 4], "throughput_rps": [100.0, 180.0, 200.0],
     ...                      "latency_by_little_s": [0.01, 0.0105, 0.02]})
     >>> gain_caption(gain)
-    'From 2 to 4 connections, throughput rises by 5 %, and the response time by Little’s law is 1.90 times as long.'
+    'From 2 to 4 connections, throughput rises by 11 %, and the response time by Little’s law is 1.90 times as long.'
     """
     best = gain["throughput_rps"].max()
     few, most = gain[gain["throughput_rps"] >= enough * best].iloc[0], gain.iloc[-1]
@@ -70,16 +70,15 @@ def gain_caption(gain: pd.DataFrame, enough: float = _NEAR, curve: str = "") -> 
         return (
             f"Only the highest load, {at}, reaches {percent(enough)} of the best {subject}: measure more connections."
         )
-    rate = most["throughput_rps"] / few["throughput_rps"] - 1
+    rate = most["throughput_rps"] / few["throughput_rps"]
     wait = shown(most["latency_by_little_s"] / few["latency_by_little_s"], "")
     return (
-        f"From {few['connections']:,g} to {connections_words(most['connections'])}, {subject} "
-        f"{'rises' if rate >= 0 else 'falls'} by {percent(abs(rate))}, and the response time by Little’s law is {wait} "
-        "times as long."
+        f"From {few['connections']:,g} to {connections_words(most['connections'])}, {subject} {change_words(rate)}, "
+        f"and the response time by Little’s law is {wait} times as long."
     )
 
 
-def law_caption(fit: Fit, subject: str) -> str:
+def law_caption(fit: Fit, subject: str, load: str = "connections") -> str:
     """How far a fitted law is from the levels, and where the distance is largest.
 
     Parameters
@@ -88,17 +87,19 @@ def law_caption(fit: Fit, subject: str) -> str:
         Any fit.
     subject : str
         What was fitted, such as ``throughput of cpu``.
+    load : str
+        Noun of the load, in the plural.
 
     Examples
     --------
     >>> from loadcurve.models import fit_usl
     >>> law_caption(fit_usl([1, 2, 4, 8, 16], [100.0, 195.0, 370.0, 640.0, 900.0]), "throughput of cpu")
-    'USL follows throughput of cpu: its largest miss of a level is 0.167 %, at 2 connections.'
+    'USL is within 10 % of 5 of 5 levels of throughput of cpu; its largest miss is 0.167 % (connections = 2).'
     """
     misses = fit.residuals().set_index("connections")["miss_ratio"].abs()
-    verdict = "follows" if misses.max() <= _FITS else "does not follow"
-    miss = f"{shown(misses.max(), 'ratio')}, at {connections_words(misses.idxmax())}"
-    return f"{fit.law.upper()} {verdict} {subject}: its largest miss of a level is {miss}."
+    near = f"within {percent(_FITS)} of {int((misses <= _FITS).sum())} of {len(misses)} levels of {subject}"
+    worst = f"{shown(misses.max(), 'ratio')} ({load} = {misses.idxmax():,g})"
+    return f"{fit.law.upper()} is {near}; its largest miss is {worst}."
 
 
 def residuals_caption(residuals: pd.DataFrame, load: str = "connections") -> str:

@@ -87,7 +87,7 @@ def missing_sentences(runs: pd.DataFrame) -> list[str]:
     known = runs.dropna(subset=["connections", "throughput_rps"])
     if lost := len(runs) - len(known):
         found.append(
-            f"{lost} of {len(runs)} runs have no number of connections or no throughput and are left out: "
+            f"Without a number of connections or without throughput, and left out: {lost} of {len(runs)} runs; "
             "name connections in factors.csv, or read open loops in notebook 01_your_own_files."
         )
     if len(known) and known.groupby([known["variant"].fillna(UNNAMED), "connections"]).size().max() == 1:
