@@ -18,6 +18,9 @@ from loadcurve.site.study_file import SCHEMA, schema_text
 
 BUILD = Path("build")
 
+# Search finds the page that explains a subject before notebooks, docstrings and records, which only use its words.
+_FOUND = {"method/": 2.0, "notebooks/": 0.3, f"{interface.FOLDER}/": 0.3, "decisions/": 0.3}
+
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
@@ -57,6 +60,13 @@ def on_files(files, config):
         for path, file in raw_files.files_on_site(name, folder):
             files.append(File.generated(config, path, abs_src_path=str(file)))
     return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Set how early search finds a page, unless its front matter does."""
+    for folder, boost in _FOUND.items():
+        if page.file.src_uri.startswith(folder):
+            page.meta.setdefault("search", {"boost": boost})
 
 
 def on_page_content(html, page, config, files):
