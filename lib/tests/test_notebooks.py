@@ -65,6 +65,12 @@ def test_third_cell_is_hidden_setup_that_names_the_notebook(path):
     assert f'publish.begin("{path.stem}")' in setup.source
 
 
+def test_hidden_cells_are_collapsed_in_jupyterlab(path):
+    for cell in read(path).cells:
+        hidden = "hidden" in cell.metadata.get("tags", [])
+        assert cell.metadata.get("jupyter", {}).get("source_hidden", False) is hidden
+
+
 def test_sections_stand_in_order(path):
     headings = [m for c in cells(path, "markdown") for m in re.findall(r"^## (.+)$", c.source, re.MULTILINE)]
     assert headings[-1] == "Limits", "the last words are what the data do not show"
