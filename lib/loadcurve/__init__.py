@@ -17,9 +17,9 @@ argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`
 ``solve_*`` → a solved network or station; ``judge_*`` tables → findings or verdicts; ``plot_*`` → Axes;
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
-Layers, bottom up: ``arrays blocks errors extras units workers`` < ``schemas tables study records paths`` <
-``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``analysis`` < ``plots`` <
-``publish`` < ``batch report site launching`` < ``cli``.
+Layers, bottom up: ``arrays blocks errors extras jupyter units workers`` < ``schemas tables study records paths`` <
+``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``analysis`` <
+``plots`` < ``publish`` < ``batch report site launching`` < ``cli``.
 
 The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules
 among them.  Each is imported when it is first used: the command line reads a small file without pandas.
@@ -29,6 +29,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from loadcurve.extras import missing_extra
+from loadcurve.jupyter import show_errors_in_one_line
 
 if TYPE_CHECKING:
     from loadcurve import audit, lab, models, plots, publish, stats, tables, units
@@ -90,3 +91,6 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     """The public names, for completion."""
     return __all__
+
+
+show_errors_in_one_line()

@@ -8,16 +8,19 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import papermill as pm
+from jupyter_client.manager import AsyncKernelManager
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
-from loadcurve.captions import NOTEBOOK_VARIABLE, fill_captions
+from loadcurve.captions import fill_captions
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.files.atomic import alone, write_sums, write_text
+from loadcurve.jupyter import NOTEBOOK_VARIABLE
 
 # Types that a parameter's annotation allows; a notebook with another annotation, or none, fails its test.
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
@@ -63,9 +66,8 @@ def run_notebook(
         ledger, figures, draft = work / "reads", work / "figures", work / output.name
         ledger.touch()
         figures.mkdir()
-        os.environ |= {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
-        os.environ[NOTEBOOK_VARIABLE] = str(notebook.absolute())
-        _execute(notebook, draft, given)
+        variables = {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
+        _execute(notebook, draft, given, variables | {NOTEBOOK_VARIABLE: str(notebook.absolute())})
         if publish:
             _publish(notebook.stem, output, work)
         else:
@@ -97,14 +99,23 @@ def _work_folder(output: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _execute(notebook: Path, draft: Path, given: dict[str, object]) -> None:
+def _execute(notebook: Path, draft: Path, given: dict[str, object], variables: dict[str, str]) -> None:
+    """Execute a notebook in a kernel with further environment variables.
+
+    Only the kernel gets them, so that threads of one process can run notebooks side by side.
+    """
+
+    class Kernel(AsyncKernelManager):
+        # jupyter_client declares the method of the synchronous parent class.
+        async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
+            await super().start_kernel(env=os.environ | variables, **options)
+
     # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
-        kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        options = {"progress_bar": False, "log_output": False, "cwd": str(notebook.parent)}
         try:
-            pm.execute_notebook(
-                notebook, draft, given, progress_bar=False, cwd=str(notebook.parent), config=kernel, log_output=False
-            )
+            pm.execute_notebook(notebook, draft, given, config=config, kernel_manager_class=Kernel, **options)
         except PapermillExecutionError as error:
             raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
     fill_captions(draft, draft.parent / "figures")

@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError
-
-NOTEBOOK_VARIABLE = "LOADCURVE_NOTEBOOK"
-"""Environment variable that holds the path of the notebook which a batch run executes."""
+from loadcurve.jupyter import NOTEBOOK_VARIABLE
 
 _CAPTION = re.compile(
     r"^\*\*(?P<kind>Figure|Table) `(?P<slug>[^`\n]+)`\.\*\* (?P<caption>.+)(?:\n<!-- alt: (?P<alt>.+) -->)?$",

@@ -4,6 +4,7 @@ from loadcurve.errors import LoadcurveError
 
 EXTRA_OF = {
     "psutil": "lab",
+    "jupyter_client": "notebooks",
     "matplotlib": "notebooks",
     "nbformat": "notebooks",
     "papermill": "notebooks",

@@ -10,11 +10,12 @@ STUDY = "connections_on_loopback"
 
 _LOADCURVE = """\
 #!{python}
-import sys
+import os, sys
 sys.modules["rfc3987_syntax"] = None  # optional for jsonschema; its import compiles 38 grammars in 0.8 s
 from loadcurve import batch, cli
 
-def execute(notebook, draft, given):
+def execute(notebook, draft, given, variables):
+    os.environ |= variables
     exec(notebook.read_text(), {{}})
     draft.write_text("executed")
 

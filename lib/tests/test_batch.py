@@ -1,6 +1,6 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
-import os
+import json
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import loadcurve
 from loadcurve import batch
 from loadcurve.errors import LoadcurveError
 
@@ -58,9 +59,7 @@ def test_an_int_may_stand_for_a_float(notebook):
 
 
 @pytest.mark.slow
-def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout):
     read = checkout / "data" / "studies" / "s" / "study.yml"
     code = (
         "from pathlib import Path\nfrom loadcurve import publish\nfrom loadcurve.ingest import reads\n"
@@ -94,9 +93,7 @@ def test_a_name_that_make_reads_as_syntax_is_refused(checkout, name):
     assert "\n" not in str(caught.value)
 
 
-def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout):
     output = checkout / "build" / "notebooks" / "99_test.ipynb"
     with pytest.raises(LoadcurveError, match=r"99_test.ipynb: cell 2: ZeroDivisionError: division by zero") as caught:
         batch.run_notebook(notebook("1 / 0"), output)
@@ -104,9 +101,7 @@ def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout, mon
     assert not output.exists()
 
 
-def test_a_failing_notebook_leaves_what_is_published(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
     kept = checkout / "build" / "figures" / "99_test" / "values.json"
     kept.parent.mkdir(parents=True)
     kept.write_text("{}")
@@ -116,9 +111,35 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout, monkeyp
 
 
 @pytest.mark.slow
-def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, checkout):
+    """Eight runs at once, in threads of one process as a notebook with a loop would start them."""
+    code = (
+        "from loadcurve import publish\npublish.begin('99_test')\n"
+        "for place in range(20):\n    publish.values({f'n{place}': repeats})"
+    )
+    path = notebook(code)
+    with ThreadPoolExecutor(8) as pool:
+        runs = [
+            pool.submit(batch.run_notebook, path, checkout / f"out{number}.ipynb", {"repeats": number})
+            for number in range(8)
+        ]
+        outputs = [run.result() for run in runs]
+    for number, output in enumerate(outputs):
+        values = json.loads((output.with_suffix(".figures") / "values.json").read_text("utf-8"))
+        assert {name: one["text"] for name, one in values.items()} == {f"n{place}": f"{number}" for place in range(20)}
+    assert not list((checkout / "build").rglob("values.json")), "nothing is written anywhere else"
+
+
+def test_an_error_of_the_library_is_the_same_line_in_batch(notebook, checkout):
+    with pytest.raises(LoadcurveError) as caught:
+        batch.run_notebook(notebook("import loadcurve\nloadcurve.parse('')"), checkout / "out.ipynb")
+    with pytest.raises(LoadcurveError) as known:
+        loadcurve.parse("")
+    assert str(caught.value).endswith(f"99_test.ipynb: cell 2: {type(known.value).__name__}: {known.value}")
+
+
+@pytest.mark.slow
+def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout):
     code = "from loadcurve import publish\npublish.begin('99_test')\npublish.values(n=repeats)"
     batch.run_notebook(notebook(code), checkout / "out.ipynb", {"repeats": 7})
     assert (checkout / "out.figures" / "values.json").exists()
@@ -126,15 +147,13 @@ def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout, mon
 
 
 def test_two_runs_of_one_notebook_wait_for_each_other(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
     entered, waits, order, said = threading.Event(), threading.Event(), [], []
 
-    def execute(book, draft, given):
+    def execute(book, draft, given, variables):
         order.append(given["repeats"])
         entered.set()
         assert waits.wait(60), "the second run never said that it waits"
-        figures = Path(os.environ["LOADCURVE_PUBLISH"])
+        figures = Path(variables["LOADCURVE_PUBLISH"])
         (figures / "values.json").write_text(str(given["repeats"]))
         draft.write_text(str(given["repeats"]))
 
@@ -156,12 +175,10 @@ def test_two_runs_of_one_notebook_wait_for_each_other(notebook, checkout, monkey
 
 
 def test_what_a_killed_run_left_is_not_published(notebook, checkout, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
     output = checkout / "build" / "notebooks" / "99_test.ipynb"
     left = output.with_name(".99_test.ipynb.run") / "figures"
     left.mkdir(parents=True)
     (left / "values.json").write_text("half of a run")
-    monkeypatch.setattr(batch, "_execute", lambda book, draft, given: draft.write_text("executed"))
+    monkeypatch.setattr(batch, "_execute", lambda book, draft, given, variables: draft.write_text("executed"))
     batch.run_notebook(notebook(), output, publish=True)
     assert list((checkout / "build/figures/99_test").iterdir()) == []

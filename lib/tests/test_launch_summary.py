@@ -93,7 +93,7 @@ def test_a_run_is_described_by_its_throughput_and_its_p99(recorded):
 def test_an_interrupted_launch_says_what_is_finished_and_how_to_go_on(recorded):
     said = interruption(KeyboardInterrupt(signal.SIGTERM), recorded)
     assert said.startswith(f"interrupted by SIGTERM: 2 of 60 runs finished, kept in {shown(recorded)}; ")
-    assert "run the same command again" in said and f"`loadcurve show {shown(recorded)}`" in said
+    assert "launch again" in said and f"`loadcurve show {shown(recorded)}`" in said
 
 
 class _Terminal(io.StringIO):

@@ -51,8 +51,6 @@ def test_the_template_draws_runs_that_have_no_variant(by_hand, tmp_path, monkeyp
     """A folder as somebody brought it, without study.yml."""
     monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
     (tmp_path / "data" / "studies").mkdir(parents=True)
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
     assert read_curves(by_hand)["variant"].unique().tolist() == [UNNAMED]
     output = tmp_path / "out.ipynb"
     batch.run_notebook(ROOT / "notebooks" / "00_template.ipynb", output, {"study": str(by_hand)})

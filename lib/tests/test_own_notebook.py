@@ -13,9 +13,7 @@ FOLDERS = ROOT / "lib" / "tests" / "data" / "folders"
 
 
 @pytest.mark.parametrize("folder", ["wrk_only", "ab_sar", "json_tools"])
-def test_the_notebook_answers_for_files_of_others(folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("LOADCURVE_READS", "")
-    monkeypatch.setenv("LOADCURVE_PUBLISH", "")
+def test_the_notebook_answers_for_files_of_others(folder, tmp_path):
     output = tmp_path / "out.ipynb"
     batch.run_notebook(ROOT / "notebooks" / "01_your_own_files.ipynb", output, {"folder": str(FOLDERS / folder)})
     figures = tmp_path / "out.figures"

@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
     def __init__(self):
         super().__init__()
-        self.shown = threading.Event()
+        self.shown, self.counted = threading.Event(), threading.Event()
 
     def isatty(self):
         return True
@@ -26,6 +26,8 @@ class Terminal(io.StringIO):
     def write(self, text):
         if "files" in text or "0%" in text:
             self.shown.set()
+        if "1/4 files" in text:
+            self.counted.set()
         return super().write(text)
 
 
@@ -43,7 +45,7 @@ def started(monkeypatch):
 def test_rates_and_the_time_left_are_shown(started):
     bar, terminal = started(8_000_000, 4)
     bar.advance(2_000_000)
-    bar._bar.refresh()
+    assert terminal.counted.wait(60)
     bar.end()
     line = next(part for part in reversed(terminal.getvalue().split("\r")) if "1/4 files" in part)
     assert re.search(r"reading: +25% .*2\.00M/8\.00M \[\d\d:\d\d<\d\d:\d\d, .*B/s, 1/4 files, [\d,.]+ files/s\]", line)
@@ -59,8 +61,7 @@ def test_a_large_file_shows_that_time_passes(started):
 def test_other_lines_are_not_written_into_it(started, monkeypatch):
     bar, terminal = started(2, 2)
     monkeypatch.setattr(sys, "stdout", terminal)
-    bar.advance(1)
-    bar._bar.refresh()
+    assert terminal.shown.wait(60)
     with hidden():
         terminal.write("a warning\n")
     bar.end()

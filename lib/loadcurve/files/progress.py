@@ -1,59 +1,65 @@
-"""Progress of reading files: a line on the terminal with bytes, files, their rates and the time left."""
+"""Progress of reading files: a line with bytes, files, their rates and the time left, in a terminal or below a cell."""
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO
+
+from loadcurve.jupyter import progress_stream
 
 DELAY_S = 2.0
 """Work that takes less time shows no progress."""
+_EVERY_S = 0.2
 
 _FORM = "{desc}: {percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_fmt}{postfix}]"
 
 
 class Progress:
-    """Bytes and files done so far; shows nothing where standard error is no terminal."""
+    """Bytes and files done so far; shows nothing where nobody watches.
+
+    A thread of its own draws: if Ctrl-C interrupted the caller while it draws, tqdm would keep its lock forever.
+    """
 
     def __init__(self, total_bytes: int, total_files: int, delay_s: float) -> None:
-        self._files, self._total_files = 0, total_files
-        self._bar: Any = None
-        if sys.stderr is not None and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            self._bar = tqdm(
-                total=total_bytes, desc="reading", unit="B", unit_scale=True, bar_format=_FORM,
-                file=sys.stderr, leave=False, delay=delay_s, dynamic_ncols=True,
-            )  # fmt: skip
-            self._delay_s = delay_s
-            self._ended = threading.Event()
-            self._clock = threading.Thread(target=self._tick, daemon=True)
-            self._clock.start()
+        self._bytes, self._files = 0, 0
+        self._total_bytes, self._total_files = total_bytes, total_files
+        self._delay_s, self._start_s = delay_s, time.time()
+        self._ended = threading.Event()
+        stream = progress_stream()
+        self._artist = threading.Thread(target=self._draw, args=(stream,), daemon=True) if stream else None
+        if self._artist:
+            self._artist.start()
 
     def advance(self, size_bytes: int, files: int = 1) -> None:
         """Count files that have been read."""
-        if self._bar is None:
-            return
+        self._bytes += size_bytes
         self._files += files
-        seconds = max(self._bar.format_dict["elapsed"], 1e-9)
-        self._bar.set_postfix_str(
-            f"{self._files:,}/{self._total_files:,} files, {self._files / seconds:,.1f} files/s", refresh=False
-        )
-        self._bar.update(size_bytes)
 
-    def _tick(self) -> None:
-        """Show the elapsed time while one large file is read."""
-        wait_s = self._delay_s
-        while not self._ended.wait(wait_s):
-            self._bar.refresh()
-            wait_s = 0.5
+    def _draw(self, stream: IO[str]) -> None:
+        """Draw the line until the end, also while one large file is read; then remove it."""
+        if self._ended.wait(self._delay_s):
+            return
+        from tqdm import tqdm
+
+        with tqdm(
+            total=self._total_bytes, desc="reading", unit="B", unit_scale=True, bar_format=_FORM,
+            file=stream, leave=False, dynamic_ncols=True,
+        ) as bar:  # fmt: skip
+            bar.start_t = self._start_s
+            while True:
+                bar.n = self._bytes
+                rate = self._files / max(time.time() - self._start_s, 1e-9)
+                bar.set_postfix_str(f"{self._files:,}/{self._total_files:,} files, {rate:,.1f} files/s")
+                if self._ended.wait(_EVERY_S):
+                    return
 
     def end(self) -> None:
         """Remove the line."""
-        if self._bar is not None:
-            self._ended.set()
-            self._clock.join()
-            self._bar.close()
+        self._ended.set()
+        if self._artist:
+            self._artist.join()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from loadcurve import lab
 from loadcurve.errors import LabError, LoadcurveError
+from loadcurve.jupyter import in_kernel
 from loadcurve.lab.hosts.network import clean
 from loadcurve.lab.hosts.signals import signal_of
 from loadcurve.lab.schedule.order import max_points
@@ -63,6 +64,10 @@ def launch(
         if _records(folder) != before:
             _report(folder, report, results)
         raise
+    except KeyboardInterrupt as interrupt:
+        if in_kernel():  # the command line prints it itself, without a traceback
+            log(interruption(interrupt, folder))
+        raise
     _report(folder, report, results)
     return runs
 
@@ -88,7 +93,7 @@ def interruption(interrupt: KeyboardInterrupt, folder: Path) -> str:
         show = f"; `loadcurve show {shown(folder)}` prints the results so far"
     return (
         f"interrupted by {by}: {finished}{of} runs finished, kept in {shown(folder)}; all processes and networks of "
-        f"this launch are removed; run the same command again to launch the remaining runs{show}"
+        f"this launch are removed; launch again to finish the remaining runs{show}"
     )
 
 

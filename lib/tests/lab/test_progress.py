@@ -1,33 +1,41 @@
-"""What a launch shows while it lasts: runs, their number, and the time that is left, in a terminal as in a notebook."""
+"""What a launch shows in a notebook: runs, their number, and the time that is left; a rerun finishes what is left."""
 
 import re
 
-import nbformat
 import pytest
-from events import HANG_S
-from nbclient import NotebookClient
+from kernel import start_kernel
 
 from loadcurve.lab import list_obstacles
 from loadcurve.study import Study
+from loadcurve.study.records import read_run, run_folders
 
 pytestmark = pytest.mark.real
 
-CELL = """\
+STUDY = 'Study("bar", "How long?", load={"duration_s": 1}, factors={"connections": (1, 4, 8)}, repeats=1, monitors={})'
+CELL = f"""\
 from pathlib import Path
-from loadcurve.lab import launch
+import loadcurve
 from loadcurve.study import Study
-study = Study("bar", "How long?", load={"duration_s": 1}, factors={"connections": (1, 8)}, repeats=1, monitors={})
-launch(study, Path("bar"));
+runs = loadcurve.launch({STUDY}, Path("bar"))
 """
 
 
-def test_a_bar_in_a_notebook_shows_the_time_left_and_no_warning(tmp_path):
+def test_a_launch_in_a_notebook_shows_a_bar_and_goes_on_after_an_interruption(tmp_path):
     if len(obstacles := list_obstacles(Study("bar", "?", monitors={}))):
         pytest.skip("; ".join(obstacles["obstacle"]))
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)], metadata={"kernelspec": kernel})
-    NotebookClient(notebook, timeout=int(HANG_S), resources={"metadata": {"path": str(tmp_path)}}).execute()
-    said = "".join(output["text"] for output in notebook.cells[0].outputs)
-    assert re.search(r"bar:  50%\|.*\| 1/2 \[\d\d:\d\d<\d\d:\d\d, ", said), "a run is over, another is left"
-    assert "2/2" in said
-    assert "Warning" not in said
+    with start_kernel(tmp_path) as kernel:
+        cell = kernel.run(CELL, interrupt_at=r"\| 1/3 \[")
+        assert re.search(r"bar:  33%\|.*\| 1/3 \[\d\d:\d\d<\d\d:\d\d, ", cell.stdout), "a run is over, two are left"
+        assert cell.error.startswith("KeyboardInterrupt")
+        assert "interrupted by SIGINT: 1 of 3 runs finished, kept in " in cell.stdout.splitlines()[-1]
+        first = {run: (run / "run.json").read_text("utf-8") for run in run_folders(tmp_path / "bar") if finished(run)}
+        again = kernel.run(CELL)
+    assert again.error == cell.stderr == again.stderr == "", "JupyterLab shows standard error in red"
+    assert re.search(r"\| 1/2 \[.*\| 2/2 \[", again.stdout, re.DOTALL)
+    assert len(first) == 1
+    assert {run: (run / "run.json").read_text("utf-8") for run in first} == first, "a finished run is kept"
+    assert [finished(run) for run in run_folders(tmp_path / "bar")] == [True] * 3
+
+
+def finished(run):
+    return read_run(run).status == "finished"

@@ -1,11 +1,11 @@
 """What a launch shows while it lasts: a bar with the current run, and a line for each run that ended."""
 
-import sys
 from pathlib import Path
 from types import TracebackType
 
 from tqdm import tqdm  # a line of text: `tqdm.auto` warns in every notebook that has no ipywidgets
 
+from loadcurve.jupyter import progress_stream
 from loadcurve.lab.schedule.order import Feedback
 from loadcurve.study import Run
 
@@ -30,7 +30,8 @@ class LaunchProgress:
     def __init__(self, name: str, runs: int, adaptive: bool, feedback: Feedback | None) -> None:
         self._feedback, self._longest = feedback, 0
         self._most, self._of = runs, "of at most" if adaptive else "of"
-        self._bar = tqdm(total=runs, desc=name, unit="run", bar_format=_FORM, disable=not redraws_lines(sys.stderr))
+        stream = progress_stream()
+        self._bar = tqdm(total=runs, desc=name, unit="run", bar_format=_FORM, file=stream, disable=stream is None)
         self._ended = 0
 
     def __enter__(self) -> "LaunchProgress":
@@ -54,16 +55,3 @@ class LaunchProgress:
             number = f"run {self._ended:{len(str(self._most))}} {self._of} {self._most}"
             self._feedback.report(f"{number}  {run.run_id:{self._longest}}  {self._feedback.describe(run, folder)}")
         self._bar.update()
-
-
-def redraws_lines(stream: object) -> bool:
-    """Return whether a stream is a terminal or the output of a notebook's cell, in which a line can be drawn again.
-
-    Examples
-    --------
-    >>> import io
-    >>> redraws_lines(io.StringIO())
-    False
-    """
-    isatty = getattr(stream, "isatty", None)
-    return type(stream).__module__.startswith("ipykernel") or (isatty is not None and isatty())
