@@ -102,20 +102,22 @@ def _work_folder(output: Path) -> Iterator[Path]:
 def _execute(notebook: Path, draft: Path, given: dict[str, object], variables: dict[str, str]) -> None:
     """Execute a notebook in a kernel with further environment variables.
 
-    Only the kernel gets them, so that threads of one process can run notebooks side by side.
+    Only the kernel gets them and the notebook's folder as its working folder, so that threads of one process can run
+    notebooks side by side: papermill's `cwd` changes the working folder of this process.
     """
 
     class Kernel(AsyncKernelManager):
         # jupyter_client declares the method of the synchronous parent class.
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
-            await super().start_kernel(env=os.environ | variables, **options)
+            await super().start_kernel(env=os.environ | variables, cwd=str(notebook.parent), **options)
 
     # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
         config = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
-        options = {"progress_bar": False, "log_output": False, "cwd": str(notebook.parent)}
         try:
-            pm.execute_notebook(notebook, draft, given, config=config, kernel_manager_class=Kernel, **options)
+            pm.execute_notebook(
+                notebook, draft, given, progress_bar=False, config=config, kernel_manager_class=Kernel, log_output=False
+            )
         except PapermillExecutionError as error:
             raise LoadcurveError(f"{notebook}: cell {error.exec_count}: {error.ename}: {error.evalue}") from None
     fill_captions(draft, draft.parent / "figures")

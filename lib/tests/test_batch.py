@@ -117,7 +117,7 @@ def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, che
         "from loadcurve import publish\npublish.begin('99_test')\n"
         "for place in range(20):\n    publish.values({f'n{place}': repeats})"
     )
-    path = notebook(code)
+    path, before = notebook(code), Path.cwd()
     with ThreadPoolExecutor(8) as pool:
         runs = [
             pool.submit(batch.run_notebook, path, checkout / f"out{number}.ipynb", {"repeats": number})
@@ -127,6 +127,7 @@ def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, che
     for number, output in enumerate(outputs):
         values = json.loads((output.with_suffix(".figures") / "values.json").read_text("utf-8"))
         assert {name: one["text"] for name, one in values.items()} == {f"n{place}": f"{number}" for place in range(20)}
+    assert Path.cwd() == before
     assert not list((checkout / "build").rglob("values.json")), "nothing is written anywhere else"
 
 
