@@ -134,7 +134,7 @@ def _time(seconds: np.ndarray) -> pd.DatetimeIndex:
         micros = np.where(seconds >= _MICROSECONDS, seconds, seconds * 1_000_000)
     else:
         micros = np.multiply(seconds, 1_000_000, out=seconds)
-    return pd.DatetimeIndex(micros.view("datetime64[us]")).tz_localize("UTC")
+    return pd.DatetimeIndex(micros, dtype=pd.DatetimeTZDtype("us", "UTC"), copy=False)
 
 
 def _seconds(pieces: list[np.ndarray], column: str, warnings: list[str]) -> np.ndarray:
