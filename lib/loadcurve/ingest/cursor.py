@@ -69,9 +69,14 @@ class Cursor:
                 yield line
 
     @property
+    def end(self) -> int:
+        """Number of the last line, which is empty if a newline ends the text."""
+        return len(self._lines)
+
+    @property
     def at_end(self) -> bool:
         """Whether no newline ends the current line, so that a part of it may be missing."""
-        return self.number == len(self._lines)
+        return self.number == self.end
 
     def match(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
         """Return the match of the whole current line, or None."""
@@ -135,9 +140,13 @@ class Cursor:
         ParseError
             If there is no error message; the error names the first line of the text.
         """
-        if self.failure:
-            row = {"generator": 0, "tool": self._tool, "status": "failed", "reason": self.failure}
-            return Parsed(self._tool, {"runs": [row]})
+        if not self.failure:
+            self.refuse(expected)
+        row = {"generator": 0, "tool": self._tool, "status": "failed", "reason": self.failure}
+        return Parsed(self._tool, {"runs": [row]})
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raise a `ParseError` about the first line with text, for a text that holds nothing of the tool."""
         number, line = next(((i, line) for i, line in enumerate(self._lines, 1) if line.strip()), (1, ""))
         raise ParseError(number, expected, line.strip())
 

@@ -18,8 +18,7 @@ import re
 
 import pandas as pd
 
-from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.lists import flow_table, is_chatter, settle_times, time_of
+from loadcurve.ingest.balancers.lists import ListCursor, flow_table
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -40,6 +39,7 @@ _ERROR = re.compile(
     r"conntrack v[0-9.]+ \(conntrack-tools\): (?:Operation failed|Can't|Unknown|Bad|you |.*[Ee]rror).*"
     r"|.*conntrack: (?:command )?not found.*"
 )
+_LIKE_AN_ENTRY = re.compile(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s")
 _NUMBERS = ("packets", "bytes", "mark", "use", "zone", "type", "code", "id")
 _NUMBER = re.compile(r"[0-9]{1,20}|0x[0-9a-f]{1,16}")
 _TUPLE = ("src", "dst", "sport", "dport")
@@ -74,54 +74,50 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
     >>> flows[["client_address", "server_address", "server_port", "reply_address", "expires_s"]].values.tolist()
     [['198.18.0.1', '198.18.0.3', '80', '198.18.0.2', 111.0]]
     """
-    lines = text.removeprefix("\ufeff").split("\n")
+    cursor = ListCursor(text, "conntrack", timezone)
     flows: list[tuple] = []
     counters: list[dict] = []
-    warnings: list[str] = []
-    errors: list[tuple[int, str]] = []
-    version, time, listed, summaries = "", None, 0, 0
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        if not line:
-            continue
-        if summary := _SUMMARY.fullmatch(line):
+    version, listed, summaries = "", 0, 0
+    for line in cursor:
+        if summary := cursor.match(_SUMMARY):
             version = summary[1]
             summaries += 1
             # conntrack prints it to stderr, so it may come before its entries, or without them.
             if listed and listed != int(summary[2]):
-                warnings.append(f"line {number}: {summary[2]} entries announced, {listed} listed above")
+                cursor.warn(f"{summary[2]} entries announced, {listed} listed above")
             listed = 0
+        elif not (whole := _without_cut_word(line, cursor)):
             continue
-        if number == len(lines) and not _FLAG.fullmatch(line.split()[-1]) and (_HEAD.match(line) or "=" in line):
-            warnings.append(f"line {number}: the text ends inside this line; the part that may be cut is left out")
-            line = line[: -len(line.split()[-1])].rstrip()
-            if not (_CPU.fullmatch(line) or len(re.findall(r"(?:src|dst|dport|code)=\S", line)) >= 6):
-                continue
-        if head := _HEAD.match(line):
-            flow = _flow(head, line, number, time)
-            flows.append((*flow[:-1], None) if number == len(lines) else flow)
+        elif head := _HEAD.match(whole):
+            flows.append(_flow(head, whole, cursor))
             listed += 1
-        elif (found := _CPU.fullmatch(line)) or _OLD_COUNT.fullmatch(line):
-            counters += _counts(line, number, found, time)
-        elif (instant := time_of(line, number, timezone, warnings)) is not None:
-            time, listed = instant, 0
-        elif _ERROR.fullmatch(line):
-            errors.append((number, line))
-        elif re.match(r"(?:ipv[46]\s+[0-9x]+\s+)?(?:tcp|udp|icmp|sctp|cpu=)\S*\s", line):
-            raise ParseError(number, "an entry of conntrack", line)
-        elif not is_chatter(line):
-            warnings.append(f"line {number}: ignored: {line[:60]!r}")
+        elif (found := _CPU.fullmatch(whole)) or _OLD_COUNT.fullmatch(whole):
+            counters += _counts(whole, found, cursor)
+        elif cursor.take_time():
+            listed = 0
+        elif not cursor.take_error(_ERROR):
+            if _LIKE_AN_ENTRY.match(whole):
+                cursor.fail("an entry of conntrack", whole)
+            cursor.warn_ignored()
     if not flows and not counters and not summaries:
-        number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
-        raise ParseError(number, "entries or statistics of conntrack", line)
+        cursor.refuse("entries or statistics of conntrack")
     tables: dict = {"flows": flow_table(flows)} if flows or summaries else {}
-    if counters:
-        settle_times(counters)
-        tables["counters"] = counters
-    return Parsed("conntrack", tables, tuple(warnings), version)
+    return Parsed("conntrack", tables | ({"counters": counters} if counters else {}), tuple(cursor.warnings), version)
 
 
-def _flow(head: re.Match[str], line: str, number: int, time: object) -> tuple:
+def _without_cut_word(line: str, cursor: ListCursor) -> str:
+    """Return a line without the word that the end of the text may cut; empty where too little is left."""
+    last = line.split()[-1]
+    if not cursor.at_end or _FLAG.fullmatch(last) or not (_HEAD.match(line) or "=" in line):
+        return line
+    cursor.warn("the text ends inside this line; the part that may be cut is left out")
+    rest = line.removesuffix(last).rstrip()
+    is_enough = _CPU.fullmatch(rest) or len(re.findall(r"(?:src|dst|dport|code)=\S", rest)) >= 6
+    return rest if is_enough else ""
+
+
+def _flow(head: re.Match[str], line: str, cursor: ListCursor) -> tuple:
+    """Return an entry in the order of `FLOW_COLUMNS`."""
     sides: list[dict[str, str]] = [{}, {}]
     others = [f"[{head['event']}]"] if head["event"] else []
     side = -1
@@ -130,49 +126,46 @@ def _flow(head: re.Match[str], line: str, number: int, time: object) -> tuple:
         if pair is None:
             # The owner of a connection or a module may add words of its own.
             if not _FLAG.fullmatch(token) and not re.fullmatch(r"[\w.:,/()-]+", token):
-                raise ParseError(number, "name=value or a flag such as [ASSURED]", token)
+                cursor.fail("name=value or a flag such as [ASSURED]", token)
             others.append(token)
         elif pair[1] in _TUPLE:
             side += pair[1] == "src"
             garbled = pair[1].endswith("port") and not re.fullmatch(r"[0-9]{1,5}", pair[2])
             if side > 1 or pair[1] in sides[side] or garbled:
-                raise ParseError(number, "two times src, dst, sport and dport", token)
+                cursor.fail("two times src, dst, sport and dport", token)
             sides[side][pair[1]] = pair[2]
         else:
-            value = pair[2]
-            if pair[1] in _NUMBERS and not _NUMBER.fullmatch(value):
-                raise ParseError(number, f"a number for {pair[1]}", value)
+            if pair[1] in _NUMBERS and not _NUMBER.fullmatch(pair[2]):
+                cursor.fail(f"a number for {pair[1]}", pair[2])
             others.append(token)
     original, translated = sides
     if "dst" not in original or (translated and "dst" not in translated):
-        raise ParseError(number, "src and dst", line)
+        cursor.fail("src and dst", line)
     client = (original["src"], original.get("sport"))
     reply = (translated.get("dst"), translated.get("dport"))
+    time = cursor.time
     if head["epoch"]:
-        time = pd.Timestamp(head["epoch"].split(".")[0] and float(head["epoch"]), unit="s").to_datetime64()
+        time = pd.Timestamp(float(head["epoch"]), unit="s").to_datetime64()
     return (
         time, "conntrack", head["protocol"].upper(), head["state"], float(head["expires"] or "nan"), *client,
         original["dst"], original.get("dport"), translated.get("src"), translated.get("sport"),
-        *(reply if reply != client else (None, None)), " ".join(others) or None,
+        *(reply if reply != client else (None, None)), None if cursor.at_end else " ".join(others) or None,
     )  # fmt: skip
 
 
-def _counts(line: str, number: int, found: re.Match | None, time: object) -> list[dict]:
+def _counts(line: str, found: re.Match | None, cursor: ListCursor) -> list[dict]:
+    """Return rows of `counters` of a processor (`found`), or of a line with one name and number."""
     if found is None:
-        name, value = line.split()
-        pairs, item = [(name, value)], {}
+        pairs, item = [tuple(line.split())], {}
     else:
         pairs, item = [], {"item": found[1]}
         for token in found[2].split():
             pair = _PAIR.fullmatch(token)
             if pair is None or not re.fullmatch(r"[0-9]{1,18}", pair[2]):
-                raise ParseError(number, "name=number", token)
+                cursor.fail("name=number", token)
             pairs.append((pair[1], pair[2]))
-    moment = {} if time is None else {"time": time}
-    return [
-        {"tool": "conntrack", "group": "statistics", **item, "counter": name, "value": int(value), "unit": "", **moment}
-        for name, value in pairs
-    ]
+    shared = {"tool": "conntrack", "group": "statistics", **item}
+    return [{**shared, "counter": name, "value": int(value), "unit": "", **cursor.stamp} for name, value in pairs]
 
 
 CONNTRACK = Form(

@@ -17,10 +17,7 @@ import csv
 import math
 import re
 
-import pandas as pd
-
-from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.lists import is_chatter, time_of
+from loadcurve.ingest.balancers.lists import ListCursor
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -79,60 +76,54 @@ def parse_haproxy(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_haproxy(text).tables["balancer"][["service", "server", "connections", "latency_mean_s"]].values.tolist()
     [['b', 's1', 75490, 0.012]]
     """
-    lines = text.removeprefix("\ufeff").split("\n")
+    cursor = ListCursor(text, "haproxy", timezone)
     rows: list[dict] = []
-    warnings: list[str] = []
     heading: list[str] = []
-    headed = time = None
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        if not line:
-            continue
+    headed = 0
+    for line in cursor:
         if _HEADING.match(line):
-            heading, headed = _heading(line, number), number
+            heading, headed = _heading(cursor), cursor.number
         elif "," not in line or not heading:
-            if (instant := time_of(line, number, timezone, warnings)) is not None:
-                time = instant
-            elif heading and not is_chatter(line):
-                warnings.append(f"line {number}: ignored: {line[:60]!r}")
+            if not cursor.take_time() and heading:
+                cursor.warn_ignored()
         else:
-            fields = _fields(line, number)
-            if number == len(lines) and (len(fields) < len(heading) or fields[-1]):
-                warnings.append(f"line {number}: the text ends inside this line, which is left out")
+            fields = _fields(cursor)
+            if cursor.at_end and (len(fields) < len(heading) or fields[-1]):
+                cursor.warn("the text ends inside this line, which is left out")
                 continue
             if len(fields) > len(heading) and any(fields[len(heading) :]):
-                raise ParseError(number, f"{len(heading)} columns as in line {headed}", f"{len(fields)}: {line}")
+                cursor.fail(f"{len(heading)} columns as in line {headed}", f"{len(fields)}: {line}")
             if len(fields) < len(heading):
-                warnings.append(f"line {number}: {len(fields)} columns where the heading has {len(heading)}")
-            row = _row(dict(zip(heading, fields, strict=False)), number)
-            rows.append(row if time is None else row | {"time": pd.Timestamp(time, tz="UTC")})
-    if headed is None:
-        raise ParseError(1, "the heading # pxname,svname,… of haproxy", next((s for s in lines if s.strip()), ""))
+                cursor.warn(f"{len(fields)} columns where the heading has {len(heading)}")
+            rows.append(_row(dict(zip(heading, fields, strict=False)), cursor))
+    if not headed:
+        cursor.refuse("the heading # pxname,svname,… of haproxy")
     if not rows:
-        warnings.append(f"line {headed}: the list is empty")
-    return Parsed("haproxy", {"balancer": rows}, tuple(warnings))
+        cursor.warnings.append(f"line {headed}: the list is empty")
+    return Parsed("haproxy", {"balancer": rows}, tuple(cursor.warnings))
 
 
-def _heading(line: str, number: int) -> list[str]:
-    names = [name.strip() for name in line.lstrip("# ").split(",")]
+def _heading(cursor: ListCursor) -> list[str]:
+    names = [name.strip() for name in cursor.line.lstrip("# ").split(",")]
     for name in names:
         if not _NAME.fullmatch(name):
-            raise ParseError(number, "names of columns", name)
-    if len({name for name in names if name not in ("", "-")}) < sum(name not in ("", "-") for name in names):
-        raise ParseError(number, "each column once", line)
+            cursor.fail("names of columns", name)
+    named = [name for name in names if name not in ("", "-")]
+    if len(set(named)) < len(named):
+        cursor.fail("each column once")
     return names
 
 
-def _fields(line: str, number: int) -> list[str]:
-    if '"' not in line:
-        return line.split(",")
+def _fields(cursor: ListCursor) -> list[str]:
+    if '"' not in cursor.line:
+        return cursor.line.split(",")
     try:
-        return next(csv.reader([line], strict=True))
+        return next(csv.reader([cursor.line], strict=True))
     except csv.Error as error:
-        raise ParseError(number, f"a line of CSV: {error}", line) from None
+        cursor.fail(f"a line of CSV: {error}")
 
 
-def _row(fields: dict[str, str], number: int) -> dict:
+def _row(fields: dict[str, str], cursor: ListCursor) -> dict:
     name = fields["svname"]
     kind = {"FRONTEND": "service", "BACKEND": "backend"}.get(name) or _KINDS.get(fields.get("type", ""), "server")
     row: dict = {"tool": "haproxy", "kind": kind, "service": fields["pxname"]}
@@ -142,26 +133,24 @@ def _row(fields: dict[str, str], number: int) -> dict:
     for column, value in fields.items():
         if column in ("pxname", "svname", "", "-") or value == "":
             continue
-        if column in _COUNTS or column == "ttime":
-            if not _NUMBER.fullmatch(value):
-                raise ParseError(number, f"a whole number for {column}", value)
-            if int(value) < 0:
-                continue
+        known = column in _COUNTS or column == "ttime"
+        counted = column.startswith(("ssl_", "h1_", "h2_", "h3_", "quic_")) or column in _OTHER_COUNTS
+        if (known or counted) and not _NUMBER.fullmatch(value):
+            cursor.fail(f"a whole number for {column}", value)
+        if known and int(value) < 0:
+            continue
+        if known:
             row |= {"latency_mean_s": int(value) / 1000} if column == "ttime" else {_COUNTS[column]: int(value)}
         elif column in _NAMES:
             row[_NAMES[column]] = value
         elif column == "addr":
             row |= _place(value, kind)
-        elif column.startswith(("ssl_", "h1_", "h2_", "h3_", "quic_")) or column in _OTHER_COUNTS:
-            if not _NUMBER.fullmatch(value):
-                raise ParseError(number, f"a whole number for {column}", value)
-            others.append(f"{column}={value}")
         else:
             others.append(f"{column}={value}" if " " not in value else f'{column}="{value}"')
     if not row.get("connections"):
         row["latency_mean_s"] = math.nan  # haproxy prints 0 when there were no requests
     row["other"] = " ".join(others) or None
-    return row
+    return row | cursor.stamp
 
 
 def _place(value: str, kind: str) -> dict:

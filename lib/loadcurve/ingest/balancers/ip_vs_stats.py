@@ -10,7 +10,7 @@ counters were zeroed; rates are estimates over the last seconds.
 import re
 
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.lists import is_chatter, settle_times, time_of
+from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -53,40 +53,36 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_ip_vs_stats(text).tables["counters"]["value"].tolist()[:2]
     [28305, 720077]
     """
-    lines = text.removeprefix("\ufeff").split("\n")
+    cursor = ListCursor(text, "proc", timezone)
     rows: list[dict] = []
-    warnings: list[str] = []
-    time, group = None, "ip_vs_stats"
+    group = "ip_vs_stats"
     names: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        instant = time_of(line, number, timezone, warnings)
-        if instant is not None:
-            time = instant
-        elif _TITLE.fullmatch(line):
+    for line in cursor:
+        if cursor.take_time():
+            continue
+        if cursor.match(_TITLE):
             names = ()
-        elif _TOTALS.fullmatch(line):
+        elif cursor.match(_TOTALS):
             group = "ip_vs_stats_percpu" if line.startswith("CPU") else "ip_vs_stats"
             names, units = _NAMES, _UNITS
-        elif _RATES.fullmatch(line):
+        elif cursor.match(_RATES):
             names, units = _RATE_NAMES, _RATE_UNITS
-        elif number == len(lines) and line:
-            warnings.append(f"line {number}: the text ends inside this line, which is left out")
-        elif names and (match := _ROW.fullmatch(line)):
+        elif cursor.at_end:
+            cursor.warn("the text ends inside this line, which is left out")
+        elif names and (match := cursor.match(_ROW)):
             cpu = match["cpu"]
             item = {} if group == "ip_vs_stats" else {"item": "all" if cpu in (None, "~") else str(int(cpu, 16))}
-            for name, unit, value in zip(names, units, match["values"].split(), strict=True):
-                rows.append(
-                    {"tool": "proc", "group": group, **item, "counter": name, "value": int(value, 16), "unit": unit}
-                    | ({} if time is None else {"time": time})
-                )
+            shared = {"tool": "proc", "group": group, **item}
+            rows += [
+                {**shared, "counter": name, "value": int(value, 16), "unit": unit, **cursor.stamp}
+                for name, unit, value in zip(names, units, match["values"].split(), strict=True)
+            ]
         elif names and not is_chatter(line):
-            raise ParseError(number, "five numbers in hexadecimal", line)
+            cursor.fail("five numbers in hexadecimal")
     if not rows:
-        raise ParseError(len(lines), "a line of numbers of ip_vs_stats", lines[-1].strip())
-    settle_times(rows)
-    return Parsed("proc", {"counters": rows}, tuple(warnings))
+        raise ParseError(cursor.end, "a line of numbers of ip_vs_stats", cursor.line if cursor.at_end else "")
+    return Parsed("proc", {"counters": rows}, tuple(cursor.warnings))
 
 
 PROC_IP_VS_STATS = Form(

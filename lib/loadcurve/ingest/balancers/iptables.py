@@ -14,10 +14,7 @@ Sources of the format (iptables 1.8, ``libxtables/xtables.c``, ``xtables_print_n
 
 import re
 
-import pandas as pd
-
-from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.lists import is_chatter, packets_and_bytes, scaled, time_of
+from loadcurve.ingest.balancers.lists import ListCursor, is_chatter, packets_and_bytes, scaled
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -71,61 +68,51 @@ def parse_iptables(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_iptables(text).tables["counters"][["counter", "value"]].values.tolist()
     [['packets', 704], ['bytes', 65974], ['packets', 665000], ['bytes', 48000000]]
     """
-    lines = text.removeprefix("\ufeff").split("\n")
-    read = _Rules()
-    errors: list[tuple[int, str]] = []
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        cut = number == len(lines)
-        if not line or (cut and read.take_cut(line, number)):
+    cursor = ListCursor(text, "iptables", timezone)
+    read = _Rules(cursor)
+    for line in cursor:
+        if read.take_cut(line) or read.take(line) or cursor.take_time() or cursor.take_error(_ERROR):
             continue
-        if not read.take(line, number):
-            if (instant := time_of(line, number, timezone, read.warnings)) is not None:
-                read.time = {"time": pd.Timestamp(instant, tz="UTC")}
-            elif _ERROR.fullmatch(line):
-                errors.append((number, line))
-            elif read.chain and not is_chatter(line) and not line.startswith("#") and line != "COMMIT":
-                read.warnings.append(f"line {number}: ignored: {line[:60]!r}")
+        if read.chain and not line.startswith("#") and line != "COMMIT":
+            cursor.warn_ignored()
     if not read.chains:
-        number, line = errors[0] if errors else (1, next((s.strip() for s in lines if s.strip()), ""))
-        raise ParseError(number, "chains of iptables", line)
+        cursor.refuse("chains of iptables")
     if read.rounded:
-        read.warnings.append("numbers with K, M, G or T are rounded; iptables -x prints all digits")
+        cursor.warnings.append("numbers with K, M, G or T are rounded; iptables -x prints all digits")
     if not read.counters:
-        read.warnings.append("there are no counters: iptables -L needs -v, iptables-save needs -c")
+        cursor.warnings.append("there are no counters: iptables -L needs -v, iptables-save needs -c")
     tables = {"counters": read.counters} | ({"balancer": read.balancer} if read.balancer else {})
-    return Parsed("iptables", tables, tuple(read.warnings))
+    return Parsed("iptables", tables, tuple(cursor.warnings))
 
 
 class _Rules:
     """The rules read so far, and the chain that is being read."""
 
-    def __init__(self) -> None:
+    def __init__(self, cursor: ListCursor) -> None:
         self.counters: list[dict] = []
         self.balancer: list[dict] = []
-        self.warnings: list[str] = []
-        self.time: dict = {}
+        self._cursor = cursor
         self.table = self.chain = ""
         self.chains = 0
         self.counted = self.numbered = self.rounded = False
 
-    def take_cut(self, line: str, number: int) -> bool:
+    def take_cut(self, line: str) -> bool:
         """Whether the end of the text may cut a number of this line; the rest of a rule is only its name."""
-        if not line.endswith(")") and (line.startswith(("Chain ", ":", "[")) or self.counted or "-A " in line):
-            if self.chains and line != "COMMIT" and not is_chatter(line):
-                self.warnings.append(f"line {number}: the text ends inside this line, which is left out")
-            return bool(self.chains)
-        return False
+        if not self._cursor.at_end or line.endswith(")"):
+            return False
+        if not (line.startswith(("Chain ", ":", "[")) or self.counted or "-A " in line):
+            return False
+        if self.chains and line != "COMMIT" and not is_chatter(line):
+            self._cursor.warn("the text ends inside this line, which is left out")
+        return bool(self.chains)
 
-    def take(self, line: str, number: int) -> bool:
+    def take(self, line: str) -> bool:
         """Read a line; False where it is not of iptables."""
         if line.startswith("Chain "):
-            match = _CHAIN.fullmatch(line)
-            if match is None:
-                raise ParseError(number, "Chain NAME (policy NAME N packets, N bytes) or (N references)", line)
-            self.chain, self.counted, self.chains = match[1], False, self.chains + 1
-            if match[3]:
-                self._count(f"policy {match[2]}", match[3], match[4], number)
+            chain = self._cursor.expect(_CHAIN, "Chain NAME (policy NAME N packets, N bytes) or (N references)")
+            self.chain, self.counted, self.chains = chain[1], False, self.chains + 1
+            if chain[3]:
+                self._count(f"policy {chain[2]}", chain[3], chain[4])
         elif _HEADING.fullmatch(line):
             self.counted = "pkts" in line
             self.numbered = line.startswith("num")
@@ -134,30 +121,30 @@ class _Rules:
         elif self.table and (match := _SAVED_CHAIN.fullmatch(line)):
             self.chain = match[1]
             if match[3] and match[2] != "-":
-                self._count(f"policy {match[2]}", match[3], match[4], number)
+                self._count(f"policy {match[2]}", match[3], match[4])
         elif (match := _SAVED_RULE.fullmatch(line)) and (self.table or match[1]):
             self.chain = match[3]
             if match[1]:
-                self._count(match[4] or "", match[1], match[2], number)
+                self._count(match[4] or "", match[1], match[2])
         elif line.startswith(("[", ":")) and self.table:
-            raise ParseError(number, "[packets:bytes] -A CHAIN … or :CHAIN POLICY [packets:bytes]", line)
+            self._cursor.fail("[packets:bytes] -A CHAIN … or :CHAIN POLICY [packets:bytes]")
         elif self.counted and not is_chatter(line):
-            rule = re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line
-            match = _RULE.fullmatch(rule)
+            match = _RULE.fullmatch(re.sub(r"^[0-9]+\s+", "", line) if self.numbered else line)
             if match is None:
-                raise ParseError(number, "packets, bytes and a rule", line)
-            self._count(" ".join(match[3].split()), match[1], match[2], number)
+                self._cursor.fail("packets, bytes and a rule")
+            self._count(" ".join(match[3].split()), match[1], match[2])
         else:
             return False
         return True
 
-    def _count(self, rule: str, packets: str, size: str, number: int) -> None:
-        shared = {"tool": "iptables", "group": f"{self.table}{self.chain}", "item": rule, **self.time}
+    def _count(self, rule: str, packets: str, size: str) -> None:
+        number, stamp = self._cursor.number, self._cursor.stamp
+        shared = {"tool": "iptables", "group": f"{self.table}{self.chain}", "item": rule, **stamp}
         (count, rounded), (total, cut) = scaled(packets, number), scaled(size, number)
         self.rounded |= rounded or cut
         self.counters += packets_and_bytes(shared, count, total)
         if "DNAT" in rule.split() and (target := _TARGET.search(rule)):
-            self.balancer.append(self._server(rule, target, count, rounded))
+            self.balancer.append(self._server(rule, target, count, rounded) | stamp)
 
     def _server(self, rule: str, target: re.Match, connections: int, rounded: bool) -> dict:
         words = rule.split()
@@ -177,7 +164,7 @@ class _Rules:
             "virtual_address": destination and destination.split("/")[0],
             "virtual_port": port and (port[1] or port[2]),
             "server_address": (target[1] or target[3]).strip("[]"), "server_port": target[2] or target[4],
-            "connections": connections, "rounded": rounded, **self.time,
+            "connections": connections, "rounded": rounded,
         }  # fmt: skip
 
 

@@ -17,15 +17,14 @@ in `ipvsadm_fields` (cut names), `lists` (cut numbers), `ipvsadm_connections` an
 
 import re
 from collections.abc import Callable
-
-import pandas as pd
+from dataclasses import dataclass
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_connections import KERNELS_HEADING, KERNELS_ROW, Flows, check_heading
 from loadcurve.ingest.balancers.ipvsadm_fields import is_kernels
 from loadcurve.ingest.balancers.ipvsadm_rules import daemon_rows, local_address_rows, rule_row, timeout_rows
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
-from loadcurve.ingest.balancers.lists import is_chatter, time_of
+from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 
@@ -85,18 +84,41 @@ def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_ipvsadm(text).tables["balancer"][["kind", "connections", "sent_bytes", "rounded"]].values.tolist()
     [['service', 401, 1135000000, True], ['server', 134, 384268000, True]]
     """
-    return _Reader(text.removeprefix("\ufeff"), timezone).parsed()
+    text, cut = _without_cut_word(text)
+    return _Reader(ListCursor(text, "ipvsadm", timezone), cut).parsed()
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The line that the end of a text cuts (0 for none), and whether its last word was left out."""
+
+    line: int
+    left_out: bool = False
+
+
+def _without_cut_word(text: str) -> tuple[str, _Cut]:
+    """Return a text without its last word if no newline ends it, because the word may be cut."""
+    number, raw = text.count("\n") + 1, text[text.rfind("\n") + 1 :]
+    if not raw.strip():
+        return text, _Cut(0)
+    # Numbers that end where their heading ends are whole: `%9llu` five times after 33 characters.
+    aligned = len(raw) == 78 and all(raw[i] == " " != raw[i - 1] for i in (42, 51, 60, 69))
+    kind = _KIND.match(raw.strip())
+    if aligned and kind and kind.lastgroup in ("service", "server"):
+        return text, _Cut(0)
+    if raw[-1] not in " \t" and (kind is None or kind.lastgroup in _ROWS):
+        return text.removesuffix(raw.split()[-1]), _Cut(number, left_out=True)
+    return text, _Cut(number)
 
 
 class _Reader:
     """Reader of a text, with one method for each kind of line."""
 
-    def __init__(self, text: str, timezone: str) -> None:
-        self.lines = text.split("\n")
-        self.timezone = timezone
-        self.warnings: list[str] = []
-        self.listing = Listing(warnings=self.warnings)
-        self.flows = Flows(self.warnings)
+    def __init__(self, cursor: ListCursor, cut: _Cut) -> None:
+        self.cursor = cursor
+        self.cut = cut
+        self.listing = Listing(cursor, cut.line)
+        self.flows = Flows(cursor)
         self.counters: list[dict] = []
         self.rules: dict[tuple[str, str], dict] = {}
         self.ipvs = ""
@@ -104,174 +126,141 @@ class _Reader:
         self.open = False  # whether a line that looks like a row must be one
         self.empty = 0  # line of a heading without a row so far
         self.headings: list[tuple[str, ...]] = []
-        self.errors: list[tuple[int, str]] = []
         self.tables: set[str] = set()
         self.virtual = ""
         self.unknown = (0, "")
-        self.cut = ""
-        self._leave_out_the_cut_word()
-
-    def _leave_out_the_cut_word(self) -> None:
-        """Drop the last word of a text without a newline at its end, because the word may be cut."""
-        raw = self.lines[-1]
-        if not raw.strip():
-            return
-        self.listing.last = len(self.lines)
-        # Numbers that end where their heading ends are whole: `%9llu` five times after 33 characters.
-        aligned = len(raw) == 78 and all(raw[i] == " " != raw[i - 1] for i in (42, 51, 60, 69))
-        kind = _KIND.match(raw.strip())
-        if aligned and kind and kind.lastgroup in ("service", "server"):
-            self.listing.last = 0
-        elif raw[-1] not in " \t" and (kind is None or kind.lastgroup in _ROWS):
-            self.lines[-1] = raw[: -len(raw.split()[-1])]
-            self.cut = f"line {len(self.lines)}: the text ends inside this line; the word that may be cut is left out"
 
     def parsed(self) -> Parsed:
+        cursor = self.cursor
         readers = {
-            "version": self._version, "connections": self._connections, "kernels": self._kernels,
-            "service": self._service, "server": self._server, "dpvs": self._dpvs, "rule": self._rule,
-            "timeout": self._timeout, "daemon": self._daemon, "local": self._local, "error": self._error,
+            "version": self._version, "heading": self._heading, "connections": self._connections,
+            "kernels": self._kernels, "service": self._service, "server": self._server, "dpvs": self._dpvs,
+            "rule": self._rule, "timeout": self._timeout, "daemon": self._daemon, "local": self._local,
+            "error": self._error,
         }  # fmt: skip
-        for number, raw in enumerate(self.lines, 1):
-            line = raw.strip()
+        for line in cursor:
             kind = _KIND.match(line)
-            if kind is None:
-                self._other(line, number)
-            elif kind["heading"]:
-                self._heading(line, number, raw)
-            else:
-                readers[str(kind.lastgroup)](line, number)
+            readers.get(str(kind and kind.lastgroup), self._other)(line)
         self._end_list()
-        found = {
-            "balancer": self.listing.rows,
-            "flows": self.flows.table() if "flows" in self.tables else [],
-            "counters": self.counters,
-        }
-        if self.errors and not any(map(len, found.values())):
-            raise ParseError(self.errors[0][0], "a list of ipvsadm", self.errors[0][1])
-        self.warnings += [f"line {number}: an error: {line}" for number, line in self.errors]
-        self.warnings += [self.cut] if self.cut and any(map(len, found.values())) else []
-        if not self.tables:
-            first = next((i for i, line in enumerate(self.lines, 1) if line.strip()), 1)
-            raise ParseError(first, "a list of ipvsadm", self.lines[first - 1].strip())
-        timed = False
-        for row in (*self.listing.rows, *self.counters):
-            if "time" in row:
-                row["time"], timed = pd.Timestamp(row["time"], tz="UTC"), True
-        again = len(self.headings) - len(set(self.headings))
-        if again and not timed and "time" not in getattr(found["flows"], "columns", ()):
-            self.warnings.append(f"{again + 1} lists of one kind follow each other without a time between them")
         rows = self.listing.rows
+        holds_some = bool(rows or self.flows.rows or self.counters)
+        if not self.tables or (cursor.errors and not holds_some):
+            cursor.refuse("a list of ipvsadm")
+        cursor.warnings += [f"line {number}: an error: {line}" for number, line in cursor.errors]
+        if self.cut.left_out and holds_some:
+            cursor.warnings.append(
+                f"line {cursor.end}: the text ends inside this line; the word that may be cut is left out"
+            )
+        timed = any("time" in row for row in (*rows, *self.counters)) or any(flow[0] for flow in self.flows.rows)
+        again = len(self.headings) - len(set(self.headings))
+        if again and not timed:
+            cursor.warnings.append(f"{again + 1} lists of one kind follow each other without a time between them")
         kernels = rows[0]["tool"] == "proc" if rows else self.listing.hexadecimal or self.mode == "kernels"
-        tables = {name: table for name, table in found.items() if name in self.tables}
-        return Parsed("proc" if kernels else "ipvsadm", tables, tuple(self.warnings), self.ipvs)
+        tables: dict = {"balancer": rows} if "balancer" in self.tables else {}
+        tables |= {"flows": self.flows.table()} if "flows" in self.tables else {}
+        tables |= {"counters": self.counters} if "counters" in self.tables else {}
+        return Parsed("proc" if kernels else "ipvsadm", tables, tuple(cursor.warnings), self.ipvs)
 
-    def _other(self, line: str, number: int) -> None:
-        if (time := time_of(line, number, self.timezone, self.warnings)) is not None:
+    def _other(self, line: str) -> None:
+        chatter = is_chatter(line)
+        if self.cursor.take_time():
             self._end_list()
-            self.listing.time = self.flows.time = time
-        elif self.mode == "local" and self.open and line and not is_chatter(line) and not _PROMPT.match(line):
-            self._local_row(line, number)
+        elif self.mode == "local" and self.open and not chatter and not _PROMPT.match(line):
+            self._local_row(line)
         elif line not in _OPEN and not line.startswith("```"):
-            self.unknown = (0, "") if is_chatter(line) else (number, line)
-            if self.open and not is_chatter(line) and not _PROMPT.match(line):
-                self.warnings.append(f"line {number}: ignored: {line[:60]!r}")
+            self.unknown = (0, "") if chatter else (self.cursor.number, line)
+            if self.open and not _PROMPT.match(line):
+                self.cursor.warn_ignored()
             self._end_list()
 
     def _end_list(self) -> None:
         if self.empty:
-            self.warnings.append(f"line {self.empty}: the list is empty")
+            self.cursor.warnings.append(f"line {self.empty}: the list is empty")
         self.listing.close()
         self.listing.service = self.listing.service if self.open else None
         self.empty, self.open = 0, False
 
-    def _begin(self, mode: str, table: str, number: int) -> None:
+    def _begin(self, mode: str, table: str) -> None:
         self._end_list()
-        if self.unknown[0] and number - self.unknown[0] == 1:  # where a time should be
-            warning = f"line {self.unknown[0]}: ignored: {self.unknown[1][:60]!r}"
-            self.warnings += [] if _PROMPT.match(self.unknown[1]) or warning in self.warnings else [warning]
-        self.mode, self.open, self.empty = mode, True, number
+        number, unknown = self.unknown
+        if number and self.cursor.number - number == 1 and not _PROMPT.match(unknown):  # where a time should be
+            warning = f"line {number}: ignored: {unknown[:60]!r}"
+            self.cursor.warnings += [] if warning in self.cursor.warnings else [warning]
+        self.mode, self.open, self.empty = mode, True, self.cursor.number
         self.tables.add(table)
 
     def _row(self) -> None:
         self.open, self.empty = True, 0
 
-    def _version(self, line: str, number: int) -> None:
+    def _version(self, line: str) -> None:
         match = _VERSION.fullmatch(line)
-        if number == self.listing.last and (match is None or match[2] is None):
+        if self.listing.is_cut and (match is None or match[2] is None):
             return
         if match is None or "LocalAddress" in line:
-            raise ParseError(number, "IP Virtual Server version N.N.N (size=N), and a new line", line)
+            self.cursor.fail("IP Virtual Server version N.N.N (size=N), and a new line")
         self.ipvs = self.ipvs or match[1]
-        self._begin("list", "balancer", number)
+        self._begin("list", "balancer")
 
-    def _heading(self, line: str, number: int, raw: str) -> None:
-        if number == self.listing.last:
-            if not self.empty or self.mode != "list":
-                self._begin("list", "balancer", number)
-            return
+    def _heading(self, line: str) -> None:
         line = line.replace("RemoteAddress:PortForward", "RemoteAddress:Port Forward")  # blanks were lost
         words = [word for word in re.sub(r"(?<=\s)(?:#|←).*", "", line).split() if word not in ("->", "-&gt;")]
         names = [word for word in words[1:] if word != "LocalAddress:Port"]
-        if line.startswith("Prot"):
-            if not self.empty or self.mode != "list":
-                self._begin("list", "balancer", number)
-            self.listing.begin([] if names[:1] == ["Scheduler"] else names, number)
-            if names[:1] != ["Scheduler"]:
-                self.headings.append(("ipvsadm", *names))
-        elif names:
-            if not self.empty or self.mode != "list":
-                self._begin("list", "balancer", number)
-            self.listing.begin(names, number)
-            self.listing.hexadecimal = is_kernels_list(
-                self.lines[number:], re.search(r"RemoteAddress:Port(?:  |\S)", raw) is not None
-            )
-            self.headings.append(("proc" if self.listing.hexadecimal else "ipvsadm", *names))
-
-    def _connections(self, line: str, number: int) -> None:
-        if line.startswith("pro") and number != self.listing.last:
-            check_heading(line, number)
-        if not self.empty or self.mode != "connections":
-            self._begin("connections", "flows", number)
-
-    def _kernels(self, line: str, number: int) -> None:
-        self._begin("kernels", "flows", number)
-        if number == self.listing.last:
+        first = line.startswith("Prot")
+        if (self.listing.is_cut or first or names) and (not self.empty or self.mode != "list"):
+            self._begin("list", "balancer")
+        if self.listing.is_cut or not (first or names):
             return
-        self.flows.begin(line, number)
+        scheduled = first and names[:1] == ["Scheduler"]
+        self.listing.begin([] if scheduled else names)
+        if not first:
+            spaced = re.search(r"RemoteAddress:Port(?:  |\S)", self.cursor.raw) is not None
+            self.listing.hexadecimal = is_kernels_list(self.cursor.rest().split("\n")[1:], spaced)
+        if not scheduled:
+            self.headings.append(("proc" if not first and self.listing.hexadecimal else "ipvsadm", *names))
 
-    def _service(self, line: str, number: int) -> None:
+    def _connections(self, line: str) -> None:
+        if line.startswith("pro") and not self.listing.is_cut:
+            check_heading(self.cursor)
+        if not self.empty or self.mode != "connections":
+            self._begin("connections", "flows")
+
+    def _kernels(self, line: str) -> None:
+        self._begin("kernels", "flows")
+        if not self.listing.is_cut:
+            self.flows.begin(line)
+
+    def _service(self, line: str) -> None:
         if not (self.mode == "kernels" and self.open) and KERNELS_ROW.fullmatch(line):
-            self._begin("kernels", "flows", number)
-            self.flows.begin(KERNELS_HEADING, number)
-            self.warnings.append(f"line {number}: no heading before this row; read as a row of /proc/net/ip_vs_conn")
+            self._begin("kernels", "flows")
+            self.flows.begin(KERNELS_HEADING)
+            self.cursor.warn("no heading before this row; read as a row of /proc/net/ip_vs_conn")
         if self.mode == "kernels" and self.open:
-            if number != self.listing.last:
-                self.flows.add_kernels(line, number)
+            if not self.listing.is_cut:
+                self.flows.add_kernels()
                 self._row()
         elif (self.mode == "connections" and self.open) or _ENTRY.match(line):
             self.tables.add("flows")
-            if self.flows.add_entry(line, number, cut=number == self.listing.last):
+            if self.flows.add_entry(line, cut=self.listing.is_cut):
                 self._row()
-            elif self.open and number != self.listing.last:
-                raise ParseError(number, "a connection such as TCP 14:59 ESTABLISHED, with three addresses", line)
+            elif self.open and not self.listing.is_cut:
+                self.cursor.fail("a connection such as TCP 14:59 ESTABLISHED, with three addresses")
             self.mode = "connections"
         elif len(line.split()) > 1 and not line.startswith("IP "):
-            self._list_row(self.listing.add_service, line, number, line.split()[1])
+            self._list_row(self.listing.add_service, line, line.split()[1])
 
-    def _server(self, line: str, number: int) -> None:
+    def _server(self, line: str) -> None:
         words = re.sub(r"^-(?:>|&gt;)\s*", "", line).split()
         if words:
-            self._list_row(self.listing.add_server, line, number, words[0])
+            self._list_row(self.listing.add_server, line, words[0])
 
-    def _list_row(self, add: Callable[[str, int], None], line: str, number: int, name: str) -> None:
+    def _list_row(self, add: Callable[[str], None], line: str, name: str) -> None:
         if not self.open:  # without a heading only what is certainly a row
             self.listing.hexadecimal = is_kernels(name)
             if self.mode != "list":
-                self.listing.begin(["Forward", "Weight", "ActiveConn", "InActConn"], number)
+                self.listing.begin(["Forward", "Weight", "ActiveConn", "InActConn"])
         before = len(self.listing.rows), self.listing.service
         try:
-            add(line, number)
+            add(line)
         except ParseError:
             if self.open:
                 raise
@@ -282,45 +271,44 @@ class _Reader:
         self.tables.add("balancer")
         self._row()
 
-    def _dpvs(self, line: str, number: int) -> None:
-        if number != self.listing.last:
+    def _dpvs(self, _: str) -> None:
+        if not self.listing.is_cut:
             self.tables.add("flows")
-            self.flows.add_dpvs(line, number)
+            self.flows.add_dpvs()
             self.mode = "connections"
             self._row()
 
-    def _rule(self, line: str, number: int) -> None:
-        if number == self.listing.last:
+    def _rule(self, line: str) -> None:
+        if self.listing.is_cut:
             line = re.sub(r"\s+-\w$", "", line)  # the option whose value is cut
             if len(line.split()) < 5:
                 return
         self.tables.add("balancer")
-        row = rule_row(line, number, self.rules)
-        self.listing.rows.append(row if self.listing.time is None else row | {"time": self.listing.time})
+        self.listing.rows.append(rule_row(line, self.cursor.number, self.rules) | self.cursor.stamp)
         self._row()
 
-    def _timeout(self, line: str, number: int) -> None:
-        self._count(timeout_rows(line, number) if number != self.listing.last else [])
+    def _timeout(self, line: str) -> None:
+        self._count(timeout_rows(line, self.cursor.number) if not self.listing.is_cut else [])
 
-    def _daemon(self, line: str, number: int) -> None:
-        self._count(daemon_rows(line, number) if number != self.listing.last or line.endswith(")") else [])
+    def _daemon(self, line: str) -> None:
+        is_whole = not self.listing.is_cut or line.endswith(")")
+        self._count(daemon_rows(line, self.cursor.number) if is_whole else [])
 
-    def _local(self, line: str, number: int) -> None:
-        self._begin("local", "counters", number)
+    def _local(self, _: str) -> None:
+        self._begin("local", "counters")
 
-    def _local_row(self, line: str, number: int) -> None:
-        if number != self.listing.last:
-            rows, self.virtual = local_address_rows(line, number, self.virtual)
+    def _local_row(self, line: str) -> None:
+        if not self.listing.is_cut:
+            rows, self.virtual = local_address_rows(line, self.cursor.number, self.virtual)
             self._count(rows)
             self._row()
 
     def _count(self, rows: list[dict]) -> None:
         self.tables.add("counters")
-        time = {} if self.listing.time is None else {"time": self.listing.time}
-        self.counters += [row | time for row in rows]
+        self.counters += [row | self.cursor.stamp for row in rows]
 
-    def _error(self, line: str, number: int) -> None:
-        self.errors.append((number, line))
+    def _error(self, line: str) -> None:
+        self.cursor.errors.append((self.cursor.number, line))
         self.empty, self.open = 0, False
 
 

@@ -12,12 +12,10 @@ State ``NONE`` with client port 0 is a persistence template, not a connection.
 
 import re
 
-import numpy as np
 import pandas as pd
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import hex_address, hex_port, split_endpoint
-from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, flow_table
+from loadcurve.ingest.balancers.lists import FLOW_COLUMNS, ListCursor, flow_table
 
 _ENTRY = re.compile(
     r"(?P<protocol>[A-Za-z]+)\s+(?:(?P<state2>[A-Z_]+)\s+)?(?P<minutes>[0-9]{1,9}):(?P<seconds>[0-5][0-9])\s+"
@@ -47,7 +45,7 @@ _HEADINGS = (
 )  # in this order a row is read; then `pe name` and `pe_data`
 
 
-def check_heading(line: str, number: int) -> None:
+def check_heading(cursor: ListCursor) -> None:
     """Raise where a heading of ``ipvsadm -Lcn`` names other columns than the rows have.
 
     Raises
@@ -55,64 +53,73 @@ def check_heading(line: str, number: int) -> None:
     ParseError
         Where its columns are not those that ipvsadm prints, in their order.
     """
-    words = tuple(line.split())
+    words = tuple(cursor.line.split())
     if words[:6] not in _HEADINGS or not set(words[6:]) <= {"pe", "name", "pe_data"}:
-        raise ParseError(number, f"the columns {' '.join(_HEADINGS[0])} of ipvsadm -Lcn", line)
+        cursor.fail(f"the columns {' '.join(_HEADINGS[0])} of ipvsadm -Lcn")
 
 
 class Flows:
     """Connections read so far: one tuple each, in the order of `FLOW_COLUMNS`."""
 
-    def __init__(self, warnings: list[str]) -> None:
+    def __init__(self, cursor: ListCursor) -> None:
         self.rows: list[tuple] = []
-        self.time: np.datetime64 | None = None
         self.heading: tuple[str, ...] = ()  # columns of /proc/net/ip_vs_conn; empty for a list of ipvsadm
-        self._warnings = warnings
+        self._cursor = cursor
 
-    def begin(self, heading: str, line: int) -> None:
+    def begin(self, heading: str) -> None:
         """Begin /proc/net/ip_vs_conn with this heading."""
         words = heading.split()
         if unknown := [word for word in words if word not in _KERNEL]:
-            raise ParseError(line, f"columns of ip_vs_conn ({', '.join(_KERNEL)})", unknown[0])
+            self._cursor.fail(f"columns of ip_vs_conn ({', '.join(_KERNEL)})", unknown[0])
         self.heading = tuple(_KERNEL[word] for word in words)
 
-    def add_entry(self, line: str, number: int, cut: bool) -> bool:
+    def add_entry(self, line: str, cut: bool) -> bool:
         """Read a line of ``ipvsadm -lnc``, without its server where the text's end cuts it; False for another line."""
         match = _ENTRY.fullmatch(line)
         if match is None or (match["server"] is None and not cut):
             return False
         state = match["state"] or match["state2"]
         expires: int | None = int(match["minutes"]) * 60 + int(match["seconds"])
-        ends = [part for name in ("client", "virtual") for part in split_endpoint(match[name], number, [], cut=False)]
-        server = (None, None) if match["server"] is None else split_endpoint(match["server"], number, [], cut=False)
+        ends = [part for name in ("client", "virtual") for part in self._endpoint(match[name])]
+        server = (None, None) if match["server"] is None else self._endpoint(match["server"])
         reply: tuple = (None, None)
         if _HEX.fullmatch(state):
-            self._warnings.append(
-                f"line {number}: ipvsadm printed a port as the time and an address as the state {state}"
-            )
+            self._cursor.warn(f"ipvsadm printed a port as the time and an address as the state {state}")
             state, expires, server, reply = None, None, (None, None), server
         self.rows.append(
-            (self.time, "ipvsadm", match["protocol"].upper(), state, expires, *ends, *server, *reply, match["other"])
+            (
+                self._cursor.time,
+                "ipvsadm",
+                match["protocol"].upper(),
+                state,
+                expires,
+                *ends,
+                *server,
+                *reply,
+                match["other"],
+            )
         )
         return True
 
-    def add_dpvs(self, line: str, number: int) -> None:
+    def add_dpvs(self) -> None:
         """Read a line of the connections of DPVS."""
-        match = _DPVS.fullmatch(line)
-        if match is None:
-            raise ParseError(number, "a connection of DPVS", line)
+        match = self._cursor.expect(_DPVS, "a connection of DPVS")
         names = ("client", "virtual", "server", "local")
-        ends = [part for name in names for part in split_endpoint(match[name], number, [], cut=False)]
+        ends = [part for name in names for part in self._endpoint(match[name])]
         protocol = None if match["protocol"] == "--" else match["protocol"].upper()
         other = f"lcore {match['core']}"
-        self.rows.append((self.time, "ipvsadm", protocol, match["state"], int(match["seconds"]), *ends, other))
+        row = (self._cursor.time, "ipvsadm", protocol, match["state"], int(match["seconds"]), *ends, other)
+        self.rows.append(row)
 
-    def add_kernels(self, line: str, number: int) -> None:
+    def _endpoint(self, token: str) -> tuple[str | None, str | None]:
+        return split_endpoint(token, self._cursor.number, [], cut=False)
+
+    def add_kernels(self) -> None:
         """Read a line of /proc/net/ip_vs_conn."""
-        words = line.split()
+        words, number = self._cursor.line.split(), self._cursor.number
         needed = len(self.heading) - 2 * (self.heading[-1] == "other")
         if len(words) < needed or len(words) > len(self.heading):
-            raise ParseError(number, f"{needed} to {len(self.heading)} columns of ip_vs_conn", line)
+            self._cursor.fail(f"{needed} to {len(self.heading)} columns of ip_vs_conn")
         row: dict = {}
         for column, word in zip(self.heading, words, strict=False):
             if column == "other":
@@ -123,11 +130,11 @@ class Flows:
                 row[column] = hex_port(word, number)
             elif column == "expires_s":
                 if not re.fullmatch(r"[0-9]{1,9}", word):
-                    raise ParseError(number, "seconds", word)
+                    self._cursor.fail("seconds", word)
                 row[column] = int(word)
             else:
                 row[column] = word
-        row |= {"time": self.time, "tool": "proc"}
+        row |= {"time": self._cursor.time, "tool": "proc"}
         self.rows.append(tuple(row.get(column) for column in FLOW_COLUMNS))
 
     def table(self) -> pd.DataFrame:

@@ -1,13 +1,9 @@
 """Rows of the table `balancer` from what ipvsadm and /proc/net/ip_vs list: services and their servers."""
 
 import re
-from dataclasses import dataclass, field
 
-import numpy as np
-
-from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, split_endpoint
-from loadcurve.ingest.balancers.lists import scaled
+from loadcurve.ingest.balancers.lists import ListCursor, scaled
 
 _COLUMNS = {
     "Forward": "forward", "TunnelInfo": "other", "Weight": "weight", "PersistConn": "persistent",
@@ -25,78 +21,91 @@ _COMMENT = re.compile(r"(?<=\s)(?:#|//|←|<-).*")
 _FLAG_WITHOUT_NUMBER = re.compile(r"\b(?:persistent|conn[-_]timeout)\s+(?![0-9]+(?:\s|$))")
 
 
-@dataclass
 class Listing:
-    """Rows read so far, and the state of the list that is being read."""
+    """Rows read so far, and the state of the list that is being read.
 
-    rows: list[dict] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    time: np.datetime64 | None = None
-    columns: tuple[str, ...] = LISTED
-    counted: bool = False  # services have numbers, not a scheduler
-    service: dict | None = None
-    servers: list[dict] = field(default_factory=list)
-    last: int = 0  # number of the line that the end of the text cuts; 0 for none
-    hexadecimal: bool = False
+    Parameters
+    ----------
+    cursor : ListCursor
+        The lines of the text.
+    last : int
+        Number of the line that the end of the text cuts; 0 for none.
+    """
 
-    def begin(self, words: list[str], line: int) -> None:
+    def __init__(self, cursor: ListCursor, last: int) -> None:
+        self.rows: list[dict] = []
+        self.hexadecimal = False
+        self.service: dict | None = None
+        self._cursor, self._last = cursor, last
+        self._columns: tuple[str, ...] = LISTED
+        self._counted = False  # services have numbers, not a scheduler
+        self._servers: list[dict] = []
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the end of the text cuts the current line."""
+        return self._cursor.number == self._last
+
+    def begin(self, words: list[str]) -> None:
         """Begin a list whose heading names these columns."""
         unknown = [word for word in words if word not in _COLUMNS]
         if unknown:
-            raise ParseError(line, f"columns of ipvsadm ({', '.join(_COLUMNS)})", unknown[0])
+            self._cursor.fail(f"columns of ipvsadm ({', '.join(_COLUMNS)})", unknown[0])
         self.close()
-        self.columns = tuple(_COLUMNS[word] for word in words)
-        self.counted = words[:1] != [] and words[0] in _COUNTED
+        self._columns = tuple(_COLUMNS[word] for word in words)
+        self._counted = words[:1] != [] and words[0] in _COUNTED
         self.service = None
 
     def close(self) -> None:
         """End a service, and warn where its servers together have more connections than the service."""
         if self.service is not None and (total := self.service.get("connections")) is not None:
-            behind = sum(server.get("connections") or 0 for server in self.servers)
+            behind = sum(server.get("connections") or 0 for server in self._servers)
             if behind > total * 1.01 + 10 and not self.service.get("rounded"):
                 where = f"{self.service.get('virtual_address') or self.service.get('service')}"
-                self.warnings.append(f"the servers of {where} have {behind} connections, the service has {total}")
-        self.servers = []
+                self._cursor.warnings.append(
+                    f"the servers of {where} have {behind} connections, the service has {total}"
+                )
+        self._servers = []
 
-    def add_service(self, line: str, number: int) -> None:
+    def add_service(self, line: str) -> None:
         """Read a line such as ``TCP  198.18.0.9:80 rr persistent 60``."""
         self.close()
         words = _COMMENT.sub("", line).split()
         if len(words) < 2:
-            raise ParseError(number, "a service such as TCP 198.18.0.9:80 rr", line)
+            self._cursor.fail("a service such as TCP 198.18.0.9:80 rr")
         protocol, name, *rest = words
         row: dict = {"tool": "proc" if self.hexadecimal else "ipvsadm", "kind": "service", "protocol": protocol}
         if protocol == "FWM":
             if not re.fullmatch(r"[0-9A-F]{8}" if self.hexadecimal else r"[0-9]{1,10}", name):
-                raise ParseError(number, "a firewall mark", name)
+                self._cursor.fail("a firewall mark", name)
             row["service"] = str(int(name, 16)) if self.hexadecimal else name
         elif protocol == "MATCH":  # of DPVS: whatever fits protocol, ranges and interfaces
             row["protocol"], row["service"] = name.split(",")[0].upper(), name
         else:
-            row["virtual_address"], row["virtual_port"] = self._place(name, number)
+            row["virtual_address"], row["virtual_port"] = self._place(name)
         flags = []
         if protocol == "FWM" and rest[:1] == ["IPv6"]:
             flags.append(rest.pop(0))
-        if self.counted:
+        if self._counted:
             if rest[:1] == ["bps"]:  # DPVS: a limit of the service
                 flags, rest = [*flags, *rest[:2]], rest[2:]
-            if len(rest) > len(self.columns):
-                raise ParseError(number, f"a service with {len(self.columns)} columns", line)
-            row |= self._numbers(rest, number)
+            if len(rest) > len(self._columns):
+                self._cursor.fail(f"a service with {len(self._columns)} columns")
+            row |= self._numbers(rest)
         elif rest:
             row["scheduler"] = rest.pop(0)
             if not re.fullmatch(r"[a-z][a-z0-9_+-]*", row["scheduler"]):
-                raise ParseError(number, "a scheduler such as wrr", row["scheduler"])
-            flags += rest if number != self.last else []
-        elif number != self.last:
-            raise ParseError(number, "a service with its scheduler", line)
+                self._cursor.fail("a scheduler such as wrr", row["scheduler"])
+            flags += rest if not self.is_cut else []
+        elif not self.is_cut:
+            self._cursor.fail("a service with its scheduler")
         row["flags"] = " ".join(flags) or None
         if row["flags"] and ("->" in flags or _FLAG_WITHOUT_NUMBER.search(row["flags"])):
-            raise ParseError(number, "flags of a service, such as persistent 60", row["flags"])
+            self._cursor.fail("flags of a service, such as persistent 60", row["flags"])
         self.service = row
-        self._append(row)
+        self.rows.append(row | self._cursor.stamp)
 
-    def add_server(self, line: str, number: int) -> None:
+    def add_server(self, line: str) -> None:
         """Read a line such as ``-> 198.18.0.3:80   Masq    1      0          2293``."""
         name, *rest = _COMMENT.sub("", re.sub(r"^-(?:>|&gt;)\s*", "", line)).split() or [""]
         tool = "proc" if self.hexadecimal else "ipvsadm"
@@ -104,48 +113,41 @@ class Listing:
         if self.service is not None:
             shared = ("protocol", "service", "virtual_address", "virtual_port", "scheduler")
             row |= {column: self.service[column] for column in shared if column in self.service}
-        row["server_address"], row["server_port"] = self._place(name, number)
-        row |= self._numbers(rest[: len(self.columns)], number)
-        flags = rest[len(self.columns) :]
-        if number == self.last:
-            flags = []
-        if len(flags) > 3 or not all(map(_WORDS.fullmatch, flags)) or (flags and self.counted):
-            raise ParseError(number, f"a server with {len(self.columns)} columns", line)
+        row["server_address"], row["server_port"] = self._place(name)
+        row |= self._numbers(rest[: len(self._columns)])
+        flags = rest[len(self._columns) :] if not self.is_cut else []
+        if len(flags) > 3 or not all(map(_WORDS.fullmatch, flags)) or (flags and self._counted):
+            self._cursor.fail(f"a server with {len(self._columns)} columns")
         row["flags"] = " ".join(flags) or None
-        self.servers.append(row)
-        self._append(row)
+        self._servers.append(row)
+        self.rows.append(row | self._cursor.stamp)
 
-    def _place(self, name: str, number: int) -> tuple[str | None, str | None]:
+    def _place(self, name: str) -> tuple[str | None, str | None]:
         if is_kernels(name) if not self.hexadecimal else not is_hexadecimal(name):
             expected = "C6120009:0050" if self.hexadecimal else "198.18.0.9:80"
-            raise ParseError(number, f"an address such as {expected}, as in the rest of this list", name)
-        return split_endpoint(name, number, self.warnings, hexadecimal=self.hexadecimal)
+            self._cursor.fail(f"an address such as {expected}, as in the rest of this list", name)
+        return split_endpoint(name, self._cursor.number, self._cursor.warnings, hexadecimal=self.hexadecimal)
 
-    def _append(self, row: dict) -> None:
-        if self.time is not None:
-            row["time"] = self.time
-        self.rows.append(row)
-
-    def _numbers(self, tokens: list[str], number: int) -> dict:
+    def _numbers(self, tokens: list[str]) -> dict:
         """Columns of a row; where the text ends in it, those that are left."""
-        if len(tokens) < len(self.columns) and number != self.last:
-            raise ParseError(number, f"{len(self.columns)} columns: {', '.join(self.columns)}", " ".join(tokens))
+        if len(tokens) < len(self._columns) and not self.is_cut:
+            self._cursor.fail(f"{len(self._columns)} columns: {', '.join(self._columns)}", " ".join(tokens))
         row: dict = {}
-        for column, token in zip(self.columns, tokens, strict=False):
+        for column, token in zip(self._columns, tokens, strict=False):
             if column == "forward":
                 if token not in _FORWARD:
-                    raise ParseError(number, f"one of {', '.join(sorted(_FORWARD))}", token)
+                    self._cursor.fail(f"one of {', '.join(sorted(_FORWARD))}", token)
                 row[column] = token
             elif column == "other":
                 row[column] = None if token == "n/a" else token
             else:
-                row[column], cut = scaled(token, number)
-                if cut and not self.counted:
-                    raise ParseError(number, "a whole number", token)
+                row[column], cut = scaled(token, self._cursor.number)
+                if cut and not self._counted:
+                    self._cursor.fail("a whole number", token)
                 row["rounded"] = row.get("rounded", False) or cut
-        if not self.counted:
+        if not self._counted:
             row.pop("rounded", None)
-        elif number == self.last and not row.get("rounded"):
+        elif self.is_cut and not row.get("rounded"):
             row.pop("rounded", None)  # what was cut off may have been
         return row
 

@@ -1,12 +1,14 @@
-"""Functions for lists of balancers and of connection tracking: times, noise, connections, packets and bytes."""
+"""Lists of balancers and of connection tracking: a cursor over their lines, connections, packets and bytes."""
 
 import re
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.snapshots import instant, utc
 
@@ -18,16 +20,66 @@ FLOW_COLUMNS = (
 )  # fmt: skip
 
 
-def time_of(line: str, number: int, timezone: str, warnings: list[str]) -> np.datetime64 | None:
-    """Instant of a line with a time as `snapshots.instant` reads it; None for any other line.
+class ListCursor(Cursor):
+    """Cursor over the lists of one or several calls of a tool, each perhaps after a line with its time.
 
-    A line that only begins like a time gets a warning, and the rows below have no time.
+    Parameters
+    ----------
+    text : str
+        What the tool printed.
+    tool : str
+        Name of the tool.
+    timezone : str
+        IANA name of the zone of times that name none.
+
+    Attributes
+    ----------
+    time : numpy.datetime64 or None
+        Instant of the current list; NaT after a line that only begins like a time, None before the first time.
+    errors : list of (int, str)
+        Error messages of the tool so far: number of the line, and the line.
     """
-    try:
-        return instant(line, number, timezone, warnings)
-    except ParseError:
-        warnings.append(f"line {number}: not a time, so the following rows have no time: {line[:60]!r}")
-        return np.datetime64("NaT", "us")
+
+    def __init__(self, text: str, tool: str, timezone: str) -> None:
+        super().__init__(text.removeprefix("\ufeff"), tool)
+        self._timezone = timezone
+        self.time: np.datetime64 | None = None
+        self.errors: list[tuple[int, str]] = []
+
+    @property
+    def stamp(self) -> dict[str, object]:
+        """Column `time` of a row here; empty where no line above has a time."""
+        return {} if self.time is None else {"time": pd.Timestamp(self.time, tz="UTC")}
+
+    def take_time(self) -> bool:
+        """Return whether the current line is a time (`snapshots.instant`); it then holds for the lines below.
+
+        A line that only begins like a time gets a warning, and the rows below have no time.
+        """
+        try:
+            time = instant(self.line, self.number, self._timezone, self.warnings)
+        except ParseError:
+            self.warn(f"not a time, so the following rows have no time: {self.line[:60]!r}")
+            time = np.datetime64("NaT", "us")
+        self.time = self.time if time is None else time
+        return time is not None
+
+    def take_error(self, pattern: re.Pattern[str]) -> bool:
+        """Return whether the current line is an error message; `errors` keeps it."""
+        if found := self.match(pattern):
+            self.errors.append((self.number, found[0]))
+        return found is not None
+
+    def warn_ignored(self) -> None:
+        """Add a warning that the current line is ignored, unless it is certainly not part of a list."""
+        if not is_chatter(self.line):
+            self.warn(f"ignored: {self.line[:60]!r}")
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raise a `ParseError` about the first error message, or else the first line with text."""
+        for number, line in self.errors:
+            raise ParseError(number, expected, line)
+        super().refuse(expected)
 
 
 def is_chatter(line: str) -> bool:
@@ -72,10 +124,3 @@ def packets_and_bytes(shared: dict, packets: int, size: int) -> list[dict]:
         {**shared, "counter": "packets", "value": packets, "unit": ""},
         {**shared, "counter": "bytes", "value": size, "unit": "bytes"},
     ]
-
-
-def settle_times(rows: Sequence[dict]) -> None:
-    """Make the instants of rows those of a table; rows before the first time have none."""
-    if any("time" in row for row in rows):
-        for row, moment in zip(rows, utc([row.get("time") for row in rows]), strict=True):
-            row["time"] = moment

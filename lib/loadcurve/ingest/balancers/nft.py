@@ -11,10 +11,8 @@ names one, a ``service`` where a map chooses among several.
 import json
 import re
 
-import pandas as pd
-
 from loadcurve.errors import ParseError
-from loadcurve.ingest.balancers.lists import packets_and_bytes, time_of
+from loadcurve.ingest.balancers.lists import ListCursor, packets_and_bytes
 from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import load_json
@@ -69,52 +67,57 @@ def parse_nft(text: str, timezone: str = "UTC") -> Parsed:
     >>> parse_nft(text).tables["balancer"][["virtual_port", "server_address", "connections"]].values.tolist()
     [['8080', '198.18.0.3', 20]]
     """
-    lines = text.removeprefix("\ufeff").split("\n")
+    cursor = ListCursor(text, "nft", timezone)
     counters: list[dict] = []
     balancer: list[dict] = []
-    warnings: list[str] = []
     table, block, name, tables = "", "", "", 0
-    time: dict = {}
-    for number, raw in enumerate(lines, 1):
-        line = raw.strip()
-        if match := _TABLE.fullmatch(line):
+    for line in cursor:
+        if match := cursor.match(_TABLE):
             table, block, name, tables = f"{match[1] or 'ip'} {match[2]}", "", "", tables + 1
             continue
-        if (match := _BLOCK.fullmatch(line)) and table:
-            block, name = match[1], match[2]
-        elif not table:
-            if (instant := time_of(line, number, timezone, warnings)) is not None:
-                time = {"time": pd.Timestamp(instant, tz="UTC")}
+        if not table:
+            cursor.take_time()
             continue
+        if match := cursor.match(_BLOCK):
+            block, name = match[1], match[2]
         elif line.startswith("}"):
             table, block, name = (table, "", "") if block else ("", "", "")
             continue
-        if number == len(lines) and line:
-            warnings.append(f"line {number}: the text ends inside this line, which is left out")
+        if cursor.at_end:
+            cursor.warn("the text ends inside this line, which is left out")
             break
         bare = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)  # a comment may hold any text
-        found = list(_COUNTER.finditer(bare))
-        if block == "counter" and not found:
-            found = list(_OBJECT.finditer(bare))
-        if len(_COUNTED.findall(bare)) != sum(hit[0].startswith("counter") for hit in found) or (
-            block == "counter" and "packets" in bare and not found
-        ):
-            raise ParseError(number, "counter packets N bytes N", line)
+        found = _counters(bare, block, cursor)
         for hit in found:
             item = name if block == "counter" else _item(line, hit, len(found))
             group = f"{table} {block if block == 'counter' else name}".rstrip()
-            counters += packets_and_bytes(
-                {"tool": "nft", "group": group, "item": item, **time}, int(hit[1]), int(hit[2])
-            )
+            shared = {"tool": "nft", "group": group, "item": item, **cursor.stamp}
+            counters += packets_and_bytes(shared, int(hit[1]), int(hit[2]))
             if block == "chain" and (to := _TO.search(bare)):
-                balancer.append(_service(bare, to, group, int(hit[1])) | time)
-        if block and line.endswith("}") and _BLOCK.fullmatch(line):
+                balancer.append(_service(bare, to, group, int(hit[1])) | cursor.stamp)
+        if block and line.endswith("}") and cursor.match(_BLOCK):
             block = name = ""
     if not tables:
-        raise ParseError(1, "a table of nft", next((s.strip() for s in lines if s.strip()), ""))
+        cursor.refuse("a table of nft")
     if table:
-        warnings.append(f"line {len(lines)}: the text ends inside a table")
-    return _parsed(counters, balancer, warnings, "")
+        cursor.warnings.append(f"line {cursor.end}: the text ends inside a table")
+    return _parsed(counters, balancer, cursor.warnings, "")
+
+
+def _counters(bare: str, block: str, cursor: ListCursor) -> list[re.Match[str]]:
+    """Return the packets and bytes of a line without quoted text.
+
+    Raises
+    ------
+    ParseError
+        Where a counter has no two numbers.
+    """
+    found = list(_COUNTER.finditer(bare))
+    whole = len(found) == len(_COUNTED.findall(bare))
+    if block == "counter" and not found:
+        found = list(_OBJECT.finditer(bare))
+        whole = whole and bool(found or "packets" not in bare)
+    return found if whole else cursor.fail("counter packets N bytes N")
 
 
 def parse_nft_json(text: str) -> Parsed:
