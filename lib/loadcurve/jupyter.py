@@ -28,12 +28,23 @@ def progress_stream() -> IO[str] | None:
     """
     if sys.stderr is not None and sys.stderr.isatty():
         return sys.stderr
-    return sys.stdout if in_kernel() and NOTEBOOK_VARIABLE not in os.environ else None
+    return sys.stdout if in_kernel() and not is_batch() else None
 
 
 def in_kernel() -> bool:
     """Return whether this process is the kernel of a notebook."""
     return hasattr(_shell(), "kernel")
+
+
+def show(text: str, html: str) -> None:
+    """Show text below the cell of a notebook, as HTML where the reader's program can; elsewhere nothing is shown."""
+    if in_kernel():
+        _shell().display_pub.publish({"text/plain": text, "text/html": html})
+
+
+def is_batch() -> bool:
+    """Return whether a batch run executes the notebook."""
+    return NOTEBOOK_VARIABLE in os.environ
 
 
 def _shell() -> Any:

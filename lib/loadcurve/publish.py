@@ -26,8 +26,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from loadcurve import paths, tables
-from loadcurve.captions import NOTEBOOK_VARIABLE, caption_of
+from loadcurve import jupyter, paths, tables
+from loadcurve.blocks import Paragraph, to_display, to_text
+from loadcurve.captions import caption_of
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
@@ -93,10 +94,10 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     >>> figure("curve", plot_throughput_by_connections(runs), runs, **words).name
     'curve.svg'
     """
+    template = ""
     if not (caption or alt):
-        written = caption_of(_notebook, "Figure", slug)
-        caption, alt = (fill_text(text, quantities) for text in (written.caption, written.alt))
-        _show(caption, written.caption)
+        template, words = caption_of(_notebook, "Figure", slug)
+        caption, alt = (fill_text(text, quantities) for text in (template, words))
     if not caption or not alt:
         raise LoadcurveError(
             f"figure {slug!r} must have a caption and an alt text in a Markdown cell, got {caption!r} and {alt!r}: "
@@ -107,6 +108,7 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
     target = _folder() / f"{_checked(slug)}.svg"
     write_text(target, svg_text(ax, f"{_notebook}/{slug}"))
     _describe(target, data, caption=caption, alt=alt)
+    _show_caption(f"Figure {slug}", caption, template)
     return target
 
 
@@ -146,16 +148,15 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
     >>> table("points", pd.DataFrame({"connections": [1, 4]}), caption="The levels that were fitted.").name
     'points.table.csv'
     """
-    if not caption:
-        written = caption_of(_notebook, "Table", slug).caption
-        caption = fill_text(written, quantities)
-        _show(caption, written)
+    template = "" if caption else caption_of(_notebook, "Table", slug).caption
+    caption = caption or fill_text(template, quantities)
     if not caption:
         raise LoadcurveError(
             f"table {slug!r} must have a caption in a Markdown cell, got none: write '**Table `{slug}`.** CAPTION'"
         )
     target = _folder() / f"{_checked(slug)}.table.csv"
     _describe(target, frame, caption=caption)
+    _show_caption(f"Table {slug}", caption, template)
     return target
 
 
@@ -222,10 +223,11 @@ def values(
     return pd.Series(texts, name="value", dtype="object").to_frame()
 
 
-def _show(caption: str, written: str) -> None:
-    """Print a caption in JupyterLab, where its Markdown cell keeps the placeholders; `loadcurve run` fills the cell."""
-    if caption != written and not os.environ.get(NOTEBOOK_VARIABLE):
-        print(caption)
+def _show_caption(label: str, caption: str, template: str) -> None:
+    """Show a caption below the cell, unless the notebook's Markdown contains it, or will after a batch run."""
+    if caption != template and not (template and jupyter.is_batch()):
+        shown = [Paragraph(label, caption)]
+        jupyter.show(to_text(shown), to_display(shown))
 
 
 def _formatted(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:

@@ -73,6 +73,21 @@ def test_reading_shows_progress_and_can_be_interrupted_and_rerun(kernel, root):
     assert again.error == ""
 
 
+PUBLISH = """
+import pandas as pd
+from loadcurve import publish
+publish.begin("99_test")
+publish.table("levels", pd.DataFrame({"connections": [1, 2]}), caption=f"{6 * 7} levels & <more>.");
+"""
+
+
+def test_a_computed_caption_is_shown_below_the_cell(kernel, tmp_path):
+    kernel.run(f"os.environ['LOADCURVE_ROOT'] = {str(tmp_path)!r}")
+    (shown,) = kernel.run(PUBLISH).shown
+    assert shown["text/plain"] == "Table levels: 42 levels & <more>."
+    assert "42 levels &amp; &lt;more&gt;." in shown["text/html"]
+
+
 def test_a_batch_run_shows_no_progress(kernel, root):
     kernel.run("os.environ['LOADCURVE_NOTEBOOK'] = os.devnull\nprogress.DELAY_S = 0.0")
     cell = kernel.run(f"len(loadcurve.read({str(root / 'lib/tests/data/folders/wrk_only')!r}).tables['runs'])")

@@ -87,12 +87,19 @@ def test_size(path):
 
 
 def test_every_figure_and_table_has_one_caption(path):
-    """By kind and name; a table that a loop publishes has its name in an f-string, which stands for any text."""
+    """By kind and name; a table that a loop publishes has its name in an f-string, which stands for any text.
+
+    One that is computed as a whole is an argument.
+    """
     published = []
-    for cell in cells(path):
-        for kind, slug in re.findall(r"publish\.(figure|table)\(\s*(f?\"[^\"]+\")", cell.source):
-            pattern = re.sub(r"\\{\w+\\}", r"\\w+", re.escape(slug.removeprefix("f").strip('"')))
-            published.append((kind.capitalize(), pattern))
+    for call in (node for cell in cells(path) for node in ast.walk(ast.parse(cell.source))):
+        if not isinstance(call, ast.Call) or any(keyword.arg == "caption" for keyword in call.keywords):
+            continue
+        if (name := ast.unparse(call.func)) in ("publish.figure", "publish.table"):
+            slug = call.args[0]
+            parts = slug.values if isinstance(slug, ast.JoinedStr) else [slug]
+            pattern = "".join(re.escape(p.value) if isinstance(p, ast.Constant) else r"\w+" for p in parts)
+            published.append((name.removeprefix("publish.").capitalize(), pattern))
     captions = list(read_captions(path))
     text = "\n".join(c.source for c in cells(path, "markdown"))
     assert len(captions) == len(re.findall(r"^\*\*(?:Figure|Table) `", text, re.MULTILINE)), (
