@@ -45,6 +45,7 @@ Quantity = Estimate | float | str | tuple[Estimate | float, str]
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _notebook = ""
+_left_out: list[str] = []
 
 
 def begin(notebook: str) -> None:
@@ -56,6 +57,7 @@ def begin(notebook: str) -> None:
     """
     global _notebook
     _notebook = _checked(notebook)
+    _left_out.clear()
 
 
 def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: str = "", **quantities: Any) -> Path:
@@ -116,6 +118,8 @@ def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: s
 def or_reason(subject: str) -> Iterator[None]:
     """Run a block of code; where its data were not measured, print why in one sentence, and go on after the block.
 
+    A later block that uses a name from a block that was left out is left out too.
+
     Parameters
     ----------
     subject : str
@@ -126,7 +130,7 @@ def or_reason(subject: str) -> Iterator[None]:
     >>> from loadcurve.errors import NotMeasuredError
     >>> with or_reason("Figure cpu"):
     ...     raise NotMeasuredError("No sample of a processor belongs to these runs", "record `sar -u 1`")
-    Figure cpu is left out. No sample of a processor belongs to these runs: record `sar -u 1`.
+    Left out: Figure cpu. No sample of a processor belongs to these runs: record `sar -u 1`.
     """
     known = set(plt.get_fignums())
     try:
@@ -134,7 +138,13 @@ def or_reason(subject: str) -> Iterator[None]:
     except LoadcurveError as error:
         for number in set(plt.get_fignums()) - known:  # a notebook would show the unfinished figure
             plt.close(number)
-        print(f"{subject} is left out. {error}")
+        reason = str(error).rstrip(".")
+        print(f"Left out: {subject}. {reason[:1].upper()}{reason[1:]}.")
+        _left_out.append(subject)
+    except NameError:
+        if not _left_out:
+            raise
+        print(f"Left out: {subject}. It needs what is left out above: {', '.join(_left_out)}.")
 
 
 def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: Any) -> Path:

@@ -23,7 +23,9 @@ from loadcurve.analysis.answer import Analysis, analyse
 from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
-from loadcurve.analysis.objective import parse_objective, parse_objectives
+from loadcurve.analysis.levels import add_quantiles
+from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
+from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
 __all__ = [
@@ -35,11 +37,14 @@ __all__ = [
     "History",
     "Result",
     "Verdict",
+    "add_quantiles",
     "analyse",
+    "check_measured",
     "common_variants",
     "compare",
     "compare_over_time",
     "parse_gate",
     "parse_objective",
     "parse_objectives",
+    "summarise_processors",
 ]

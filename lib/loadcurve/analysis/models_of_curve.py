@@ -9,6 +9,7 @@ import pandas as pd
 from loadcurve import models
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.levels import summarise_load_levels
+from loadcurve.analysis.objective import check_measured
 from loadcurve.analysis.usage import summarise_usage, why_no_usage
 from loadcurve.audit.failures import FEW_ERRORS, error_ratio
 from loadcurve.errors import LoadcurveError
@@ -163,10 +164,11 @@ def _capacity(
     """Add the highest load at which every run keeps the objectives, and the throughput there."""
     quantity = "Capacity in connections" if load == "connections" else "Capacity"
     label = f"{quantity} under {' and '.join(map(str, objectives))}"
-    for objective in objectives:
-        if objective.column not in runs or runs[objective.column].isna().all():
-            missing[label] = _without(objective, runs)
-            return
+    try:
+        check_measured(objectives, runs)
+    except LoadcurveError as error:
+        missing[label] = str(error)
+        return
     found = add("capacity", label, "rps" if load != "connections" else "", lambda: capacity.find_capacity(
         runs, objectives, load=load))  # fmt: skip
     if found and found.value > 0:
@@ -175,14 +177,6 @@ def _capacity(
             row["throughput_rps"], row["throughput_lo"], row["throughput_hi"], 0.95, "mean over the runs at that load"
         )
         add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
-
-
-def _without(objective: Objective, runs: pd.DataFrame) -> str:
-    known = [name for name in runs.filter(regex=r"^latency_.*_s$|^error_ratio$") if runs[name].notna().any()]
-    tools = runs["tool"].dropna().unique() if "tool" in runs else []
-    hint = ": run wrk with --latency" if "wrk" in tools and objective.column.startswith("latency_p") else ""
-    listed = ", ".join(name for name in known if name not in ("latency_stdev_s", "latency_min_s")) or "none"
-    return f"no report has {objective.column}{hint}; known are {listed}"
 
 
 def _limits(usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]) -> tuple[pd.DataFrame, str]:

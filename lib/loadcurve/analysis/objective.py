@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+import pandas as pd
+
 from loadcurve.errors import LoadcurveError
 from loadcurve.models.capacity import Objective
 
@@ -79,3 +81,28 @@ def parse_objectives(texts: Iterable[str]) -> tuple[Objective, ...]:
     ['latency_p99_s <= 0.2', 'error_ratio <= 0.01']
     """
     return tuple(parse_objective(part) for text in texts for part in text.split(","))
+
+
+def check_measured(objectives: Iterable[Objective], runs: pd.DataFrame) -> None:
+    """Check that a run has the quantity of each objective.
+
+    Raises
+    ------
+    LoadcurveError
+        When no run has it; the message names the quantities that are known.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"tool": ["wrk"], "latency_mean_s": [0.01]})
+    >>> check_measured([Objective("latency_p99_s", 0.2)], runs)
+    Traceback (most recent call last):
+    loadcurve.errors.LoadcurveError: no report has latency_p99_s: run wrk with --latency; known are latency_mean_s
+    """
+    for objective in objectives:
+        if objective.column in runs and runs[objective.column].notna().any():
+            continue
+        known = [name for name in runs.filter(regex=r"^latency_.*_s$|^error_ratio$") if runs[name].notna().any()]
+        tools = runs["tool"].dropna().unique() if "tool" in runs else []
+        hint = ": run wrk with --latency" if "wrk" in tools and objective.column.startswith("latency_p") else ""
+        listed = ", ".join(name for name in known if name not in ("latency_stdev_s", "latency_min_s")) or "none"
+        raise LoadcurveError(f"no report has {objective.column}{hint}; known are {listed}")

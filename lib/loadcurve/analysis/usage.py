@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from loadcurve.audit import summarise_busy
+from loadcurve.errors import LoadcurveError
 
 _USED = 0.01  # utilisation below which a device limits nothing
 # sar prints the second in which it sampled, and a sample covers the second before; the first and the last second of a
 # run are not fully loaded.
 _EDGE_S = 1.0
+_USAGE = ["run_id", "resource", "servers", "utilisation_ratio"]
 NO_SAMPLE = (
     "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while the load "
     "runs"
@@ -70,7 +72,7 @@ def summarise_usage(tables: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> p
 
 
 def summarise_processors(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Busy share of the processors in each run: of server and generator where each had its own, else of the machine.
+    """Utilisation of the processors in each run: of server and generator where each had its own, else of the machine.
 
     Parameters
     ----------
@@ -80,8 +82,12 @@ def summarise_processors(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``study run_id variant connections cpu role busy_ratio servers``, where `role` is ``server`` or ``generator`` as
-        in `summarise_busy`, else ``all CPUs`` or ``busiest CPU`` as in `summarise_usage`.
+        As `summarise_usage`, with the resources ``server`` and ``generator`` where `summarise_busy` knows them.
+
+    Raises
+    ------
+    LoadcurveError
+        When no sample lies within the load of a run; the message says why, and what to record.
 
     Examples
     --------
@@ -89,15 +95,18 @@ def summarise_processors(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     ...                     "cpu_idle_ratio": [0.1, 0.9], "cpu_iowait_ratio": 0.0})
     >>> run = {"study": "s", "run_id": "a", "variant": "v", "connections": 4, "status": "finished", "duration_s": 10.0}
     >>> runs = pd.DataFrame([run | {"server_cpu": None, "generator_cpu": None}])
-    >>> summarise_processors(cpu, runs)[["role", "busy_ratio", "servers"]].values.tolist()
+    >>> summarise_processors(cpu, runs)[["resource", "utilisation_ratio", "servers"]].values.tolist()
     [['all CPUs', 0.5, 2], ['busiest CPU', 0.9, 1]]
     """
     pinned = summarise_busy(cpu, runs).query("role != ''")
-    if len(pinned):
-        return pinned.assign(servers=1)
-    whole = summarise_usage({"cpu": cpu}, runs).assign(cpu="")
-    columns = ["study", "run_id", "variant", "connections", "cpu", "resource", "utilisation_ratio", "servers"]
-    return whole[columns].rename(columns={"resource": "role", "utilisation_ratio": "busy_ratio"})
+    if pinned.empty:
+        found = summarise_usage({"cpu": cpu}, runs)
+    else:
+        named = pinned.rename(columns={"role": "resource", "busy_ratio": "utilisation_ratio"}).assign(servers=1)
+        found = named[_USAGE].merge(runs, on="run_id")
+    if found.empty:
+        raise LoadcurveError(why_no_usage({"cpu": cpu}, runs))
+    return found
 
 
 def _of_processors(cpu: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:

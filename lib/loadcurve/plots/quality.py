@@ -98,10 +98,7 @@ def plot_cpu_by_connections(busy: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     >>> plot_cpu_by_connections(busy).get_legend_handles_labels()[1]
     ['cpu, generator', 'cpu, server']
     """
-    if busy.empty:
-        remedy = "record `sar -u -P ALL 1` on server and generator, and load each level for at least 10 s"
-        raise NotMeasuredError("No sample of a processor lies within the load of these runs", remedy)
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, busy=busy)
     palette = palette_of(busy)
     for variant, of_variant in curves(busy[busy["role"] != ""]):
         for role, rows in of_variant.groupby("role"):

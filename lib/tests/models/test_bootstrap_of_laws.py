@@ -60,6 +60,15 @@ def test_single_runs_draw_residuals():
     assert peak.lo < 96.52 < peak.hi
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_a_law_with_a_parameter_without_effect_is_drawn(law):
+    """Single runs on a straight line (k6, 1 to 16 users) say nothing about a bend: each draw is near the line."""
+    number, rate = [1.0, 2, 4, 8, 16], np.array([761.0, 1362, 2709, 5443, 10104])
+    drawn = bootstrap_law(LAWS[law], number, rate, draws=20)
+    at_8 = [float(LAWS[law].function(8.0, *values)) for values in drawn[list(LAWS[law].parameters)].to_numpy()]
+    assert np.isfinite(at_8).all() and np.all(np.abs(np.array(at_8) / 5443 - 1) < 0.15)
+
+
 def test_a_peak_that_many_draws_do_not_have():
     """The ray tracer's coherency is at its bound: there, half of the draws are on either side."""
     found = bootstrap_law(LAWS["usl"], *RAYTRACER, weights=np.ones(11), draws=2000)

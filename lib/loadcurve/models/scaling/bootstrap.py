@@ -215,7 +215,8 @@ def _draw_residuals(
     if levels.size <= len(free):
         raise ValueRuleError("levels", f"> {len(free)} where no level has repeats", levels.size)
     slope = law.gradient(levels, *values)[:, free] * root[:, None]
-    slope = slope / np.linalg.norm(slope, axis=0)
+    norm = np.linalg.norm(slope, axis=0)
+    slope = slope / np.where(norm > 0, norm, 1.0)  # a parameter without effect at these levels has no leverage
     leverage = np.einsum("ij,ji->i", slope, np.linalg.pinv(slope))
     residuals = (
         root * (means - fitted) / np.sqrt(np.maximum(1 - leverage, 1e-3))
