@@ -103,7 +103,8 @@ def test_closed_and_open_loops_in_one_folder_are_curves_of_their_own():
 def test_a_rule_without_its_numbers_is_no_finding():
     rates = sweep(CONNECTIONS * 10.0, connections=None, target_rate_rps=CONNECTIONS * 10.0)
     text = text_report(analyse({"runs": rates}))
-    assert "Findings:" not in text and "Not checked:\n- effective-concurrency, 7 of 7 runs: needs the conn" in text
+    found, unchecked = text.split("Not checked:")
+    assert "effective-concurrency" not in found and "effective-concurrency" in unchecked
 
 
 @pytest.mark.parametrize("wrong", ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", ""])
@@ -236,7 +237,7 @@ def test_failed_requests_are_in_the_verdict_and_the_first_step(scaling):
     assert str(found.verdict) == "do not use: failed-requests in 1 of 7 runs"
     assert found.curves[0]["peak"].warnings[0].startswith("up to 100 % of the requests failed (at connections = 64)")
     assert found.next_steps[0].startswith("Find out why requests fail")
-    assert analyse({"runs": runs.assign(errors_status=1)}).verdict.severity == "ok"
+    assert "failed-requests" not in str(analyse({"runs": runs.assign(errors_status=1)}).verdict)
 
 
 def test_no_interval_of_a_throughput_reaches_below_0():

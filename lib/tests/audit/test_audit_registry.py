@@ -58,11 +58,13 @@ def test_two_rules_of_one_name_are_refused(folder):
         audit.audit(runs("finished"))
 
 
-def test_every_rule_reports_on_every_finished_run():
+def test_every_rule_that_applies_reports_on_every_finished_run():
     found = audit.audit(runs("finished", "failed", "finished"))
-    assert set(found["rule"]) == set(all_rules())
-    for rule in all_rules():
-        assert {"r0", "r2"} <= set(found.loc[found["rule"] == rule, "run_id"])
+    of_runs = found.dropna(subset=["run_id"])
+    for _, rows in of_runs.groupby("rule"):
+        assert {"r0", "r2"} <= set(rows["run_id"])
+    silent = set(all_rules()) - set(of_runs["rule"])
+    assert silent == {"connections-opened", "few-repeats", "mixed-environments", "target-rate"}
 
 
 def test_every_severity_is_documented():

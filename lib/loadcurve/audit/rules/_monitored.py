@@ -1,0 +1,19 @@
+"""What the rules about monitored hosts need, and which command records it."""
+
+from loadcurve.audit.rule import Need
+
+_SAR = "Record `sar -A 1` on the server and on the generator while the load runs."
+
+CPU = Need("cpu", ("cpu_idle_ratio",), "the use of the processors", _SAR)
+STEAL = Need("cpu", ("cpu_steal_ratio",), "the steal time of the processors", _SAR)
+SOFTIRQ = Need("cpu", ("cpu_softirq_ratio",), "the softirq time of the processors", _SAR)
+IOWAIT = Need("cpu", ("cpu_iowait_ratio",), "the time for which processors waited for disks", _SAR)
+DISKS = Need("disks", ("utilisation_ratio",), "the use of the disks", _SAR)
+LINKS = Need("network", ("utilisation_ratio",), "the use of the links", _SAR)
+DROPS = Need("network", ("received_dropped_pps",), "the packets that interfaces dropped", _SAR)
+TCP = Need("tcp", ("segments_sent_pps", "retransmits_pps"), "the retransmissions of TCP", _SAR)
+SWAP = Need("memory", ("swap_used_bytes",), "the swap in use", _SAR)
+SUMMARY = Need("sockets", ("time_wait",), "the sockets of the generator's host", "Record `ss -s` while the load runs.")
+LISTENING = Need(
+    "connections", ("state", "receive_queue", "send_queue"), "the listening sockets", "Record `ss -tan` on the server."
+)

@@ -1,0 +1,40 @@
+"""Rule ``few-repeats``: each level was repeated often enough to say how much it varies.
+
+With one run there is no interval, and a difference between two levels may be the difference between two moments.  With
+two runs the 95 % interval of the mean is 12.7 standard errors wide on each side, with three 4.3 (Student's t).
+"""
+
+from collections.abc import Iterator, Mapping
+
+from loadcurve.audit.of_runs import Tables, all_of
+from loadcurve.audit.rule import Finding, Limit, Rule, Severity
+from loadcurve.tables import merge_generators, name_curves
+
+
+def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding about all runs together: the least number of repeats of a level."""
+    runs = merge_generators(tables["runs"])
+    load = "connections" if runs["connections"].notna().any() else "target_rate_rps"
+    named = name_curves(runs, tables.get("factors"), over=load)
+    repeats = named.dropna(subset=[load]).groupby(["variant", load], dropna=False).size()
+    if repeats.empty or len(runs) == 1:
+        return
+    few, least = int((repeats < limits["repeats"]).sum()), int(repeats.min())
+    runs_word = "run" if least == 1 else "runs"
+    evidence = (
+        f"{few} of {len(repeats)} levels have fewer than {limits['repeats']:g} runs, the least {least} {runs_word}."
+    )
+    advice = (
+        "Repeat the whole sweep in another order, so that a drift of the machine does not look like a level's effect."
+    )
+    severity: Severity = "warning" if few else "ok"
+    yield Finding(all_of(runs), severity, evidence, advice if few else "", float(least), limits["repeats"])
+
+
+RULE = Rule(
+    "few-repeats",
+    "Was each level repeated?",
+    judge_repeats,
+    {"ok": "every level has at least three runs", "warning": "a level has fewer"},
+    limits={"repeats": Limit(3, "the t quantile falls from 12.7 at two runs to 4.3 at three")},
+)

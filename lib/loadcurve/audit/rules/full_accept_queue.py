@@ -1,0 +1,38 @@
+"""Rule ``full-accept-queue``: the server accepted connections as fast as they came.
+
+In `ss`, a listening socket's Recv-Q is the number of connections that wait to be accepted and Send-Q is the most that
+may (`listen` backlog, limited by net.core.somaxconn).  A full queue drops the client's last handshake segment or its
+SYN, and the client tries again after one second, then two, then four: the maximum response time shows these steps.
+"""
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Limit
+from loadcurve.audit.rules._monitored import LISTENING
+from loadcurve.audit.samples import samples_within
+from loadcurve.audit.threshold import threshold_rule
+
+
+def measure_queue(tables: Tables) -> pd.DataFrame:
+    """Return the fullest accept queue of each run, as a share of its backlog."""
+    samples = samples_within(tables["connections"], tables["runs"])
+    listening = samples[(samples["state"] == "LISTEN") & (samples["send_queue"] > 0)]
+    listening = listening.assign(observed=listening["receive_queue"] / listening["send_queue"])
+    found = listening.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
+    return found[["observed", "receive_queue", "send_queue", "local_port"]]
+
+
+RULE = threshold_rule(
+    "full-accept-queue",
+    "Did the server accept connections as fast as they came?",
+    measure_queue,
+    evidence="{receive_queue:4} waited to be accepted on port {local_port}, whose queue takes {send_queue:4}.",
+    advice="Raise `listen … backlog=` and net.core.somaxconn together, or accept with more workers (reuseport); "
+    "`nstat -az TcpExtListenOverflows` counts the connections that found it full.",
+    limits={
+        "warning": Limit(0.5, "arrivals come in bursts: a queue seen half full at random instants has been full"),
+        "error": Limit(0.999, "a full queue drops connections, which try again after 1 s, 2 s, 4 s"),
+    },
+    needs=(LISTENING,),
+)

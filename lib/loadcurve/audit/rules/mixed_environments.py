@@ -1,0 +1,44 @@
+"""Rule ``mixed-environments``: runs that are compared ran under the same software.
+
+Another kernel, generator or server version between the levels of a curve is a factor that nobody set: a step of the
+curve may be the version's.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from loadcurve.audit.of_runs import Tables, all_of, key_of
+from loadcurve.audit.rule import Finding, Rule, Severity
+
+_OF_RUNS = {"tool_version": "versions of the generator", "server_software": "server versions", "tls": "TLS settings"}
+
+
+def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding about the runs of each variant together."""
+    runs = tables["runs"]
+    if len(runs) < 2:
+        return
+    found = {}
+    for variant, rows in runs.groupby(runs["variant"].fillna(""), sort=False):
+        for tool, same in rows.groupby(rows["tool"].fillna(""), sort=False):
+            for column, words in _OF_RUNS.items():
+                if len(values := same[column].dropna().unique()) > 1:
+                    found[f"{words} ({', '.join(map(str, values))})"] = f"{variant} {tool}".strip()
+        of_rows = key_of(rows)
+        for name, column in (("hosts", "kernel"), ("connections", "congestion_control")):
+            if name in tables and len(tables[name]):
+                frame = tables[name][key_of(tables[name]).isin(of_rows)]
+                hosts = frame.dropna(subset=[column]).groupby(frame["host"].fillna(""))[column].unique()
+                for values in hosts[hosts.str.len() > 1]:
+                    found[f"{column.replace('_', ' ')}s ({', '.join(values)})"] = str(variant)
+    severity: Severity = "warning" if found else "ok"
+    evidence = "The runs were measured with several " + " and ".join(found) + "." if found else "The runs agree."
+    advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
+    yield Finding(all_of(runs), severity, evidence, advice)
+
+
+RULE = Rule(
+    "mixed-environments",
+    "Were all runs measured under the same software?",
+    judge_environments,
+    {"ok": "one version of each", "warning": "several within a variant"},
+)

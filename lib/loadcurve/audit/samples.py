@@ -1,0 +1,42 @@
+"""Samples of monitors within the load of each run."""
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import key_of
+
+EDGE_S = 1.0
+"""Part of the load at its start and at its end that a sample may cover only partly.
+
+sar prints the second in which it sampled, and a sample covers the second before (sysstat, sar(1)).
+"""
+
+
+def samples_within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the samples that lie wholly within their run's load, with the column ``key`` of the run.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame or None
+        Of a monitor, with ``run_id``.  Samples without a time, or of a run without a duration, are kept.
+    runs : pandas.DataFrame
+        The table ``runs``, or rows of it.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"study": ["s"], "run_id": ["a"], "duration_s": [10.0]})
+    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "elapsed_s": [0.5, 5.0, 9.5], "cpu_idle_ratio": [1, 0.2, 1]})
+    >>> samples_within(cpu, runs)["cpu_idle_ratio"].tolist()
+    [0.2]
+    """
+    if table is None or table.empty:
+        return pd.DataFrame(columns=["key"])
+    keys = key_of(table)
+    duration = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
+    known = keys.isin(duration.index)
+    samples = table[known].assign(key=keys[known])
+    if "elapsed_s" not in samples or "duration_s" not in duration:
+        return samples
+    lasts = samples["key"].map(duration["duration_s"]).astype(float)
+    elapsed = samples["elapsed_s"].astype(float)
+    inside = (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S)
+    return samples[inside | elapsed.isna() | lasts.isna()]

@@ -1,0 +1,77 @@
+"""Rules that compare one number of each run with thresholds: the more, the worse."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.units import format_quantity
+from loadcurve.wording import fill_text
+
+NO_SAMPLE = "needs a sample within the load, at least one second from its ends"
+
+
+def threshold_rule(
+    name: str,
+    question: str,
+    measure: Callable[[Tables], pd.DataFrame],
+    *,
+    evidence: str,
+    advice: str,
+    limits: Mapping[Severity, Limit],
+    needs: tuple[Need, ...],
+    unit: str = "ratio",
+    tools: tuple[str, ...] = (),
+) -> Rule:
+    """Return a rule that reports the most severe limit that a run's number exceeds.
+
+    Parameters
+    ----------
+    name, question, needs, tools
+        Of the rule.
+    measure : callable
+        Tables -> a row for each run, indexed by its key (`loadcurve.audit.of_runs.key_of`), with the column `observed`
+        and others that the texts name.  A run without a row, or with a missing number, is reported as unchecked.
+    evidence, advice : str
+        Sentences with placeholders for the columns (`loadcurve.wording.fill_text`).
+    limits : mapping of {"warning", "error"} to Limit
+        Observed above it -> that severity.
+    unit : str
+        Of observed and limits, for the page.
+
+    Examples
+    --------
+    >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
+    >>> rule = threshold_rule(
+    ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(
+    ...         observed=tables["runs"]["duration_s"].to_numpy()), evidence="It took {observed:s}.", advice="Stop.",
+    ...     limits={"warning": Limit(60, "patience")}, needs=(need,), unit="s")
+    >>> run = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 90.0}
+    >>> rule.audit({"runs": pd.DataFrame([run]).assign(source=None)})[["severity", "evidence"]].values.tolist()
+    [['warning', 'It took 90.0 s.']]
+    """
+
+    def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
+        runs, measured = tables["runs"], measure(tables)
+        rows = dict(zip(measured.index, measured.to_dict("records"), strict=True))
+        for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+            row = rows.get(key)
+            if row is None or pd.isna(row["observed"]):
+                yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
+                continue
+            severity = _severity(row["observed"], values)
+            done = "" if severity == "ok" else fill_text(advice, row)
+            observed = float(row["observed"])
+            yield Finding(run, severity, fill_text(evidence, row), done, observed, values["warning"])
+
+    shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
+    severities: dict[Severity, str] = {"ok": f"at most {shown['warning']}"}
+    severities |= {severity: f"above {text}" for severity, text in shown.items()}
+    return Rule(name, question, find, severities, needs, {str(name): limit for name, limit in limits.items()}, tools)
+
+
+def _severity(observed: float, limits: Mapping[str, float]) -> Severity:
+    if observed > limits.get("error", float("inf")):
+        return "error"
+    return "warning" if observed > limits["warning"] else "ok"

@@ -1,0 +1,86 @@
+"""Rules about monitored hosts: each fires, stays silent, ignores samples outside the load, and says what is missing."""
+
+import pandas as pd
+import pytest
+
+from loadcurve.audit import all_rules
+from loadcurve.tables import check
+
+RUN = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 10.0, "server_cpu": "0", "generator_cpu": "1"}
+IDLE = {"cpu_user_ratio": 0.0, "cpu_idle_ratio": 1.0, "cpu_iowait_ratio": 0.0, "cpu_steal_ratio": 0.0,
+        "cpu_softirq_ratio": 0.0}  # fmt: skip
+
+
+def cpu(**shares):
+    return {"cpu": [{"cpu": "all"} | IDLE | shares]}
+
+
+def each_cpu(*shares, **others):
+    return {"cpu": [{"cpu": str(i)} | IDLE | share | others for i, share in enumerate(shares)]}
+
+
+def device(table, share):
+    name = {"disks": "device", "network": "interface"}[table]
+    return {table: [{name: "x0", "utilisation_ratio": 0.1}, {name: "x1", "utilisation_ratio": share}]}
+
+
+def listening(waiting):
+    return {"connections": [{"state": "LISTEN", "receive_queue": waiting, "send_queue": 511, "local_port": "80"}]}
+
+
+def tcp(again):
+    return {"tcp": [{"segments_sent_pps": 10000.0, "retransmits_pps": again}]}
+
+
+def swap(*used):
+    return {"memory": [{"elapsed_s": 2.0 + i, "swap_used_bytes": each} for i, each in enumerate(used)]}
+
+
+CASES = [  # rule, tables in which it is silent, tables in which it warns, tables in which it is an error
+    ("stolen-processors", cpu(cpu_steal_ratio=0.01), cpu(cpu_steal_ratio=0.02), cpu(cpu_steal_ratio=0.2)),
+    ("saturated-processors", cpu(cpu_idle_ratio=0.06), cpu(cpu_idle_ratio=0.04), None),
+    ("saturated-generator", each_cpu({"cpu_idle_ratio": 0.0}, {"cpu_idle_ratio": 0.06}),
+     each_cpu({}, {"cpu_idle_ratio": 0.04}), None),
+    ("softirq-on-one-processor", each_cpu({"cpu_softirq_ratio": 0.6}, {"cpu_softirq_ratio": 0.5}),
+     each_cpu({"cpu_softirq_ratio": 0.6}, {}), None),
+    ("waiting-for-disks", cpu(cpu_iowait_ratio=0.1), cpu(cpu_iowait_ratio=0.11), None),
+    ("saturated-disk", device("disks", 0.9), device("disks", 0.91), None),
+    ("saturated-link", device("network", 0.95), device("network", 0.96), None),
+    ("retransmissions", tcp(10.0), tcp(11.0), tcp(101.0)),
+    ("dropped-packets", {"network": [{"interface": "x0", "received_dropped_pps": 0.0}]},
+     {"network": [{"interface": "x0", "received_dropped_pps": 0.5}]}, None),
+    ("swapping", swap(0.0, 2.0**20), swap(0.0, 2.0**20 + 4096), None),
+    ("full-accept-queue", listening(255), listening(300), listening(511)),
+    ("local-ports", {"sockets": [{"time_wait": 14000}]}, {"sockets": [{"time_wait": 14200}]},
+     {"sockets": [{"time_wait": 28000}]}),
+]  # fmt: skip
+
+
+def audited(rule, tables):
+    rows = {
+        name: pd.DataFrame([{"study": "s", "run_id": "a", "elapsed_s": 5.0} | row for row in rows])
+        for name, rows in tables.items()
+    }
+    declared = {name: check(name, frame) for name, frame in rows.items()}
+    return all_rules()[rule].audit({"runs": check("runs", pd.DataFrame([RUN])), **declared}).iloc[0]
+
+
+@pytest.mark.parametrize(("rule", "silent", "warned", "failed"), CASES, ids=[case[0] for case in CASES])
+def test_a_rule_fires_stays_silent_and_says_what_is_missing(rule, silent, warned, failed):
+    found = audited(rule, silent)
+    assert (found["severity"], found["advice"]) == ("ok", "")
+    found = audited(rule, warned)
+    assert found["severity"] == "warning" and found["advice"] and "nan" not in found["evidence"]
+    if failed is not None:
+        assert audited(rule, failed)["severity"] == "error"
+    missing = audited(rule, {})
+    assert missing["severity"] == "unchecked" and "Record `" in missing["advice"]
+
+
+@pytest.mark.parametrize(
+    "rule", [case[0] for case in CASES if "elapsed_s" not in str(case[2]) and case[0] != "local-ports"]
+)
+def test_samples_outside_the_load_count_for_nothing(rule):
+    warned = next(case[2] for case in CASES if case[0] == rule)
+    late = {name: [row | {"elapsed_s": 11.0} for row in rows] for name, rows in warned.items()}
+    assert audited(rule, late)["severity"] == "unchecked"

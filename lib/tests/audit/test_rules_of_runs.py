@@ -1,0 +1,105 @@
+"""Rules that need the generator's report only: each fires, stays silent, and says what is missing."""
+
+import pandas as pd
+import pytest
+
+from loadcurve.audit.rules import (
+    connections_opened,
+    contradicting_numbers,
+    few_repeats,
+    few_responses,
+    mixed_environments,
+    target_rate,
+)
+from loadcurve.tables import check
+
+RUN = {"study": "s", "run_id": "a", "status": "finished", "tool": "wrk", "connections": 8, "duration_s": 10.0}
+
+
+def audited(rule, *runs, **tables):
+    rows = [RUN | {"run_id": f"r{i}"} | run for i, run in enumerate(runs)]
+    others = {name: check(name, pd.DataFrame([{"study": "s", "run_id": "r0"} | row for row in rows_]))
+              for name, rows_ in tables.items()}  # fmt: skip
+    return rule.audit({"runs": check("runs", pd.DataFrame(rows)), **others})
+
+
+# The first run is of the published report "Nginx Performance Test": 1,024 descriptors, of which 1,020 for connections.
+@pytest.mark.parametrize(
+    ("requested", "failed", "severity", "words"),
+    [
+        (8000, 6980, "error", "1020 is just below a usual limit of open files"),
+        (30000, 1768, "warning", "28232 is the number of local ports"),
+        (1000, 11, "warning", "refused or unanswered handshake"),
+        (1000, 10, "ok", ""),
+    ],
+)
+def test_connections_opened(requested, failed, severity, words):
+    found = audited(connections_opened.RULE, {"connections": requested, "errors_connect": failed}).iloc[0]
+    assert (found["severity"], found["observed"]) == (severity, requested - failed)
+    assert words in found["advice"] and f"{failed} of {requested}" in found["evidence"]
+
+
+def test_a_generator_that_does_not_count_failed_connections_is_not_examined():
+    assert audited(connections_opened.RULE, {"tool": "k6"}).empty
+
+
+@pytest.mark.parametrize(("rate", "severity"), [(981, "ok"), (979, "warning"), (899, "error")])
+def test_target_rate(rate, severity):
+    found = audited(target_rate.RULE, {"target_rate_rps": 1000.0, "throughput_rps": float(rate)})
+    assert found["severity"].tolist() == [severity]
+
+
+def test_a_closed_loop_has_no_target_rate():
+    assert audited(target_rate.RULE, {"throughput_rps": 10.0}).empty
+
+
+# ln 0.025 / ln 0.99 = 367.04, ln 0.025 / ln 0.999 = 3687.04
+@pytest.mark.parametrize(
+    ("quantile", "requests", "severity"),
+    [(0.99, 368, "ok"), (0.99, 367, "warning"), (0.999, 3688, "ok"), (0.999, 3687, "warning")],
+)
+def test_few_responses(quantile, requests, severity):
+    rows = [{"quantile": q, "latency_s": 0.1} for q in (0.5, quantile, 1.0)]
+    assert audited(few_responses.RULE, {"requests": requests}, latency=rows)["severity"].tolist() == [severity]
+
+
+def test_few_responses_needs_percentiles():
+    found = audited(few_responses.RULE, {"requests": 100}).iloc[0]
+    assert found["severity"] == "unchecked" and "wrk --latency" in found["advice"]
+
+
+# The published report on 10 GbE prints for 616 bytes a rate and a bandwidth that are peaks of different moments.
+@pytest.mark.parametrize(
+    ("stated", "severity"), [(100.0, "ok"), (101.9, "ok"), (103.0, "warning"), (120.0, "error"), (50.0, "error")]
+)
+def test_contradicting_numbers(stated, severity):
+    found = audited(contradicting_numbers.RULE, {"requests": 1000, "throughput_rps": stated}).iloc[0]
+    assert (found["severity"], found["expected"]) == (severity, 100.0)
+
+
+def test_contradicting_bytes():
+    run = {"requests": 1000, "throughput_rps": 100.0, "received_bytes": 10000.0, "received_bytes_per_s": 2000.0}
+    found = audited(contradicting_numbers.RULE, run).iloc[0]
+    assert found["severity"] == "error" and "bytes over time is 1000" in found["evidence"]
+
+
+@pytest.mark.parametrize(("repeats", "severity"), [(1, "warning"), (2, "warning"), (3, "ok"), (4, "ok")])
+def test_few_repeats(repeats, severity):
+    runs = [{"connections": n, "repeat": r, "throughput_rps": 1.0} for n in (1, 2) for r in range(repeats)]
+    found = audited(few_repeats.RULE, *runs).iloc[0]
+    assert (found["severity"], found["observed"]) == (severity, repeats) and pd.isna(found["run_id"])
+
+
+def test_one_run_alone_is_no_sweep():
+    assert audited(few_repeats.RULE, {}).empty
+
+
+def test_mixed_environments():
+    same = audited(mixed_environments.RULE, {"tool_version": "4.1.0"}, {"tool_version": "4.1.0"}).iloc[0]
+    assert same["severity"] == "ok"
+    found = audited(mixed_environments.RULE, {"tool_version": "4.1.0"}, {"tool_version": "4.2.0"}).iloc[0]
+    assert found["severity"] == "warning" and "versions of the generator (4.1.0, 4.2.0)" in found["evidence"]
+    of_variants = [{"variant": v, "server_software": f"nginx/{v}"} for v in ("1.24", "1.26")]
+    assert audited(mixed_environments.RULE, *of_variants).iloc[0]["severity"] == "ok", "the version is the factor"
+    kernels = [{"run_id": "r0", "host": "a", "kernel": "6.1"}, {"run_id": "r1", "host": "a", "kernel": "6.6"}]
+    assert "kernels (6.1, 6.6)" in audited(mixed_environments.RULE, {}, {}, hosts=kernels).iloc[0]["evidence"]
