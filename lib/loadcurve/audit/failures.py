@@ -10,6 +10,9 @@ FEW_ERRORS = 0.01
 
 # Each exception of ab's poll loop is also an error while reading; connections that failed to open are no requests.
 _NOT_REQUESTS = ("errors_exception", "errors_connect")
+# wrk counts a request when its response is complete, so one that ended in a socket error is not among them; one that
+# timed out is, if its response came later (wrk 4.1.0, src/wrk.c, response_complete).
+_COUNT_RESPONSES, _BESIDE = ("wrk", "wrk2"), ["errors_read", "errors_write"]
 
 
 def error_ratio(runs: pd.DataFrame) -> pd.Series:
@@ -24,5 +27,9 @@ def error_ratio(runs: pd.DataFrame) -> pd.Series:
     errors = runs[classes].astype(float).sum(axis=1, min_count=1)
     if "requests_failed" in runs:
         errors = errors.fillna(runs["requests_failed"].astype(float))
-    ratio = errors / runs["requests"].astype(float).where(lambda number: number > 0)
+    requests = runs["requests"].astype(float)
+    if "tool" in runs:
+        beside = runs.reindex(columns=_BESIDE).astype(float).sum(axis=1).where(runs["tool"].isin(_COUNT_RESPONSES), 0.0)
+        requests = requests + beside
+    ratio = errors / requests.where(lambda number: number > 0)
     return ratio.clip(upper=1.0).astype(float)

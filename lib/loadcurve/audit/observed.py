@@ -2,11 +2,8 @@
 
 import pandas as pd
 
+from loadcurve.audit.samples import EDGE_S
 from loadcurve.tables.curves import check_points
-
-# sar prints the second in which it sampled, so the true instant is up to this much later; each sample covers the
-# second before its instant (sysstat, sar(1)).
-_SAMPLE_S = 1.0
 
 
 def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -41,7 +38,7 @@ def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     [['0', 'server', 0.85]]
     """
     each = cpu[cpu["cpu"] != "all"].merge(_points(runs), on=["study", "run_id"])
-    within = each[(each["elapsed_s"] >= _SAMPLE_S) & (each["elapsed_s"] <= each["duration_s"] - _SAMPLE_S)]
+    within = each[(each["elapsed_s"] >= EDGE_S) & (each["elapsed_s"] <= each["duration_s"] - EDGE_S)]
     busy = within.assign(
         busy_ratio=1 - within["cpu_idle_ratio"] - within["cpu_iowait_ratio"],
         role=[_role(*pins) for pins in within[["cpu", "server_cpu", "generator_cpu"]].astype(str).to_numpy()],

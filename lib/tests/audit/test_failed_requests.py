@@ -22,10 +22,16 @@ def test_thresholds(failed, severity):
 def test_the_causes_are_named_and_goodput_is_reported():
     found = finding(requests=1000, errors_status=30, errors_timeout=20, throughput_rps=100.0, goodput_rps=97.0)
     assert found["evidence"].startswith(
-        "5.00 % of 1000 requests failed: 30 responses with an error status, 20 timeouts"
+        "5.00 % of the requests failed (1000 responses): 30 responses with an error status, 20 timeouts"
     )
     assert "goodput 97.0 of 100.0 requests/s" in found["evidence"]
     assert "error log" in found["advice"] and "timeout" in found["advice"]
+
+
+def test_what_ended_in_a_socket_error_is_no_response_of_wrk():
+    """The published run with 30,000 connections: 39,021 responses, 298,852 failed reads and 16 failed writes."""
+    run = {"requests": 39021, "errors_read": 298852, "errors_write": 16, "errors_timeout": 3115}
+    assert finding(tool="wrk", **run)["observed"] == pytest.approx((298852 + 16 + 3115) / (39021 + 298852 + 16))
 
 
 def test_connections_that_failed_to_open_are_no_requests():

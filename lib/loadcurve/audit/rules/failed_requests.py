@@ -50,7 +50,7 @@ _ADVICE = {
 def _evidence(run: pd.Series, share: float) -> str:
     if share == 0:
         return "No request failed."
-    text = f"{format_quantity(share, 'ratio')} of {int(run['requests'])} requests failed"
+    text = f"{format_quantity(share, 'ratio')} of the requests failed ({int(run['requests'])} responses)"
     counts = {words: int(run[name]) for name, words in _CLASSES.items() if pd.notna(run[name]) and run[name] > 0}
     if counts:
         text += ": " + ", ".join(f"{number} {words}" for words, number in counts.items())
