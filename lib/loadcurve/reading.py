@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NOT_READ = "not read: "
+"""How the warning begins that names a path which was left out."""
+
 # Files in a study's folder that belong to no run.
 _OF_A_STUDY = ("study.yml", "answers.json", manifest.NAME)
 
@@ -174,7 +177,7 @@ def _read_folder(path: Path, hints: Hints, factors: Mapping[str, str] | None) ->
     files: list[RawFile] = []
     for reading in read_each(path, hints):
         if reading.refused:
-            warnings.append(f"not read: {reading.refused}")
+            warnings.append(NOT_READ + reading.refused)
             continue
         warnings += [f"{reading.source}: {warning}" for warning in reading.parsed.warnings]
         if reading.file is None:
@@ -196,6 +199,34 @@ def _empty(path: Path) -> LoadcurveError:
         f"{printable(str(path))}:0: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
         "ss …), got an empty folder: name the folder that your tools wrote to (hidden files are skipped)"
     )
+
+
+def require_report(parsed: Parsed, source: str) -> None:
+    """Raise unless there is the report of a load generator.
+
+    Parameters
+    ----------
+    parsed : Parsed
+        As `read` returns it.
+    source : str
+        Name of the data.
+
+    Raises
+    ------
+    LoadcurveError
+        In one line: what was found instead, and what to do.
+    """
+    if "runs" in parsed.tables and len(parsed.tables["runs"]):
+        return
+    refused = [warning.removeprefix(NOT_READ) for warning in parsed.warnings if warning.startswith(NOT_READ)]
+    if known := ", ".join(name for name in parsed.tables if len(parsed.tables[name])):
+        got = f"only {known}: add the output of the load generator, or write these tables with loadcurve ingest"
+    elif refused:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        got = f"none; {refused[0]}{more}"
+    else:
+        got = "none"
+    raise LoadcurveError(f"{source or 'runs'}: expected the report of a load generator (wrk, ab, k6 …), got {got}")
 
 
 def _own_name(path: Path) -> str:

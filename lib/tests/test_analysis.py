@@ -107,15 +107,24 @@ def test_a_rule_without_its_numbers_is_no_finding():
     assert "effective-concurrency" not in found and "effective-concurrency" in unchecked
 
 
-@pytest.mark.parametrize("wrong", ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", ""])
+@pytest.mark.parametrize(
+    "wrong",
+    ["p99", "p99=", "p99=200", "p0=1s", "p100=1s", "errors=2", "errors=1ms", "x=1s", "p99>3ms", "p99=3,5ms", ""],
+)
 def test_a_wrong_objective_is_one_line(scaling, wrong):
-    with pytest.raises(LoadcurveError, match="objective must"):
+    with pytest.raises(LoadcurveError, match=f"objective must .*, got {wrong!r}"):
         analyse(scaling, objectives=wrong)
+    with pytest.raises(LoadcurveError, match="objective must"):  # before minutes of reading
+        analyse("no such folder", objectives=wrong)
 
 
 def test_objectives_in_every_unit():
     for text, most in (("p99=200ms", 0.2), ("p99.9<=1s", 1.0), ("max=50us", 5e-5), ("errors=0.1%", 1e-3)):
         assert parse_objective(text).maximum == pytest.approx(most)
+    for text in ("p99=3ms", "p99<3ms", "P99 ≤ 3 MS", "p99=3000us", "p99=3000\u00b5s", "p99=3000\u03bcs"):  # micro, mu
+        assert str(parse_objective(text)) == "latency_p99_s <= 0.003"
+    assert str(parse_objective("median=1s")) == "latency_p50_s <= 1" == str(parse_objective("p50=1s"))
+    assert str(parse_objective("avg=1s")) == "latency_mean_s <= 1" and str(parse_objective("error=1%"))[:5] == "error"
 
 
 def test_the_worst_generator_gives_the_quantile_of_a_run():
@@ -124,9 +133,9 @@ def test_the_worst_generator_gives_the_quantile_of_a_run():
 
 
 def test_nothing_to_analyse_is_one_line(scaling):
-    with pytest.raises(LoadcurveError, match="the report of a load generator, got none"):
+    with pytest.raises(LoadcurveError, match="the report of a load generator .*, got only cpu: add"):
         analyse({"cpu": pd.DataFrame({"cpu": ["all"]})})
-    with pytest.raises(LoadcurveError, match="a finished run, got 7 that failed"):
+    with pytest.raises(LoadcurveError, match="a finished run, got 7 runs that failed"):
         analyse({"runs": scaling["runs"].assign(status="failed")})
 
 

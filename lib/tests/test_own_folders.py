@@ -19,6 +19,7 @@ from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
+from loadcurve.ingest.raw_folder import read_raw_folder
 from loadcurve.ingest.run_facts import parse_factor
 from loadcurve.ingest.run_matching import match_runs
 from loadcurve.ingest.run_names import name_runs
@@ -29,6 +30,7 @@ FOLDERS = Path(__file__).parent / "data" / "folders"
 LEVELS = (1, 2, 4, 6, 8, 12, 16, 32, 64, 96, 128, 256)
 WRK = (FOLDERS / "wrk_only" / "c64.txt").read_text("utf-8")
 SAR = (FOLDERS / "wrk_monitors" / "sweep.sar.txt").read_text("utf-8")
+REFUSED = "unable to connect to h:80 Connection refused"
 PERCENTILES = (Path(__file__).parent / "data" / "ab" / "percentiles.txt").read_text("utf-8")
 WRITTEN = dict(re.findall(r"^(c\d+\.wrk\.txt) (\S+Z)$", (FOLDERS / "README.md").read_text("utf-8"), re.MULTILINE))
 
@@ -51,7 +53,7 @@ def runs_of(folder, table="runs"):
 def monitored(tmp_path):
     """A sweep as the scripts left it, with the times at which the reports were written."""
     folder = tmp_path / "sweep"
-    shutil.copytree(FOLDERS / "wrk_monitors", folder)
+    shutil.copytree(FOLDERS / "wrk_monitors", folder, ignore=shutil.ignore_patterns("factors.csv"))
     for name, time in WRITTEN.items():
         at = pd.Timestamp(time).value
         os.utime(folder / name, ns=(at, at))
@@ -87,6 +89,53 @@ def test_monitors_belong_to_runs_by_name_and_by_time(monitored):
     ]
 
 
+def test_the_start_of_a_run_in_factors_csv_finds_its_samples(monitored):
+    """As after git or a copy, all files have the same time."""
+    for name in WRITTEN:
+        os.utime(monitored / name, (1795383540, 1795383540))
+    shutil.copy(FOLDERS / "wrk_monitors" / "factors.csv", monitored)
+    found = loadcurve.read(monitored)
+    samples = found.tables["cpu"].query("cpu == '0'")
+    assert samples["run_id"].value_counts(dropna=True).to_dict() == {f"c{n}": 4 for n in LEVELS}
+    assert found.tables["runs"]["started_at"].notna().all()
+    assert "started_at of 12 runs: factors.csv" in found.origins
+    assert "Bottleneck" not in analyse(found).curves[0].missing
+
+
+def test_text_and_json_of_a_run_are_one_run(tmp_path):
+    data = Path(__file__).parent / "data"
+    shutil.copy(data / "wrk" / "few-requests.txt", tmp_path / "c8.wrk.txt")
+    shutil.copy(data / "wrk" / "reporter-few-requests.txt", tmp_path / "c8.wrk.json")
+    (tmp_path / "c64.wrk.txt").write_text(WRK, "utf-8")
+    found = loadcurve.read(tmp_path)
+    assert sorted(found.tables["runs"]["run_id"]) == ["c64", "c8"]
+    assert set(found.tables["histogram"]["run_id"]) == {"c8"}
+    assert any("c8.wrk.json: reports the same run as" in origin for origin in found.origins)
+    shutil.copy(tmp_path / "c8.wrk.json", tmp_path / "c64.wrk.json")  # of another run
+    assert len(loadcurve.read(tmp_path).tables["runs"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "requests", "runs"),
+    [
+        (("r1.vegeta.txt", "r1.vegeta.json"), (900, 900), {"r1": "r1.vegeta.json"}),
+        (("r1.vegeta.txt", "r1.vegeta.json"), (900, 800), {n: n for n in ("r1.vegeta.txt", "r1.vegeta.json")}),
+        (("r1.txt", "r1.log"), (900, 900), {"r1.txt": "r1.txt", "r1.log": "r1.log"}),
+        (("r1.json", "r2.json"), (900, 900), {"r1": "r1.json", "r2": "r2.json"}),
+    ],
+)  # fmt: skip
+def test_two_reports_of_one_run_count_once(tmp_path, names, requests, runs):
+    """The report with more numbers counts; equal names alone, or equal numbers alone, are no reason."""
+    files = []
+    for name, count in zip(names, requests, strict=True):
+        report = {"generator": 0, "tool": "vegeta", "requests": count, "throughput_rps": count / 4, "duration_s": 4.0}
+        report |= {"latency_max_s": 0.5} if name.endswith(".json") else {}
+        files.append(RawFile(PurePosixPath(name), name, Tables({"runs": [report]})))
+    matched = read_raw_folder(files, tmp_path)
+    assert {run: file.source for run, file in matched.runs.items()} == runs
+    assert len(matched.tables["runs"]) == len(runs)
+
+
 def test_local_times_of_a_monitor_fit_in_their_zone(monitored):
     """sar in Shanghai prints 05:38 of the next day, and names no zone."""
     text = SAR.replace("2026-11-22", "2026-11-23").replace("\n21:3", "\n05:3")
@@ -107,8 +156,8 @@ def test_the_time_of_a_file_counts_only_where_it_fits(monitored):
     (warning,) = found.warnings
     assert warning.endswith(
         "sweep.sar.txt: left out, because no report has the same name or is alone in the folder, and the reports print "
-        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, or "
-        "name the time zone of the file (timezone=)"
+        "no start time; name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
+        "name the start of each run in factors.csv (started_at), or name the time zone of the file (timezone=)"
     )
 
 
@@ -179,6 +228,24 @@ def test_percentiles_with_decimals_replace_those_of_the_report(tmp_path):
     latency = loadcurve.read(folder).tables["latency"]
     assert {Path(s).name for s in latency.loc[latency["run_id"] == "c4", "source"]} == {"c4.ab.percentiles.csv"}
     assert {Path(s).name for s in latency.loc[latency["run_id"] == "c8", "source"]} == {"c8.ab.txt"}
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.txt": "", "b.txt": " "}, "got none; {0}/a.txt:0: expected {1}, got 'an empty text' (and 1 more)"),
+        ({"a.bin": "\x7fELF\x01\x00\x00 wrk"}, "got none; {0}/a.bin:0: expected {1}, got 'binary data'"),
+        ({"sar.txt": SAR}, "got only cpu, network, tcp, averages, hosts: add the output of the load generator, or"),
+        ({"c1.txt": f"{REFUSED}\n"}, f"expected a finished run, got 1 run that failed: {REFUSED}"),
+    ],
+)  # fmt: skip
+def test_a_folder_without_a_run_says_what_it_holds_instead(tmp_path, files, said):
+    with pytest.raises(LoadcurveError) as refused:
+        analyse(put(tmp_path, files))
+    assert said.format(tmp_path, "output of a tool that loadcurve reads") in str(refused.value) and str(
+        refused.value
+    ).startswith(f"{tmp_path}: expected ")
+    assert "\n" not in str(refused.value)
 
 
 def test_an_empty_folder_is_an_error_with_a_hint(tmp_path):

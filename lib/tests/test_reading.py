@@ -147,7 +147,7 @@ def test_a_folder_is_a_set_of_runs(folder):
     expected = "expected output of a tool that loadcurve reads, got"
     assert found.warnings == (
         f"not read: {folder}/README:1: {expected} 'Measured on the old cluster.'",
-        f"not read: {folder}/c128/err.txt:1: {expected} ''",
+        f"not read: {folder}/c128/err.txt:0: {expected} 'an empty text'",
     )
 
 
@@ -370,7 +370,7 @@ def test_both_outputs_of_a_command_are_one_run(tmp_path, files, expected):
 def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
     (tmp_path / "a.out").write_text("", "utf-8")
     assert loadcurve.read(tmp_path).warnings == (
-        f"not read: {tmp_path}/a.out:1: expected output of a tool that loadcurve reads, got ''",
+        f"not read: {tmp_path}/a.out:0: expected output of a tool that loadcurve reads, got 'an empty text'",
     )
 
 

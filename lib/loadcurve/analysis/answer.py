@@ -12,14 +12,14 @@ from loadcurve.analysis.curve import Curve, Draw
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
-from loadcurve.analysis.sources import NOT_READ, name_of, read_sources
+from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict, audit, judge
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
-from loadcurve.reading import as_parsed
+from loadcurve.reading import NOT_READ, as_parsed, require_report
 from loadcurve.tables import check, merge_generators
 from loadcurve.tables.curves import curves as each_curve
 from loadcurve.tables.loads import SAME_RATE, name_loops
@@ -185,6 +185,7 @@ def analyse(
     >>> len(found.curves), round(found.curves[0]["saturation"].value, 1)
     (1, 3.8)
     """
+    asked = _objectives(objectives)  # before minutes of reading
     if isinstance(data, Parsed | Mapping):
         parsed = as_parsed(data)
     else:
@@ -192,15 +193,12 @@ def analyse(
         source = source or name_of(paths)
         parsed = read_sources(paths, factors)
     tables = parsed.tables
-    if "runs" not in tables or not len(tables["runs"]):
-        known = ", ".join(name for name in tables if len(tables[name])) or "none"
-        raise LoadcurveError(f"runs must hold the report of a load generator, got none (tables: {known})")
-    asked = _objectives(objectives)
+    require_report(parsed, source)
     checked = {name: check(name, tables[name], extra=True) for name in tables}
     runs = merge_generators(checked["runs"])
     runs = runs[runs["status"].fillna("finished").isin(["finished"])]
     if runs.empty:
-        raise LoadcurveError(f"runs must hold a finished run, got {len(checked['runs'])} that failed or were cut")
+        raise LoadcurveError(_no_finished_run(checked["runs"], source))
     monitors = {name: table for name, table in checked.items() if name in ("cpu", "disks", "network")}
     curves = tuple(
         analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
@@ -218,6 +216,14 @@ def analyse(
         checked,
         (*parsed.origins, *_grouped_rates(runs, curves)),
     )
+
+
+def _no_finished_run(runs: pd.DataFrame, source: str) -> str:
+    """Text of the error for runs of which none finished."""
+    reasons = runs["reason"].dropna().unique() if "reason" in runs else []
+    said = f": {reasons[0]}" if len(reasons) else " or were cut"
+    each = "1 run that failed" if len(runs) == 1 else f"{len(runs)} runs that failed"
+    return f"{source or 'runs'}: expected a finished run, got {each}{said}"
 
 
 def _grouped_rates(runs: pd.DataFrame, curves: Iterable[Curve]) -> list[str]:

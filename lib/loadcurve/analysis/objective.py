@@ -1,6 +1,7 @@
 """Objectives as people write them: ``p99=200ms``, ``mean<=5ms``, ``errors=0.1%``."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 import pandas as pd
@@ -9,10 +10,12 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.models.capacity import Objective
 
 _OBJECTIVE = re.compile(
-    r"\s*(?P<what>p(?P<percent>[0-9]{1,2}(?:\.[0-9]{1,6})?)|mean|max|errors)\s*(?:<=?|=|≤)\s*"
-    r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>us|µs|ms|s|%)?\s*"
+    r"\s*(?P<what>p[0-9]{1,2}(?:\.[0-9]{1,6})?|median|mean|avg|max|errors?)\s*(?:<=?|=|≤)\s*"
+    r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>us|μs|ms|s|%)?\s*"
 )
-_SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+_COMMA = re.compile(r",(?=\s*[A-Za-z])")  # not the decimal comma, which is refused as a whole
+_SECONDS = {"us": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}  # Greek mu; NFKC turns the micro sign into it
+_OTHER_NAMES = {"avg": "mean", "error": "errors", "median": "p50"}
 _EXPECTED = "objective must be p99=200ms, mean=5ms, max=1s or errors=0.1%"
 
 
@@ -39,9 +42,9 @@ def parse_objective(text: str) -> Objective:
     Parameters
     ----------
     text : str
-        ``p99``, any other percentile, ``mean``, ``max`` or ``errors``; then ``<``, ``<=``, ``≤`` or ``=``, which all
-        mean at most; then a time with ``us``, ``ms`` or ``s``, or for errors a share of the requests, with ``%`` or as
-        a ratio.
+        ``p99``, any other percentile, ``median``, ``mean`` or ``avg``, ``max`` or ``errors``; then ``<``, ``<=``, ``≤``
+        or ``=``, which all mean at most; then a time with ``us`` or ``µs``, ``ms`` or ``s``, or for errors a share of
+        the requests, with ``%`` or as a ratio.  Upper and lower case are equal.
 
     Raises
     ------
@@ -53,22 +56,23 @@ def parse_objective(text: str) -> Objective:
     >>> print(parse_objective("p99=200ms"), "and", parse_objective("errors <= 0.1%"))
     latency_p99_s <= 0.2 and error_ratio <= 0.001
     """
-    found = _OBJECTIVE.fullmatch(text)
+    found = _OBJECTIVE.fullmatch(unicodedata.normalize("NFKC", text).lower())
     if not found:
         raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
-    number, unit = float(found["number"]), found["unit"]
-    if found["what"] == "errors":
+    number, unit, what = float(found["number"]), found["unit"], found["what"]
+    what = _OTHER_NAMES.get(what, what)
+    if what == "errors":
         if unit not in (None, "%") or (most := number / 100 if unit else number) > 1:
             raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
         return Objective("error_ratio", most)
     if unit not in _SECONDS:
         raise LoadcurveError(f"objective must have a unit, such as {text.strip().rstrip('%')}ms, got {text!r}")
-    if found["percent"]:
-        if not float(found["percent"]):
+    if what.startswith("p"):
+        if not float(what[1:]):
             raise LoadcurveError(f"{_EXPECTED}, got {text!r}")
-        column = quantile_column(float(found["percent"]) / 100)
+        column = quantile_column(float(what[1:]) / 100)
     else:
-        column = f"latency_{found['what']}_s"
+        column = f"latency_{what}_s"
     return Objective(column, number * _SECONDS[unit])
 
 
@@ -80,7 +84,7 @@ def parse_objectives(texts: Iterable[str]) -> tuple[Objective, ...]:
     >>> [str(objective) for objective in parse_objectives(["p99=0.2s,errors=1%"])]
     ['latency_p99_s <= 0.2', 'error_ratio <= 0.01']
     """
-    return tuple(parse_objective(part) for text in texts for part in text.split(","))
+    return tuple(parse_objective(part) for text in texts for part in _COMMA.split(text))
 
 
 def check_measured(objectives: Iterable[Objective], runs: pd.DataFrame) -> None:

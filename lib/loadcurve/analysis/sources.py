@@ -13,12 +13,10 @@ from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.raw_folder import read_raw_folder
 from loadcurve.ingest.streams import parse_each
-from loadcurve.reading import read
+from loadcurve.reading import NOT_READ, read
 from loadcurve.study.study import ONLY_VARIANT
 
 _LISTED = 3  # paths that name the data
-NOT_READ = "not read: "
-"""How the warning begins that names a path which was left out."""
 
 
 def read_sources(paths: Sequence[str | Path], factors: Mapping[str, str] | None = None) -> Parsed:

@@ -107,9 +107,9 @@ def audit(
     checks: list[Check] = []
     rows = []
     for path in paths:
-        tables = reading.read(path).tables
-        if "runs" not in tables or tables["runs"].empty:
-            raise LoadcurveError(f"{path}:0: expected the report of a load generator, got none")
+        parsed = reading.read(path)
+        reading.require_report(parsed, path)
+        tables = parsed.tables
         findings = audit_tables(tables, settings)
         checks += checks_of_findings(findings, fail_on.value)
         rows += plain_rows(findings)

@@ -4,18 +4,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
-from loadcurve.ingest.run_matching import match_runs
+from loadcurve.ingest.run_matching import match_runs, name_reports
+from loadcurve.ingest.same_run import join_same_runs
 from loadcurve.ingest.streams import parse_each
 from loadcurve.paths import shown
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
+
+if TYPE_CHECKING:
+    from loadcurve.ingest.fact_columns import Fact
 
 _DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes")
 
@@ -83,21 +88,33 @@ def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Mapping[str
     LoadcurveError
         When ``factors.csv`` or a pattern is wrong.
     """
-    matched = match_runs(files, folder.resolve().name)
+    kept, same = join_same_runs(files)
+    facts, started = _given_facts(folder / FACTORS, kept)
+    matched = match_runs(kept, folder.resolve().name, started)
+    matched.origins += same
     reports = {run: file.path for run, file in matched.runs.items()}
-    given = folder / FACTORS
     # A flat folder without further facts needs no pandas here.
-    if factors or given.is_file() or any(len(path.parts) > 1 for path in reports.values()):
+    if factors or facts or any(len(path.parts) > 1 for path in reports.values()):
         from loadcurve.ingest.fact_columns import add_facts
-        from loadcurve.ingest.run_facts import match_patterns, match_subfolders, read_factors
+        from loadcurve.ingest.run_facts import match_patterns, match_subfolders
 
-        facts = read_factors(given, reports) if given.is_file() else []
         facts += match_patterns(factors or {}, reports)
         facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in _runs(matched)})
         if reports:
             add_facts(matched, facts)
     _note_repeats(matched)
     return matched
+
+
+def _given_facts(file: Path, files: Sequence[RawFile]) -> "tuple[list[Fact], dict[str, float]]":
+    """Return the facts of ``factors.csv``, if there is one, and the start of each run in s since 1970 UTC."""
+    if not file.is_file():
+        return [], {}
+    from loadcurve.ingest.run_facts import read_factors
+    from loadcurve.ingest.run_times import seconds
+
+    facts = read_factors(file, {run: path for path, names in name_reports(files).items() for run in names})
+    return facts, {fact.run_id: seconds(fact.value) for fact in facts if fact.column == "started_at"}
 
 
 def _runs(matched: Matched) -> list[dict]:

@@ -5,7 +5,7 @@ percentiles belong to runs by their folder, their name, or their times.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from loadcurve.ingest.run_times import Window
 
 
-def match_runs(files: Iterable[RawFile], folder_name: str) -> Matched:
+def name_reports(files: Iterable[RawFile]) -> dict[PurePosixPath, tuple[str, ...]]:
+    """Return the names of the runs in each file that holds reports of load generators."""
+    return name_runs({file.path: n for file in files if (n := len(_rows(file, "runs")))})
+
+
+def match_runs(files: Iterable[RawFile], folder_name: str, started: Mapping[str, float] | None = None) -> Matched:
     """Name the runs in the files of a folder, and find the run of every row.
 
     Where no file holds a report of a load generator, each folder with files is a run, named by its path.
@@ -32,12 +37,13 @@ def match_runs(files: Iterable[RawFile], folder_name: str) -> Matched:
         In the order of their rows.
     folder_name : str
         Name of the folder that is read.
+    started : mapping of str to float, optional
+        Run -> its start in s since 1970 UTC, where its report prints none.
     """
     files = list(files)
-    counts = {file.path: n for file in files if (n := len(_rows(file, "runs")))}
-    if not counts:
+    named = name_reports(files)
+    if not named:
         return _by_folder(files, folder_name)
-    named = name_runs(counts)
     reports = [file for file in files if file.path in named]
     others = [file for file in files if file.path not in named]
     matched = Matched({}, {name: file for file in reports for name in named[file.path]})
@@ -52,7 +58,7 @@ def match_runs(files: Iterable[RawFile], folder_name: str) -> Matched:
     if others:
         from loadcurve.ingest.run_times import match_times  # with pandas, which reports do not need
 
-        for name, rows in match_times(others, owners, list(_windows(reports, named)), matched):
+        for name, rows in match_times(others, owners, list(_windows(reports, named, started or {})), matched):
             parts.setdefault(name, []).append(rows)
     matched.tables = {name: join(tables) for name, tables in parts.items()}
     if matched.started:
@@ -131,8 +137,10 @@ def _key(path: PurePosixPath, in_folder: Counter) -> tuple[str, ...]:
     return words(path.parent / "report") if alone else words(path)
 
 
-def _windows(reports: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, ...]]) -> "Iterable[Window]":
-    """Yield when each run was, as far as its report or the time of its file shows."""
+def _windows(
+    reports: Iterable[RawFile], named: Mapping[PurePosixPath, tuple[str, ...]], started: Mapping[str, float]
+) -> "Iterable[Window]":
+    """Yield when each run was, as far as its report, what is known of it, or the time of its file shows."""
     from loadcurve.ingest.run_times import Window, seconds
 
     for file in reports:
@@ -140,4 +148,6 @@ def _windows(reports: Iterable[RawFile], named: dict[PurePosixPath, tuple[str, .
         records = runs if isinstance(runs, Sequence) else runs.to_dict("records")
         for name, run in zip(named[file.path], records, strict=True):
             ended = file.modified if len(records) == 1 else float("nan")
-            yield Window(name, seconds(run.get("started_at")), float(run.get("duration_s") or "nan"), ended)
+            at = seconds(run.get("started_at"))
+            at = started.get(name, at) if at != at else at
+            yield Window(name, at, float(run.get("duration_s") or "nan"), ended)

@@ -220,8 +220,8 @@ def _note_files(
         why = "their times are outside all runs" if timed else "the reports print no start time"
         matched.warnings.append(
             f"{_listed(lost)}: left out, because no report has the same name or is alone in the folder, and {why}; "
-            "name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, or name the time "
-            "zone of the file (timezone=)"
+            "name each file like its report (c64.sar.txt beside c64.wrk.txt), give each run a folder, "
+            "name the start of each run in factors.csv (started_at), or name the time zone of the file (timezone=)"
         )
 
 

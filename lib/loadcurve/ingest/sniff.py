@@ -17,6 +17,7 @@ from loadcurve.ingest.signatures import beginnings
 _MANY_LINES = 1_000_000
 _SAMPLE = 1 << 12  # characters
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
 _HEADING_LINES = 10  # prompts, times and empty lines between two parts
 _HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
 
@@ -73,7 +74,9 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     if not selected:
         if tool:
             return named[0].parse(text, timezone=timezone)  # its error names what it expected
-        line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (1, ""))
+        line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (0, "an empty text"))
+        if _CONTROLS.search(text[:_SAMPLE]):
+            line, got = 0, "binary data"
         raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
