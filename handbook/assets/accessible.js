@@ -1,5 +1,8 @@
 // What the theme leaves out for readers with a keyboard or a screen reader.
-const scrolling = ".md-typeset math[display=block], .md-typeset__scrollwrap, .lc-table, .lc-drawing";
+const scrolling = [
+  ".md-typeset math[display=block]", ".md-typeset__scrollwrap", ".lc-table", ".lc-drawing", ".highlight-ipynb",
+  ".jp-OutputArea-output",
+].join();
 
 function complete() {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");

@@ -57,7 +57,7 @@ def to_display(blocks: Iterable[Block]) -> str:
     >>> print(to_display([Paragraph("", "few & weak")]).splitlines()[1])
     <p>few &amp; weak</p>
     """
-    return f'<div class="loadcurve"><style>{_DISPLAY}</style>\n{to_html(blocks, 4)}\n</div>'
+    return f'<div class="loadcurve"><style>{_DISPLAY}</style>\n{to_html(blocks, 3)}\n</div>'
 
 
 def _html(block: Block, level: int) -> str:

@@ -43,6 +43,9 @@ def clean_notebook(soup: BeautifulSoup) -> None:
                 tag.replace_with(NavigableString(str(tag)))
             else:
                 tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
+    for tag in soup.select(".jp-OutputArea-output th"):
+        if not tag.get_text(strip=True):  # pandas writes one above the index: a heading without text
+            tag.name = "td"
     # Remove the copy button, which needs a third-party script, and the hidden text that it would copy.
     for tag in soup.select(".zeroclipboard-container, .clipboard-copy-txt"):
         tag.decompose()
