@@ -16,7 +16,11 @@ HANG_S = 240
 """After this time, a test fails because something hangs."""
 # Nothing leaves the machine: no browser of the user is opened, no news and no new version are looked for.
 _SERVER = {"ServerApp": {"open_browser": False}, "LabApp": {"expose_app_in_browser": True}}
-_NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
+# All cells are on the page, also those that the window does not show.
+_SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
 
 
 @contextlib.contextmanager
@@ -29,17 +33,13 @@ def serve(folder: Path, notebooks: Mapping[str, bytes]) -> Iterator[str]:
     for name, content in notebooks.items():
         (folder / "notebooks" / name).write_bytes(content)
     config, runtime = folder / "config", folder / "runtime"
-    news = config / "lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    news.parent.mkdir(parents=True)
-    news.write_text(json.dumps(_NO_NEWS))
+    for name, settings in _SETTINGS.items():
+        file = config / f"lab/user-settings/@jupyterlab/{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(settings))
     (config / "jupyter_server_config.json").write_text(json.dumps(_SERVER))
-    places = {
-        "LOADCURVE_ROOT": folder,
-        "JUPYTER_CONFIG_DIR": config,
-        "JUPYTER_RUNTIME_DIR": runtime,
-        "IPYTHONDIR": config,
-        "JUPYTER_DATA_DIR": config,
-    }
+    places = {"LOADCURVE_ROOT": folder, "JUPYTER_RUNTIME_DIR": runtime}
+    places |= dict.fromkeys(("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"), config)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LOADCURVE_", "MAKE", "MFLAGS"))}
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(
