@@ -10,7 +10,6 @@ from loadcurve import analyse
 from loadcurve.analysis import common_variants, compare_over_time
 from loadcurve.analysis.history import _levels
 from loadcurve.errors import LoadcurveError
-from loadcurve.report import history_report
 
 
 def day(number, factor=1.0, **more):
@@ -28,7 +27,9 @@ def test_a_step_is_found_with_its_size():
     (change,) = found.changes
     assert change.source == "2026-11-09"
     assert change.ratio.lo < 0.9 < change.ratio.hi
-    assert f"change at 2026-11-09: {100 * (change.ratio.value - 1):+.1f} % [" in history_report(found)
+    said = f"{100 * (change.ratio.value - 1):+.1f} % at 2026-11-09 ["
+    assert f"1. {said}" in str(found) and f"<li>{said}" in found._repr_html_()
+    assert found._repr_html_().count("<tr>") == 1 + 16
 
 
 def test_noise_hardly_ever_changes_and_a_step_nearly_always():

@@ -7,6 +7,7 @@ In simulations of 10 to 60 measurements, it found a step where there was none in
 deviations in more than 90 %.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,10 @@ from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
+from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
+from loadcurve.units import format_quantity, unit_of_column
 
 _SHORTEST = 5
 """Measurements of a level; fewer are an episode or an outlier."""
@@ -51,7 +54,7 @@ class Change:
     ratio: Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class History:
     """A metric over time.
 
@@ -76,6 +79,42 @@ class History:
     points: pd.DataFrame
     changes: tuple[Change, ...]
     warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return to_text(self.blocks())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return to_display(self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """Return what the history says: a row for each measurement, the changes, and the warnings."""
+        unit = unit_of_column(self.metric)
+        rows = [
+            [
+                f"{row['time']:%Y-%m-%d %H:%M}",
+                row["source"],
+                str(row["runs"]),
+                format_quantity(row["value"], unit),
+                "" if math.isnan(row["lo"]) else " to ".join(format_quantity(row[end], unit) for end in ("lo", "hi")),
+            ]
+            for row in self.points.to_dict("records")
+        ]
+        caption = f"{self.metric} at {self.load}, {len(rows)} measurements (times in UTC)"
+        headings = ["date", "source", "runs", "mean", "interval"]
+        values = self.points["value"].to_list()
+        changes = [
+            f"{100 * (change.ratio.value - 1):+.1f} % at {change.source} "
+            f"[{100 * (change.ratio.lo - 1):+.1f}, {100 * (change.ratio.hi - 1):+.1f}]"
+            for change in self.changes
+        ]
+        none = ["no change found"] if not self.warnings else []
+        return [
+            Grid(headings, rows, caption, left=2, bars=values, bars_title="mean"),
+            Items("Changes", changes or none, numbered=True),
+            Items("Warnings", self.warnings, numbered=True),
+        ]
 
 
 def compare_over_time(

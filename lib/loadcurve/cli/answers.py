@@ -80,12 +80,13 @@ def history(
     """
     from loadcurve.analysis import analyse as analyse_data
     from loadcurve.analysis import common_variants, compare_over_time
-    from loadcurve.report import history_report
+    from loadcurve.blocks import to_text
 
     measurements = [analyse_data(path) for path in paths]
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
-    typer.echo("\n".join(history_report(each, unicode=_prints_blocks()) for each in found), nl=False)
+    for each in found:
+        typer.echo(to_text(each.blocks(), unicode=_prints_blocks()) + "\n")
     for warning in warnings:
         typer.echo(f"warning: {warning}")
 

@@ -6,7 +6,6 @@ to measure next, findings, warnings, provenance.
 
 from loadcurve.report.comparison import comparison_report
 from loadcurve.report.data import analysis_object, json_report
-from loadcurve.report.history import history_report
 from loadcurve.report.page import html_report
 from loadcurve.report.provenance import Provenance, provenance_of
 from loadcurve.report.text import markdown_report, text_report
@@ -18,7 +17,6 @@ __all__ = [
     "analysis_object",
     "check_suffix",
     "comparison_report",
-    "history_report",
     "html_report",
     "json_report",
     "markdown_report",
