@@ -7,6 +7,7 @@
 | `models_of_curve` | results of a curve: bounds, Universal Scalability Law, capacity, bottleneck |
 | `sources`   | several folders and files as one set of tables |
 | `levels`    | quantiles and errors of each run, and the table of levels |
+| `choice`    | curves and loads by what was measured |
 | `usage`     | utilisation of each watched resource in each run |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
@@ -16,10 +17,11 @@
 | `verdict`   | the verdict of the audit in one line |
 | `findings`  | findings of the audit, one sentence for each rule |
 | `cells`     | levels and results as texts with units |
-| `sentences` | captions and alt texts of figures |
+| `sentences` | captions and alt texts of figures (a package) |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse
+from loadcurve.analysis.choice import choose_curves, choose_levels
 from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
@@ -40,6 +42,8 @@ __all__ = [
     "add_quantiles",
     "analyse",
     "check_measured",
+    "choose_curves",
+    "choose_levels",
     "common_variants",
     "compare",
     "compare_over_time",

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, MultipleLocator, NullLocator, PercentFormatter
 
+from loadcurve.errors import NotMeasuredError
 from loadcurve.plots._axes import axes_or_new, label_end, palette_of
 from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.tables import axis_label
@@ -30,6 +31,8 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     >>> ax.get_xlabel(), ax.texts[0].get_text()
     ('Block of the study', 'N = 8')
     """
+    if runs["repeat"].isna().all() and len(runs):
+        raise NotMeasuredError("The blocks of these runs are unknown", "number the repeats as `repeat` in factors.csv")
     ax = axes_or_new(ax, runs=runs)
     check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())

@@ -10,7 +10,7 @@
 | `comparison` | two loads or servers |
 """
 
-from loadcurve.analysis.sentences.comparison import blocks_caption, ratios_caption
+from loadcurve.analysis.sentences.comparison import blocks_caption, coverage_caption, ratios_caption
 from loadcurve.analysis.sentences.curve import (
     highest_statistic,
     latency_alt,
@@ -39,7 +39,6 @@ from loadcurve.analysis.sentences.quality import (
     established_caption,
 )
 from loadcurve.analysis.sentences.runs import (
-    choose_curves,
     curves_alt,
     curves_caption,
     missing_sentences,
@@ -52,8 +51,8 @@ __all__ = [
     "bounds_caption",
     "busy_caption",
     "capacity_caption",
-    "choose_curves",
     "concurrency_caption",
+    "coverage_caption",
     "curves_alt",
     "curves_caption",
     "deviation_caption",

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, shown
-from loadcurve.analysis.sentences.levels import change_words
+from loadcurve.analysis.sentences.levels import change_words, percent
 
 
 def blocks_caption(runs: pd.DataFrame) -> str:
@@ -22,6 +22,10 @@ def blocks_caption(runs: pd.DataFrame) -> str:
     """
     order = runs.sort_values("repeat")
     first, last = order["repeat"].iloc[0], order["repeat"].iloc[-1]
+    if first == last:
+        return (
+            "Each load was run once, so a disturbance of a whole block cannot be seen: run each load at least 3 times."
+        )
     parts: list[str] = []
     for load, rows in order.groupby("connections"):
         change = change_words(rows["throughput_rps"].iloc[-1] / rows["throughput_rps"].iloc[0])
@@ -53,3 +57,32 @@ def ratios_caption(ratios: pd.DataFrame) -> str:
         else "no method has an interval"
     )
     return f"The methods give a ratio of A to B of {' to '.join(ends)}; {say}."
+
+
+def coverage_caption(coverage: pd.DataFrame) -> str:
+    """Which method covers the true ratio least and most often, with the fewest and with the most runs.
+
+    Parameters
+    ----------
+    coverage : pandas.DataFrame
+        ``shape runs method coverage_ratio``, as `validation.coverage.summarise_coverage` returns it.
+
+    Examples
+    --------
+    >>> rows = [("a", 3, 0.8), ("b", 3, 0.95), ("a", 30, 0.94), ("b", 30, 0.95)]
+    >>> coverage = pd.DataFrame(rows, columns=["method", "runs", "coverage_ratio"])
+    >>> coverage_caption(coverage)
+    'Intervals contain the true ratio in 80 % (a) to 95 % (b) of the simulations with 3 runs, and in 94 % (a) to 95 % \
+(b) with 30 runs.'
+    """
+    worst = coverage.groupby(["runs", "method"])["coverage_ratio"].min().dropna()
+    fewest, most = worst.index[0][0], worst.index[-1][0]
+    few, many = (_range(worst[runs]) for runs in (fewest, most))
+    return (
+        f"Intervals contain the true ratio in {few} of the simulations with {fewest} runs, and in {many} "
+        f"with {most} runs."
+    )
+
+
+def _range(worst: pd.Series) -> str:
+    return f"{percent(worst.min())} ({worst.idxmin()}) to {percent(worst.max())} ({worst.idxmax()})"

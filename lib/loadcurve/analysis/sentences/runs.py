@@ -95,44 +95,6 @@ def missing_sentences(runs: pd.DataFrame) -> list[str]:
     return found
 
 
-def choose_curves(runs: pd.DataFrame, saturating: str = "", waiting: str = "") -> tuple[str, str]:
-    """Return the curve that saturates first and the one that saturates last, unless they are named.
-
-    A curve saturates at the fewest connections with 90 % of its highest mean throughput.  Curves with few levels count
-    only where there are no others.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        The table ``runs``, with its variants.
-    saturating, waiting : str
-        Names that the user chose; empty to choose by the runs.
-
-    Examples
-    --------
-    >>> rates = [10.0, 11.0, 11.0, 11.0, 10.0, 20.0, 30.0, 40.0]
-    >>> runs = pd.DataFrame({"variant": [*"aaaabbbb"], "connections": [1, 2, 4, 8] * 2, "throughput_rps": rates})
-    >>> choose_curves(runs), choose_curves(runs, waiting="c")
-    (('a', 'b'), ('a', 'c'))
-    """
-    levels = dict(_levels(runs, "throughput_rps"))
-    full = {name: rows for name, rows in levels.items() if len(rows) >= _ENOUGH_LEVELS} or levels
-    order = sorted(full, key=lambda name: _saturates(full[name]))
-    if not order:
-        return saturating or UNNAMED, waiting or UNNAMED
-    return saturating or order[0], waiting or order[-1]
-
-
-_ENOUGH_LEVELS = 4
-_ENOUGH = 0.9
-
-
-def _saturates(levels: pd.DataFrame) -> tuple[float, float]:
-    enough = levels[levels["throughput_rps"] >= _ENOUGH * levels["throughput_rps"].max()]
-    first = float(enough["connections"].iloc[0])
-    return first / float(levels["connections"].iloc[-1]), first
-
-
 def each_curve(sentences: Iterable[tuple[str, str]]) -> str:
     """Join sentences about curves, each after the name of its curve unless that is the only one and has no name."""
     said = list(sentences)
