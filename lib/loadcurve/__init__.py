@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from loadcurve.analysis import analyse
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
-    from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings
     from loadcurve.launching import launch
     from loadcurve.reading import read, read_published_raw
+    from loadcurve.reading.tables import describe_study, read_curves, read_machine, read_table, read_warnings
 
 __version__ = "0.1.0"
 __all__ = [
@@ -69,9 +69,9 @@ _FUNCTIONS = {
     "analysis": ("analyse",),
     "ingest.published": ("read_load", "read_published", "read_published_entries"),
     "ingest.sniff": ("parse",),
-    "ingest.store": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
     "launching": ("launch",),
     "reading": ("read", "read_published_raw"),
+    "reading.tables": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
 }
 _HOME = {name: module for module, names in _FUNCTIONS.items() for name in names}
 

@@ -45,7 +45,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     Parameters
     ----------
     readings : iterable of Reading
-        From `loadcurve.reading.read_each`, without rejected files.
+        From `loadcurve.reading.read_each` or `read_matched`, without rejected files.
     folder : pathlib.Path
         Created if needed; existing tables with these names are replaced atomically after everything has been read.
     form : str
@@ -59,6 +59,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     """
     from loadcurve import tables
     from loadcurve.files.spreadsheet import without_formulas
+    from loadcurve.schemas import SCHEMAS
     from loadcurve.tables.declared import ARROW_TEXT
     from loadcurve.tables.stored import to_arrow, write_columns_file
 
@@ -71,6 +72,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     def flush(name: str) -> None:
         held.pop(name)
         for frame in _frames(join(waiting.pop(name))):
+            if name == "runs":  # columns that are no declared facts are in the table `factors`, too
+                frame = frame.filter(items=SCHEMAS[name].columns)
             checked = tables.check(name, frame, text=ARROW_TEXT)
             table = to_arrow(name, without_formulas(checked) if form == "csv" else checked)
             if name not in writers:
@@ -91,7 +94,7 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
             flush(name)
     if form == "csv":
         write_columns_file(folder)
-    return rows
+    return {name: rows[name] for name in SCHEMAS if name in rows}
 
 
 def write_csv(readings: Iterable[Reading], out: BinaryIO) -> None:

@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -14,18 +16,22 @@ from typer.testing import CliRunner
 
 import loadcurve
 from loadcurve.analysis import analyse
+from loadcurve.analysis.sources import read_sources
 from loadcurve.audit import audit
-from loadcurve.cli import app
+from loadcurve.cli import app, main
 from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.ingest.given_factors import GivenFactors
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.ingest.raw_folder import read_raw_folder
 from loadcurve.ingest.run_facts import parse_factor
-from loadcurve.ingest.run_matching import match_runs
 from loadcurve.ingest.run_names import name_runs
 from loadcurve.ingest.run_times import assign
+from loadcurve.lab.monitors import sadf
+from loadcurve.reading import spool
 from loadcurve.tables.curves import UNNAMED
 
+SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it
 FOLDERS = Path(__file__).parent / "data" / "folders"
 LEVELS = (1, 2, 4, 6, 8, 12, 16, 32, 64, 96, 128, 256)
 WRK = (FOLDERS / "wrk_only" / "c64.txt").read_text("utf-8")
@@ -361,6 +367,99 @@ def test_facts_in_names_on_the_command_line(tmp_path):
         loadcurve.read(folder / "c250.json", factors={"kernel": "c"})
 
 
+@pytest.fixture
+def called(monkeypatch, capsys):
+    def call(*argv):
+        monkeypatch.setattr(sys, "argv", ["loadcurve", *map(str, argv)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+def test_a_file_of_factors_anywhere_counts_more_than_that_of_the_folder(tmp_path, monkeypatch):
+    """It may be about several folders, and lie among the raw files without being one."""
+    for name in ("a", "b"):
+        put(tmp_path / name, {"c1.txt": WRK, "c2.txt": OTHER, "factors.csv": "file,kernel,tool_version\nc1,6.1,1\n"})
+    facts = tmp_path / "a" / "facts.csv"
+    facts.write_text("file,kernel\nc1.txt,6.18\n../b/c2.txt,5.4\n")
+    monkeypatch.chdir(tmp_path)
+    given = GivenFactors({"word": "c"}, facts)
+    first, second = (loadcurve.read(name, factors=given) for name in ("a", "b"))
+    of = [part.tables["runs"].set_index("run_id")["kernel"].dropna().to_dict() for part in (first, second)]
+    assert of == [{"c1": 6.18}, {"c1": 6.18, "c2": 5.4}]
+    assert first.warnings == (
+        f"{facts}:3: ../b/c2.txt names no report in a",
+        f"kernel differs between {facts} and factors.csv: c1 (6.18, 6.1); {facts} counts",
+    )
+    assert f"kernel of 2 runs: {facts}" in second.origins and "word of 2 runs: names of files" in str(second.origins)
+    own = loadcurve.read("a", factors=tmp_path / "a" / "factors.csv")
+    assert own.tables["runs"]["kernel"].dropna().tolist() == [6.1]
+    facts.write_text("file,kernel\nc9,6.18\n")
+    with pytest.raises(LoadcurveError, match=r"facts.csv:2: expected the name of a file with a report .* got 'c9'"):
+        loadcurve.read("a", factors=facts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["analyse", "audit", "compare", "history", "ingest"])
+def test_every_command_takes_facts_and_reports_their_origin(tmp_path, called, command):
+    for name in ("a", "b"):
+        put(tmp_path / name, {"c1.txt": WRK, "c2.txt": OTHER})
+    facts = tmp_path / "facts.csv"
+    facts.write_text("file,kernel\nc1,6.18\nc2,6.18\n")
+    more = ("--format", "csv", "-o", tmp_path / "out") if command == "ingest" else ()
+    options = ("--factors", facts, "--factor", "word=(c)", *more)
+    code, out, err = called(command, tmp_path / "a", tmp_path / "b", *options)
+    assert code == 0
+    for fact in (f"kernel of 2 runs: {facts}", "word of 2 runs: names of files, by the pattern (c)"):
+        assert command == "history" or " ".join((out + err).split()).count(fact) == 2
+    if command == "ingest":
+        levels = pd.read_csv(tmp_path / "out" / "factors.csv", dtype=str)
+        assert levels.groupby("factor")["level"].unique().map(list).to_dict() == {"kernel": ["6.18"], "word": ["c"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])
+def test_ingest_names_the_runs_as_read_does(name, tmp_path, called, monkeypatch):
+    """Table for table and row for row, also when the tables of monitors wait on disk."""
+    monkeypatch.setattr(spool, "_SMALL", 5)
+    _, out, _ = called("ingest", FOLDERS / name, "--format", "parquet", "-o", tmp_path)
+    found = loadcurve.read(FOLDERS / name).tables
+    assert {path.stem for path in tmp_path.glob("*.parquet")} == set(found)
+    assert out.startswith(f"{tmp_path}: runs {len(found['runs'])}, ")
+    for table, rows in found.items():
+        written = pd.read_parquet(tmp_path / f"{table}.parquet")
+        pd.testing.assert_frame_equal(written, rows[list(written)], check_dtype=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_binary_recording_in_an_own_folder(tmp_path, monkeypatch, installed):
+    """Every reader converts what sysstat's own collector wrote, or says how to."""
+    if not SADC.exists():
+        pytest.skip("sysstat is not installed")
+    folder = put(tmp_path / "mine", {"c64.wrk.txt": WRK})
+    subprocess.run([SADC, "1", "2", folder / "c64.sa"], check=True, timeout=120)
+    if not installed:
+        monkeypatch.setattr(sadf, "which", lambda program: None)
+    readers = {
+        "read": lambda: loadcurve.read(folder),
+        "files": lambda: read_sources([str(path) for path in folder.iterdir()]),
+    }
+    for read in readers.values():
+        found = read()
+        if installed:
+            assert set(found.tables["cpu"]["run_id"]) == {"c64"} and not found.warnings
+        else:
+            (warning,) = found.warnings
+            assert re.search(
+                r"c64\.sa:0: expected .*`sadf -j FILE -- -A > FILE.json` .*apt-get install sysstat", warning
+            )
+    assert len(loadcurve.read_table("cpu", folder)) == (len(readers["read"]().tables["cpu"]) if installed else 0)
+    assert installed or "sadf -j" in " ".join(loadcurve.read_warnings(folder))
+
+
 RATES = (250, 1000, 4000)
 OTHER = WRK.replace("64 connections", "128 connections")
 
@@ -471,7 +570,7 @@ def test_the_order_of_the_files_changes_nothing(order):
     names = ["c1.txt", "c2.txt", "x/c1.txt", "y/c1.txt", "y/c2.txt"]
     files = [reported(name, i, 10.0 * i + 9) for i, name in enumerate(names)]
     files += [sampled("c2.sar.txt", 14, 18, 20), sampled("all.txt", 4, 6, 26, 48, 52), sampled("y/c2.sar.txt", 44, 50)]
-    matched = match_runs([files[i] for i in order], "mine")
+    matched = read_raw_folder([files[i] for i in order], Path("mine"))
     cpu = matched.tables["cpu"].sort_values(["source", "time"])
     assert cpu["run_id"].fillna("").tolist() == ["", "c1", "x", "y/c2", "", "c2", "c2", "c2", "y/c2", "y/c2"]
     assert {run: file.source for run, file in matched.runs.items()} == {
@@ -499,7 +598,7 @@ def started(name, at):
 )  # fmt: skip
 def test_rows_belong_to_the_run_that_printed_its_start(monitor, runs, elapsed, warning):
     """a runs from 10 to 14 s, b from 20 to 24 s."""
-    matched = match_runs([started("a.json", 10), started("b.json", 20), monitor], "mine")
+    matched = read_raw_folder([started("a.json", 10), started("b.json", 20), monitor], Path("mine"))
     cpu = matched.tables["cpu"]
     assert cpu["run_id"].fillna("").tolist() == runs
     assert cpu["elapsed_s"].dropna().tolist() == elapsed

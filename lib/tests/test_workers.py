@@ -134,7 +134,6 @@ def comparable(readings):
     return [
         (
             r.source,
-            r.run_id,
             r.refused,
             {name: list(map(str, r.rows(name))) for name in r.parsed.tables},
             r.parsed.warnings,
@@ -149,7 +148,7 @@ def test_a_folder_is_read_alike_by_any_number_of_processes(raw, monkeypatch):
     monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
     monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)
     assert comparable(read_each(raw, Hints(), 2)) == alone
-    assert len(alone) == 9 and alone[4][2].startswith(f"{raw}/c3/notes.txt:1: expected output of a tool")
+    assert len(alone) == 9 and alone[4][1].startswith(f"{raw}/c3/notes.txt:1: expected output of a tool")
 
 
 def test_a_small_folder_starts_no_process(raw, monkeypatch):

@@ -17,6 +17,7 @@ from loadcurve.audit import Verdict, audit, judge
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.given_factors import Factors
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
 from loadcurve.reading import NOT_READ, as_parsed, require_report
@@ -152,7 +153,7 @@ def analyse(
     data: "str | Path | Sequence[str | Path] | Parsed | Mapping[str, pd.DataFrame]",
     *,
     objectives: str | Objective | Iterable[str | Objective] = (),
-    factors: Mapping[str, str] | None = None,
+    factors: Factors = None,
     source: str = "",
     level: float = 0.95,
 ) -> Analysis:
@@ -165,8 +166,8 @@ def analyse(
         which only ``runs`` is required: all others add to the answer.
     objectives : str, Objective, or several of them
         Such as ``p99=200ms`` (`parse_objective`); a load counts as capacity if every run at it keeps all of them.
-    factors : mapping of str to str, optional
-        Of paths: factor -> regular expression on names of reports, as `loadcurve.read` takes it.
+    factors : mapping of str to str, path or GivenFactors, optional
+        Of paths: facts about the runs, as `loadcurve.read` takes them.
     source : str
         Name of the data in the report; by default the path.
     level : float

@@ -8,6 +8,7 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.raw_file import RawFile
@@ -19,7 +20,7 @@ from loadcurve.study.study import ONLY_VARIANT
 _LISTED = 3  # paths that name the data
 
 
-def read_sources(paths: Sequence[str | Path], factors: Mapping[str, str] | None = None) -> Parsed:
+def read_sources(paths: Sequence[str | Path], factors: Factors = None) -> Parsed:
     r"""Read folders and files together.
 
     Files that are named one by one, as ``results/c*.txt`` names them, are read as a folder that holds them: a file of
@@ -30,8 +31,8 @@ def read_sources(paths: Sequence[str | Path], factors: Mapping[str, str] | None 
     ----------
     paths : sequence of str or pathlib.Path
         At least one.
-    factors : mapping of str to str, optional
-        Column of ``runs``, or another factor -> regular expression on names of reports, as `loadcurve.read` takes it.
+    factors : mapping of str to str, path or GivenFactors, optional
+        Facts about the runs, as `loadcurve.read` takes them.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def read_sources(paths: Sequence[str | Path], factors: Mapping[str, str] | None 
     return Parsed(found.tool, found.tables, warnings, found.version, found.origins)
 
 
-def read_files(files: Sequence[str], factors: Mapping[str, str] | None = None) -> Parsed:
+def read_files(files: Sequence[str], factors: Factors = None) -> Parsed:
     """Read files as if a folder held them and nothing else.
 
     Raises
@@ -77,9 +78,10 @@ def read_files(files: Sequence[str], factors: Mapping[str, str] | None = None) -
     LoadcurveError
         When none can be read, with a line for each, or a pattern of `factors` is wrong.
     """
-    folder = Path(_folder_of(files))
+    folder, given = Path(_folder_of(files)), GivenFactors.of(factors)
     raw, warnings, faults = [], [], []
-    for path, parsed, refused in parse_each([Path(file) for file in files]):
+    wanted = [Path(file) for file in files if not given or Path(file).resolve() not in given.files]
+    for path, parsed, refused in parse_each(wanted):
         if parsed is None:
             faults.append(refused)
             continue
@@ -88,7 +90,7 @@ def read_files(files: Sequence[str], factors: Mapping[str, str] | None = None) -
         raw.append(RawFile(place, printable(str(path)), parsed.tables, path.stat().st_mtime))
     if not raw:
         raise LoadcurveError("\n".join(faults))
-    matched = read_raw_folder(raw, folder, factors)
+    matched = read_raw_folder(raw, folder, given)
     joined = Tables(matched.tables)
     checked = {name: tables.check(name, joined[name], extra=name == "runs") for name in joined}
     notes = (*(NOT_READ + fault for fault in faults), *warnings, *matched.warnings)

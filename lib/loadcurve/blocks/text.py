@@ -47,7 +47,7 @@ def _text(block: Block, width: int, unicode: bool) -> str:
         case Items():
             return _items(block, width)
         case Paragraph():
-            return textwrap.fill((f"{block.label}: " if block.label else "") + block.text, width)
+            return _fill((f"{block.label}: " if block.label else "") + block.text, width)
         case Drawing():
             return ""
 
@@ -96,7 +96,15 @@ def _items(items: Items, width: int) -> str:
     lines = [f"{items.title}:"]
     for i, sentence in enumerate(shown, 1):
         mark = f"{i}. " if items.numbered else "- "
-        lines.append(textwrap.fill(sentence, width, initial_indent=mark, subsequent_indent=" " * len(mark)))
+        lines.append(_fill(sentence, width, mark))
     if len(items.sentences) > len(shown):
         lines.append(f"- and {len(items.sentences) - len(shown)} more")
     return "\n".join(lines)
+
+
+def _fill(sentence: str, width: int, mark: str = "") -> str:
+    """Break a sentence into lines at spaces only, so that paths and commands can be copied."""
+    indent = " " * len(mark)
+    return textwrap.fill(
+        sentence, width, initial_indent=mark, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )

@@ -2,11 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadcurve.cli.options import FactorsFile, Patterns, given_factors
 from loadcurve.errors import printable
+
+if TYPE_CHECKING:
+    from loadcurve.ingest.given_factors import Factors
 
 
 def analyse(
@@ -17,13 +21,8 @@ def analyse(
         list[str] | None,
         typer.Option(help="What a load has to keep: p99=200ms, mean=5ms, errors=0.1%; may be given several times."),
     ] = None,
-    factor: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=REGEX",
-            help="A fact in the names of the files, such as 'connections=c([0-9]+)'; may be given several times.",
-        ),
-    ] = None,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Write the report: .html, .json, .md, .pdf or .txt; - prints text."),
@@ -35,11 +34,9 @@ def analyse(
 
     Example: loadcurve analyse results/ --objective p99=200ms -o report.html
     """
-    from loadcurve.ingest.run_facts import parse_factor
-
-    factors = dict(parse_factor(text) for text in factor or ())
+    given = given_factors(factor, factors)
     if output is None or output == "-":
-        print_analysis(paths, objective or [], factors=factors)
+        print_analysis(paths, objective or [], factors=given)
         return
     import shlex
 
@@ -47,7 +44,7 @@ def analyse(
     from loadcurve.analysis import analyse as analyse_data
 
     target = report.check_suffix(Path(output))  # before minutes of reading
-    found = analyse_data(paths, objectives=objective or (), factors=factors)
+    found = analyse_data(paths, objectives=objective or (), factors=given)
     command = printable(shlex.join(["loadcurve", *sys.argv[1:]]))
     report.write_report(found, target, report.provenance_of(found, paths, command))
     for line in found.not_read:
@@ -55,9 +52,7 @@ def analyse(
     typer.echo(f"{printable(str(target))}: {found.verdict}")
 
 
-def print_analysis(
-    paths: list[str], objectives: list[str], source: str = "", factors: dict[str, str] | None = None
-) -> None:
+def print_analysis(paths: list[str], objectives: list[str], source: str = "", factors: "Factors" = None) -> None:
     """Analyse paths and print the report, as wide as the terminal."""
     import shutil
 
@@ -73,6 +68,8 @@ def history(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="One folder for each date.")],
     metric: Annotated[str, typer.Option(help="Column of the runs.")] = "throughput_rps",
     at: Annotated[float | None, typer.Option(help="Load to compare at; by default the one that was fastest.")] = None,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
 ) -> None:
     """Show one metric over dates, for each variant that several folders have, and where it changed.
 
@@ -82,7 +79,8 @@ def history(
     from loadcurve.analysis import common_variants, compare_over_time
     from loadcurve.blocks import to_text
 
-    measurements = [analyse_data(path) for path in paths]
+    given = given_factors(factor, factors)
+    measurements = [analyse_data(path, factors=given) for path in paths]
     variants, warnings = common_variants(measurements)
     found = [compare_over_time(measurements, metric, at=at, variant=variant) for variant in variants]
     for each in found:

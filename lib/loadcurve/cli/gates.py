@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins
 from loadcurve.errors import LoadcurveError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def compare(
     ] = None,
     margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
     form: Format = GateFormat.text,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
 ) -> None:
     """Compare measurements at each load that they have in common: ratio, interval, verdict.
 
@@ -61,8 +64,11 @@ def compare(
 
     gates = [analysis.parse_gate(text) for text in fail_if or ()]
     names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
-    first = analysis.analyse(baseline)
-    pairs = [(path, analysis.analyse(path)) for path in others]
+    given = given_factors(factor, factors)
+    first = analysis.analyse(baseline, factors=given)
+    pairs = [(path, analysis.analyse(path, factors=given)) for path in others]
+    for side in (first, *(other for _, other in pairs)):
+        print_origins(side.source, side.origins)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
     checks = [check for comparison in found for check in checks_of_gates(comparison, gates)]
     if form is GateFormat.text:
@@ -86,6 +92,8 @@ def audit(
     limit: Annotated[
         list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
     ] = None,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
 ) -> None:
     """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
 
@@ -106,10 +114,12 @@ def audit(
     settings = parse_settings(select or (), ignore or (), limit or (), rules).over(read_settings(rules))
     checks: list[Check] = []
     rows = []
+    given = given_factors(factor, factors)
     for path in paths:
-        parsed = reading.read(path)
+        parsed = reading.read(path, factors=given)
         reading.require_report(parsed, path)
         tables = parsed.tables
+        print_origins(path, parsed.origins)
         findings = audit_tables(tables, settings)
         checks += checks_of_findings(findings, fail_on.value)
         rows += plain_rows(findings)

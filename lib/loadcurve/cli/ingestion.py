@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins
 from loadcurve.errors import LoadcurveError, printable
 
 if TYPE_CHECKING:
@@ -44,14 +45,20 @@ def ingest(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=0, help="Maximum number of processes; 0 for one per processor.")
     ] = 0,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
 ) -> None:
     """Read raw output of load generators and monitors, of any version, into tables in SI units.
 
     Each file that cannot be read gives one line on stderr and exit code 1; all other files are still written.  Large
-    folders are read by several processes.
+    folders are read by several processes.  In csv and parquet, the rows of a folder name their run, as `loadcurve
+    analyse` names it; each fact that no text states gives a line on stderr with its origin.
+
+    Example: loadcurve ingest results/ --format parquet -o tables
     """
     from loadcurve import export, reading
     from loadcurve.files.progress import hidden
+    from loadcurve.ingest.files import is_folder
     from loadcurve.ingest.hints import Hints
     from loadcurve.ingest.servers.access_layout import layout_of_format
 
@@ -68,20 +75,27 @@ def ingest(
         columns(table)  # raises for an unknown name
     if log_format:
         layout_of_format(log_format)  # one error, not one per file
+    if is_json and (factor or factors):
+        raise LoadcurveError("--factor and --factors must be left out for --format json, in which no row names a run")
+    given = given_factors(factor, factors)
     refused, hints = 0, Hints(tool, timezone, log_format, max_bytes)
+
+    def each(path: str) -> Iterator["Reading"]:
+        if is_json or path in ("", "-") or not is_folder(Path(path)):
+            return reading.read_named(path, hints, jobs)
+        return reading.read_matched(Path(path), hints, jobs, given, spool=True)
 
     def readings() -> Iterator["Reading"]:
         nonlocal refused
         for path in paths:
-            for found in reading.read_named(path, hints, jobs):
-                lines = [
-                    f"warning: {warning}" if found.recorded else f"{found.source}: warning: {warning}"
-                    for warning in found.parsed.warnings
-                ]
-                if lines or found.refused:
+            for found in each(path):
+                named = "" if found.labelled else f"{found.source}: "
+                lines = [f"{named}warning: {warning}" for warning in found.parsed.warnings]
+                if lines or found.refused or found.parsed.origins:
                     with hidden():
                         for line in filter(None, (*lines, found.refused)):
                             typer.echo(printable(line), err=True)
+                        print_origins(printable(path), found.parsed.origins)
                 if found.refused:
                     refused += 1
                 else:

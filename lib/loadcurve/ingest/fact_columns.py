@@ -74,6 +74,15 @@ def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
     matched.warnings += _contradictions(differing)
 
 
+def add_starts(matched: Matched) -> None:
+    """Add the start of runs whose reports print none, as the times of their files show it."""
+    runs = matched.tables["runs"]
+    frame = pd.DataFrame(list(runs)) if isinstance(runs, Sequence) else runs
+    found = pd.to_datetime(frame["run_id"].map(matched.started), unit="s", utc=True).dt.as_unit("us")
+    known = pd.to_datetime(frame["started_at"], utc=True) if "started_at" in frame else found
+    matched.tables["runs"] = frame.assign(started_at=known.fillna(found))
+
+
 def _origins(column: str, known: Mapping[str, Fact], runs: Iterable[str]) -> list[str]:
     """One line for each origin of a column."""
     counts = Counter(known[run].origin for run in dict.fromkeys(runs))

@@ -22,6 +22,14 @@ _KINDS = {
     stat.S_ISDIR: "a folder",
 }
 
+TEXT_OF_RECORDING = (
+    "a recording that the sadf of this machine reads, or its text: `sadf -j FILE -- -A > FILE.json` on the machine "
+    "that recorded it"
+)
+
+text_of_recording: Callable[[bytes], str] | None = None
+"""Converts binary recordings where no caller passes how; set by `loadcurve.reading`, as nothing here starts a tool."""
+
 
 def parse_bytes(
     raw: bytes,
@@ -32,7 +40,7 @@ def parse_bytes(
     """Parse the bytes of one file, packed or not; an error names `source`.
 
     `recording_text` converts a binary recording of sysstat to the output of ``sadf -j``, with times in UTC.  It starts
-    a tool, which nothing in this package may, so the caller passes it.
+    a tool, which nothing in this package may, so the caller passes it, or `loadcurve.reading` has set it for all.
 
     Raises
     ------
@@ -45,9 +53,9 @@ def parse_bytes(
         raw, torn = unpack(raw, hints.max_bytes)
         check_no_archive(raw)
         if is_sa(raw):
-            if recording_text is None:
-                raise ParseError(0, "text (loadcurve ingest reads binary recordings too, by sadf)", "a recording")
-            text, encoding, timezone = recording_text(raw), "", "UTC"
+            if (convert := recording_text or text_of_recording) is None:
+                raise ParseError(0, TEXT_OF_RECORDING, "a binary recording of sysstat")
+            text, encoding, timezone = convert(raw), "", "UTC"
         else:
             text, encoding = decode(raw)
         del raw  # a gigabyte of text need not be in memory twice

@@ -2,14 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.files import files_of
-from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.given_factors import Factors, GivenFactors
+from loadcurve.ingest.merge import join
+from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
 from loadcurve.ingest.run_matching import match_runs, name_reports
 from loadcurve.ingest.same_run import join_same_runs
@@ -20,6 +22,8 @@ from loadcurve.study import Study
 from loadcurve.study.study import ONLY_VARIANT
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from loadcurve.ingest.fact_columns import Fact
 
 _DISTINGUISHING = ("variant", "tool", "url", "connections", "threads", "target_rate_rps", "tls", "document_bytes")
@@ -71,7 +75,7 @@ def _as_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", text).lstrip("-")[:64] or "unnamed"
 
 
-def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Mapping[str, str] | None = None) -> Matched:
+def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Factors = None) -> Matched:
     """Return the tables of files of a folder, with the run of every row and all that is known of each run.
 
     Parameters
@@ -80,41 +84,78 @@ def read_raw_folder(files: Iterable[RawFile], folder: Path, factors: Mapping[str
         In the order of their rows.
     folder : pathlib.Path
         The folder, which may hold ``factors.csv``.
-    factors : mapping of str to str, optional
-        Factor -> pattern on names of files (`loadcurve.ingest.run_facts`).
+    factors : mapping, path or GivenFactors, optional
+        Further facts (`loadcurve.ingest.run_facts`).
 
     Raises
     ------
     LoadcurveError
         When ``factors.csv`` or a pattern is wrong.
     """
-    kept, same = join_same_runs(files)
-    facts, started = _given_facts(folder / FACTORS, kept)
-    matched = match_runs(kept, folder.resolve().name, started)
-    matched.origins += same
-    reports = {run: file.path for run, file in matched.runs.items()}
-    # A flat folder without further facts needs no pandas here.
-    if factors or facts or any(len(path.parts) > 1 for path in reports.values()):
-        from loadcurve.ingest.fact_columns import add_facts
-        from loadcurve.ingest.run_facts import match_patterns, match_subfolders
-
-        facts += match_patterns(factors or {}, reports)
-        facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in _runs(matched)})
-        if reports:
-            add_facts(matched, facts)
-    _note_repeats(matched)
+    matched = Matched({}, {})
+    parts: dict[str, list] = {"runs": []}
+    for name, rows in raw_folder_parts(files, folder, factors, matched):
+        parts.setdefault(name, []).append(rows)
+    matched.tables = {name: join(tables) for name, tables in parts.items() if tables}
     return matched
 
 
-def _given_facts(file: Path, files: Sequence[RawFile]) -> "tuple[list[Fact], dict[str, float]]":
-    """Return the facts of ``factors.csv``, if there is one, and the start of each run in s since 1970 UTC."""
-    if not file.is_file():
+def raw_folder_parts(
+    files: Iterable[RawFile], folder: Path, factors: Factors, matched: Matched
+) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
+    """Yield the tables of files of a folder in parts, ``runs`` last; parameters as for `read_raw_folder`.
+
+    `matched` gets everything else, and is whole when the last part was yielded.
+    """
+    kept, same = join_same_runs(files)
+    given = GivenFactors.of(factors)
+    facts, started = _given_facts(folder, kept, given, matched.warnings)
+    reports: list = []
+    for name, rows in match_runs(kept, folder.resolve().name, matched, started):
+        if name == "runs":
+            reports.append(rows)
+        else:
+            yield name, rows
+    matched.origins += same
+    matched.tables = {"runs": join(reports)} if reports else {}
+    _add_facts(matched, facts, given)
+    _note_repeats(matched)
+    yield from matched.tables.items()
+
+
+def _given_facts(
+    folder: Path, files: Sequence[RawFile], given: GivenFactors, warnings: list[str]
+) -> "tuple[list[Fact], dict[str, float]]":
+    """Return the facts of a given file and of ``factors.csv``, and the start of each run in s since 1970 UTC."""
+    own = folder / FACTORS
+    if not own.is_file() and not given.file:
         return [], {}
-    from loadcurve.ingest.run_facts import read_factors
+    from loadcurve.ingest.run_facts import read_factors, read_factors_elsewhere
     from loadcurve.ingest.run_times import seconds
 
-    facts = read_factors(file, {run: path for path, names in name_reports(files).items() for run in names})
-    return facts, {fact.run_id: seconds(fact.value) for fact in facts if fact.column == "started_at"}
+    reports = {run: path for path, names in name_reports(files).items() for run in names}
+    facts = []
+    if given.file and given.files != (own.resolve(),):
+        facts += read_factors_elsewhere(given.file, reports, folder, warnings)
+    facts += read_factors(own, reports) if own.is_file() else []
+    starts = {fact.run_id: seconds(fact.value) for fact in reversed(facts) if fact.column == "started_at"}
+    return facts, starts
+
+
+def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> None:
+    reports = {run: file.path for run, file in matched.runs.items()}
+    # A flat folder without further facts needs no pandas here.
+    if not (given or facts or matched.started or any(len(path.parts) > 1 for path in reports.values())):
+        return
+    from loadcurve.ingest.fact_columns import add_facts, add_starts
+    from loadcurve.ingest.run_facts import match_patterns, match_subfolders
+
+    if matched.started:
+        add_starts(matched)
+    facts += match_patterns(given.patterns, reports)
+    facts += match_subfolders(reports, {run["run_id"]: run.get("connections") for run in _runs(matched)})
+    if reports:
+        add_facts(matched, facts)
 
 
 def _runs(matched: Matched) -> list[dict]:

@@ -10,6 +10,7 @@ A fact that a report prints always counts.  The others are used in this order:
 """
 
 import csv
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -65,15 +66,57 @@ def read_factors(path: Path, runs: Mapping[str, PurePosixPath]) -> list[Fact]:
     LoadcurveError
         With one line for each fault: ``PATH:LINE: expected …, got …``.
     """
+    facts, unknown = _facts_of(path, _names(runs), FACTORS)
+    refuse(unknown, Path(printable(shown(path))))
+    return facts
+
+
+def read_factors_elsewhere(
+    path: Path, runs: Mapping[str, PurePosixPath], folder: Path, warnings: list[str]
+) -> list[Fact]:
+    """Read a file like ``factors.csv`` that may also be about other folders.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file, anywhere.
+    runs : mapping of str to pathlib.PurePosixPath
+        As for `read_factors`.
+    folder : pathlib.Path
+        The folder of the reports; the file may name them relative to itself, too.
+    warnings : list of str
+        Gets a line for the rows about no report of this folder.
+
+    Raises
+    ------
+    LoadcurveError
+        As `read_factors` does, and when no row is about a report of this folder.
+    """
+    known = _names(runs)
+    for run, report in runs.items():
+        for name in (os.path.relpath(folder / report, path.parent), str((folder / report).resolve())):
+            known.setdefault(PurePosixPath(name).as_posix(), []).append(run)
+    where = printable(shown(path))
+    facts, unknown = _facts_of(path, {name: list(dict.fromkeys(of)) for name, of in known.items()}, where)
+    if unknown and not facts:
+        refuse(unknown, Path(where))
+    if unknown:
+        several = f" and {len(unknown) - 1} further rows name" if len(unknown) > 1 else " names"
+        warnings.append(f"{where}:{unknown[0].line}: {unknown[0].got}{several} no report in {printable(str(folder))}")
+    return facts
+
+
+def _facts_of(path: Path, known: Mapping[str, list[str]], origin: str) -> tuple[list[Fact], list[ParseError]]:
+    """Return the facts in a file, and a fault for each row that names no report; any other fault raises."""
     text, _ = decode(content(path))
     header, *rows = list(csv.reader(text.splitlines(), delimiter=_delimiter(text))) or [[]]
     columns = [cell.strip() for cell in header]
     where = printable(shown(path))
     if fault := _header_fault(columns):
         raise ParseError(1, *fault, where)
-    known = _names(runs)
     facts: list[Fact] = []
     faults: list[ParseError] = []
+    unknown: list[ParseError] = []
     for line, row in enumerate(rows, start=2):
         if not any(cell.strip() for cell in row):
             continue
@@ -84,14 +127,15 @@ def read_factors(path: Path, runs: Mapping[str, PurePosixPath]) -> list[Fact]:
         named = known.get(cells.pop("file").removeprefix("./"), [])
         if not named:
             name = row[columns.index("file")]
-            faults.append(ParseError(line, "the name of a file with a report in this folder", name, where))
+            unknown.append(ParseError(line, "the name of a file with a report in this folder", name, where))
         for column, cell in cells.items():
             if cell and (rule := broken_rule(column, cell)):
                 faults.append(ParseError(line, f"{rule} as {column}", cell, where))
             elif cell:
-                facts += [Fact(run, column, cell, FACTORS) for run in named]
-    refuse(faults, Path(where))
-    return facts
+                facts += [Fact(run, column, cell, origin) for run in named]
+    if faults:
+        refuse(sorted([*faults, *unknown], key=lambda fault: fault.line), Path(where))
+    return facts, unknown
 
 
 def match_patterns(patterns: Mapping[str, str], runs: Mapping[str, PurePosixPath]) -> list[Fact]:

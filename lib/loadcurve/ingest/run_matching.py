@@ -5,12 +5,12 @@ percentiles belong to runs by their folder, their name, or their times.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from loadcurve.errors import printable
-from loadcurve.ingest.merge import join, label
+from loadcurve.ingest.merge import label
 from loadcurve.ingest.parsed import Rows
 from loadcurve.ingest.raw_file import Matched, RawFile
 from loadcurve.ingest.run_names import RunNames, name_runs, words
@@ -26,8 +26,10 @@ def name_reports(files: Iterable[RawFile]) -> dict[PurePosixPath, tuple[str, ...
     return name_runs({file.path: n for file in files if (n := len(_rows(file, "runs")))})
 
 
-def match_runs(files: Iterable[RawFile], folder_name: str, started: Mapping[str, float] | None = None) -> Matched:
-    """Name the runs in the files of a folder, and find the run of every row.
+def match_runs(
+    files: Iterable[RawFile], folder_name: str, matched: Matched, started: Mapping[str, float] | None = None
+) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
+    """Yield the tables of the files of a folder in parts: each row with its run and its file.
 
     Where no file holds a report of a load generator, each folder with files is a run, named by its path.
 
@@ -37,52 +39,37 @@ def match_runs(files: Iterable[RawFile], folder_name: str, started: Mapping[str,
         In the order of their rows.
     folder_name : str
         Name of the folder that is read.
+    matched : Matched
+        Gets the runs, warnings, origins, and the start of runs whose reports print none.
     started : mapping of str to float, optional
         Run -> its start in s since 1970 UTC, where its report prints none.
     """
     files = list(files)
     named = name_reports(files)
     if not named:
-        return _by_folder(files, folder_name)
+        yield from _by_folder(files, folder_name)
+        return
     reports = [file for file in files if file.path in named]
     others = [file for file in files if file.path not in named]
-    matched = Matched({}, {name: file for file in reports for name in named[file.path]})
+    matched.runs |= {name: file for file in reports for name in named[file.path]}
     owners = _owners(others, {file.path: named[file.path] for file in reports}) if others else {}
     # ab's report has whole milliseconds, its file of percentiles has decimals.
     finer = {owners[file.path] for file in others if len(_rows(file, "latency"))}
-    parts: dict[str, list] = {}
     for file in reports:
         for name, rows in _of_report(file, named[file.path]):
             if name != "latency" or finer.isdisjoint(named[file.path]):
-                parts.setdefault(name, []).append(rows)
+                yield name, rows
     if others:
         from loadcurve.ingest.run_times import match_times  # with pandas, which reports do not need
 
-        for name, rows in match_times(others, owners, list(_windows(reports, named, started or {})), matched):
-            parts.setdefault(name, []).append(rows)
-    matched.tables = {name: join(tables) for name, tables in parts.items()}
-    if matched.started:
-        matched.tables["runs"] = _started(matched.tables["runs"], matched.started)
-    return matched
+        yield from match_times(others, owners, list(_windows(reports, named, started or {})), matched)
 
 
-def _by_folder(files: Iterable[RawFile], folder_name: str) -> Matched:
-    parts: dict[str, list] = {}
+def _by_folder(files: Iterable[RawFile], folder_name: str) -> "Iterator[tuple[str, pd.DataFrame | Rows]]":
     for file in files:
         run_id = printable(file.path.parent.as_posix() if file.path.parent.name else folder_name)
         for name in file.tables:
-            parts.setdefault(name, []).append(label(file.tables.rows(name), run_id=run_id, source=file.source))
-    return Matched({name: join(tables) for name, tables in parts.items()}, {})
-
-
-def _started(runs: "pd.DataFrame | Rows", starts: dict[str, float]) -> "pd.DataFrame | Rows":
-    """Add the start of runs whose reports print none."""
-    import pandas as pd
-
-    frame = pd.DataFrame(list(runs)) if isinstance(runs, Sequence) else runs
-    found = pd.to_datetime(frame["run_id"].map(starts), unit="s", utc=True).dt.as_unit("us")
-    known = pd.to_datetime(frame["started_at"], utc=True) if "started_at" in frame else found
-    return frame.assign(started_at=known.fillna(found))
+            yield name, label(file.tables.rows(name), run_id=run_id, source=file.source)
 
 
 def _rows(file: RawFile, name: str) -> "pd.DataFrame | Rows":

@@ -142,20 +142,22 @@ def _moses(first: Array, second: Array, level: float, method: str, warnings: lis
 
 @functools.lru_cache(maxsize=64)
 def _probability_below(runs_a: int, runs_b: int) -> Array:
-    """Return P(U <= u) of the Mann–Whitney statistic without ties, for u = 0, 1, … n_a n_b.
+    """Return P(U <= u) of the Mann–Whitney statistic without ties, for u = 0, 1, … n_a n_b // 2; U is symmetric.
 
-    H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18 (1947): the largest value is one of A (it is above
-    all n_b of B) or one of B, so count(n_a, n_b, u) = count(n_a − 1, n_b, u − n_b) + count(n_a, n_b − 1, u).
+    The number of orders with U = u is the coefficient of q^u in the Gaussian binomial coefficient, the product of
+    (1 − q^(n_b + i)) / (1 − q^i) over i = 1, … n_a: H. B. Mann, D. R. Whitney, Annals of Mathematical Statistics 18
+    (1947); G. E. Andrews, "The Theory of Partitions", chapter 3.  Whole numbers of any size are exact; the time grows
+    with n_a² n_b.
     """
-    size = runs_a * runs_b + 1
-    row = np.zeros((runs_b + 1, size))
-    row[:, 0] = 1  # no run of A: U = 0, one way
-    for i in range(1, runs_a + 1):
-        for j in range(1, runs_b + 1):
-            # Shares of the orders instead of their counts, which overflow: A is the largest in i of i + j.
-            shifted = np.concatenate([np.zeros(j), row[j, : size - j]])
-            row[j] = (i * shifted + j * row[j - 1]) / (i + j)
-    return np.cumsum(row[runs_b])
+    few, many = sorted((runs_a, runs_b))
+    counts = np.zeros(few * many // 2 + 1, dtype=object)
+    counts[0] = 1
+    for i in range(1, few + 1):
+        counts[many + i :] -= counts[: -(many + i)]
+        for start in range(i):
+            counts[start::i] = np.cumsum(counts[start::i])
+    orders = math.comb(few + many, few)
+    return np.array([below / orders for below in np.cumsum(counts)])
 
 
 def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:

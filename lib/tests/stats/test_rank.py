@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import stats
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.stats import find_rank_ratio, find_shift, summarise_ranks
+from loadcurve.stats.rank import _probability_below
 
 # M. Hollander, D. A. Wolfe (1973): permeability of the human chorioamnion, at term and at 12 to 26 weeks.
 TERM = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46]
@@ -69,6 +71,25 @@ def test_brunner_munzel_by_r():
     assert table.loc["Brunner–Munzel", "p_value"] == pytest.approx(0.005786, abs=5e-7)
     assert table["a_above_b_ratio"].to_list() == pytest.approx([0.788961] * 2, abs=5e-7)
     assert "ties" in table.loc["Mann–Whitney", "warnings"]
+
+
+@pytest.mark.parametrize(("runs_a", "runs_b"), [(a, b) for a in range(1, 6) for b in range(1, 7)])
+def test_the_distribution_of_u_is_that_of_all_orders(runs_a, runs_b):
+    """By counting: each order of the runs is equally likely."""
+    orders = itertools.combinations(range(runs_a + runs_b), runs_a)
+    statistics = [sum(places) - runs_a * (runs_a - 1) // 2 for places in orders]
+    expected = [np.mean(np.array(statistics) <= u) for u in range(runs_a * runs_b // 2 + 1)]
+    assert _probability_below(runs_a, runs_b) == pytest.approx(expected, rel=1e-14)
+
+
+@given(st.integers(1, 60), st.integers(1, 60))
+def test_the_distribution_of_u_rises_to_its_middle(runs_a, runs_b):
+    below = _probability_below(runs_a, runs_b)
+    assert below[0] * math.comb(runs_a + runs_b, runs_a) == pytest.approx(1)
+    assert (np.diff(below) >= 0).all()
+    # P(U < n/2) and P(U > n/2) are equal by symmetry.
+    size = runs_a * runs_b
+    assert below[-1] == pytest.approx(0.5) if size % 2 else below[-1] + below[-2] == pytest.approx(1)
 
 
 def test_few_runs_say_what_their_test_cannot():

@@ -1,0 +1,39 @@
+"""Options that several commands share: facts about the runs of a folder of raw files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from loadcurve.ingest.given_factors import GivenFactors
+
+Patterns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--factor",
+        metavar="NAME=REGEX",
+        help="A fact in the names of the files, such as 'connections=c([0-9]+)'; may be given several times.",
+    ),
+]
+FactorsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--factors", metavar="FILE", help="Facts about the runs, as in factors.csv: file,variant,connections…"
+    ),
+]
+
+
+def given_factors(patterns: list[str] | None, file: Path | None) -> "GivenFactors":
+    """Return what the options say about the runs."""
+    from loadcurve.ingest.given_factors import GivenFactors
+    from loadcurve.ingest.run_facts import parse_factor
+
+    return GivenFactors(dict(parse_factor(text) for text in patterns or ()), file)
+
+
+def print_origins(path: str, origins: Iterable[str]) -> None:
+    """Print the facts that no report prints on standard error, each with its origin."""
+    for origin in origins:
+        typer.echo(f"{path}: fact that no report prints: {origin}", err=True)

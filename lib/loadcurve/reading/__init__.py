@@ -1,0 +1,39 @@
+"""Read files and folders into tables: output of any supported tool, compressed or not.
+
+Ingestion starts no process and the laboratory parses no text.  This package uses both, because only the machine's own
+sadf can convert a binary `sa` file to text.
+
+| module       | holds |
+|--------------|---|
+| `reading`    | `Reading`: the tables of one file, of one recorded run, or of one part of a folder |
+| `one`        | `read`, and what the command line names: a file, a folder, standard input |
+| `folder`     | the files of a folder, one after the other, and with the run of every row |
+| `spool`      | tables on disk until all files of a folder are read |
+| `tables`     | the tables of a study or of a folder of raw files, by name |
+| `recordings` | binary recordings of sysstat as text |
+"""
+
+from loadcurve.reading.folder import read_each, read_matched
+from loadcurve.reading.one import (
+    NOT_READ,
+    as_parsed,
+    read,
+    read_file,
+    read_named,
+    read_published_raw,
+    require_report,
+)
+from loadcurve.reading.reading import Reading
+
+__all__ = [
+    "NOT_READ",
+    "Reading",
+    "as_parsed",
+    "read",
+    "read_each",
+    "read_file",
+    "read_matched",
+    "read_named",
+    "read_published_raw",
+    "require_report",
+]

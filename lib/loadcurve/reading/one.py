@@ -1,0 +1,228 @@
+"""Read a file, a folder, or what a command line names."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, printable
+from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
+from loadcurve.ingest.given_factors import Factors, GivenFactors
+from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.merge import join
+from loadcurve.ingest.parsed import Parsed, Tables
+from loadcurve.ingest.published import source_folder
+from loadcurve.ingest.reads import record_reads, studies_read
+from loadcurve.ingest.size import MAX_BYTES, read_stream
+from loadcurve.paths import data_name, is_plain
+from loadcurve.reading.folder import no_files, read_each, read_matched
+from loadcurve.reading.reading import Reading, refused
+from loadcurve.reading.recordings import recording_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_READ = "not read: "
+"""How the warning begins that names a path which was left out."""
+
+
+def read(
+    path: str | Path,
+    tool: str | None = None,
+    timezone: str = "UTC",
+    log_format: str = "",
+    max_bytes: int = MAX_BYTES,
+    factors: Factors = None,
+) -> Parsed:
+    r"""Read a file, or every file of a folder, into declared tables.
+
+    A folder is a set of runs: each report of a load generator is one run, named by its file, or by its subfolder if it
+    is alone there.  Files of monitors belong to the run of their folder, of their name (``c64.sar.txt`` and
+    ``c64.wrk.txt``) or of their times.  Facts that only a `run.json` records are missing.  A study (a folder with
+    `study.yml`) is read with all facts of its records.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        File (plain, gzip, xz, bzip2, Zstandard, or binary of sysstat) or folder.
+    tool : str, optional
+        ``TOOL`` or ``TOOL:VARIANT``; by default recognised from the text of each file.
+    timezone : str
+        IANA name of the time zone of local times in the files.
+    log_format : str
+        Format of access logs, as in nginx's `log_format` or Apache's `LogFormat`.
+    max_bytes : int
+        Size limit of a file in bytes, uncompressed; a larger file is rejected before it is loaded into memory.  Files
+        of ``ab -g`` may be eight times as large, because their rows need less memory.
+    factors : mapping of str to str, path or GivenFactors, optional
+        Of a folder: column of ``runs``, or another factor -> regular expression that is searched in the name of each
+        report, such as ``{"connections": r"c(\d+)"}``; or the path of a file like ``factors.csv``.  What a report says
+        counts more, and so does ``factors.csv`` against a pattern.
+
+    Returns
+    -------
+    Parsed
+        For a file, its tables and its tool.  For a folder, every table concatenated over the files, with an empty
+        `tool`; the column `source` names the file of each row, the warnings list rejected files and rows without a run,
+        and `origins` lists facts that no text states.
+
+    Raises
+    ------
+    ParseError
+        When a single file is not output of its tool.
+    LoadcurveError
+        When the file, folder, tool or format does not exist, or the folder is empty.
+
+    Examples
+    --------
+    >>> from loadcurve import paths
+    >>> parsed = read(paths.root() / "data/published/rt_qps_threads/raw/c8000.wrk.txt")
+    >>> parsed.tool, parsed.tables["runs"][["connections", "throughput_rps"]].values.tolist()
+    ('wrk', [[8000, 20260.6]])
+    """
+    from loadcurve import tables
+
+    path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
+    recorded = (path / "study.yml").is_file()
+    if is_folder(path):
+        studies_read.add(data_name(path))
+    if GivenFactors.of(factors) and (recorded or not is_folder(path)):
+        raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
+    if recorded:
+        from loadcurve.ingest.folder import read_runs
+
+        found = read_runs(path)
+        return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
+    if not is_folder(path):
+        parsed = read_file(path, hints)
+        known = {"source": printable(str(path))}
+        checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
+        return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
+    return _read_folder(path, hints, factors)
+
+
+def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parsed:
+    """Return data as `read` returns them: read a path, and take tables by name as they are.
+
+    Examples
+    --------
+    >>> as_parsed({}).warnings
+    ()
+    """
+    if isinstance(data, str | Path):
+        return read(data)
+    return data if isinstance(data, Parsed) else Parsed("", data)
+
+
+def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
+    from loadcurve import tables
+
+    if not files_of(path):
+        raise no_files(path)
+    record_reads([file for file in files_of(path) if is_plain(file)])
+    collected: dict[str, list] = {}
+    warnings: list[str] = []
+    origins: list[str] = []
+    for reading in read_matched(path, hints, factors=factors):
+        if reading.refused:
+            warnings.append(NOT_READ + reading.refused)
+            continue
+        warnings += reading.warnings
+        origins += reading.parsed.origins
+        for name in reading.parsed.tables:
+            collected.setdefault(name, []).append(reading.rows(name))
+    names = sorted(collected, key=lambda name: name != "runs")  # what people look for first
+    joined = Tables({name: join(collected[name]) for name in names})
+    checked = Tables({name: tables.check(name, joined[name], extra=name == "runs") for name in joined})
+    return Parsed("", checked, tuple(warnings), origins=tuple(origins))
+
+
+def require_report(parsed: Parsed, source: str) -> None:
+    """Raise unless there is the report of a load generator.
+
+    Parameters
+    ----------
+    parsed : Parsed
+        As `read` returns it.
+    source : str
+        Name of the data.
+
+    Raises
+    ------
+    LoadcurveError
+        In one line: what was found instead, and what to do.
+    """
+    if "runs" in parsed.tables and len(parsed.tables["runs"]):
+        return
+    refused = [warning.removeprefix(NOT_READ) for warning in parsed.warnings if warning.startswith(NOT_READ)]
+    if known := ", ".join(name for name in parsed.tables if len(parsed.tables[name])):
+        got = f"only {known}: add the output of the load generator, or write these tables with loadcurve ingest"
+    elif refused:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        got = f"none; {refused[0]}{more}"
+    else:
+        got = "none"
+    raise LoadcurveError(f"{source or 'runs'}: expected the report of a load generator (wrk, ab, k6 …), got {got}")
+
+
+def read_published_raw(source: str, name: str) -> Parsed:
+    """Read tool output quoted in a published report, as `read` does.
+
+    Parameters
+    ----------
+    source : str
+        Folder under `data/published`.
+    name : str
+        Name of a file in the folder `raw` of the source.
+
+    Returns
+    -------
+    Parsed
+        Declared tables of the file.
+
+    Raises
+    ------
+    LoadcurveError
+        When the source or the file does not exist.
+    ParseError
+        When the file is not output of a tool; `source.yml` lists these files, with reasons.
+
+    Examples
+    --------
+    >>> runs = read_published_raw("rt_qps_threads", "c8000.wrk.txt").tables["runs"]
+    >>> runs[["errors_connect", "throughput_rps"]].to_numpy().tolist()
+    [[6980, 20260.6]]
+    """
+    path = source_folder(source) / "raw" / name
+    if not path.is_file():
+        known = sorted(p.name for p in path.parent.glob("*"))
+        raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
+    record_reads([path])
+    studies_read.add(f"published/{source}")
+    return read(path)
+
+
+def read_named(name: str, hints: Hints, workers: int = 0) -> Iterator[Reading]:
+    """Yield the readings of a file, a folder, or ``-`` for standard input, as named on the command line."""
+    if not name:  # an unset shell variable, which must not mean the current folder
+        yield refused("", "the name of a file or folder must not be empty")
+        return
+    if name != "-":
+        yield from read_each(name, hints, workers)
+        return
+    try:
+        yield Reading("-", parse_bytes(_standard_input(hints), "-", hints, recording_text))
+    except LoadcurveError as error:
+        yield refused("-", error)
+
+
+def _standard_input(hints: Hints) -> bytes:
+    try:
+        return read_stream(sys.stdin.buffer, hints.max_bytes)
+    except ParseError as error:
+        raise error.at("-") from None
+
+
+def read_file(path: Path, hints: Hints) -> Parsed:
+    """Return the tables of one file, as its parser returned them."""
+    return parse_bytes(content(path, hints.max_bytes), str(path), hints, recording_text)

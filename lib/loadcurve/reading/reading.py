@@ -1,0 +1,58 @@
+"""What a reader of files yields."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadcurve.ingest.merge import label
+from loadcurve.ingest.parsed import Parsed, Rows, Tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Tables of one raw file, of one run that the laboratory recorded, or of one part of a folder.
+
+    Attributes
+    ----------
+    source : str
+        Path of the file; ``-`` for standard input; the folder of a recorded run.  Characters that a table or a terminal
+        cannot represent are escaped as in Python.
+    parsed : Parsed
+        Tables of the file; empty if the file was rejected.
+    refused : str
+        Reason for the rejection, in one line; empty if the file was read.
+    labelled : bool
+        Whether the rows already name their run and file, as those of a run with a `run.json` do.
+    file : pathlib.Path or None
+        The file, if it is in a folder that was read and belongs to no recorded run.
+    """
+
+    source: str
+    parsed: Parsed
+    refused: str = ""
+    labelled: bool = False
+    file: Path | None = None
+
+    def rows(self, name: str) -> "pd.DataFrame | Rows":
+        """Return the rows of a table, each with its file; those of a single file belong to no run."""
+        rows = self.parsed.tables.rows(name)
+        return rows if self.labelled else label(rows, run_id=None, source=self.source)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings, each with the path of its file."""
+        named = "" if self.labelled else f"{self.source}: "
+        return [named + warning for warning in self.parsed.warnings]
+
+    def only(self, table: str) -> "Reading":
+        """Return the same reading without its other tables."""
+        kept = {name: self.parsed.tables.rows(name) for name in self.parsed.tables if name == table}
+        return replace(self, parsed=replace(self.parsed, tables=Tables(kept)))
+
+
+def refused(source: str, why: object) -> Reading:
+    """Return the reading of a file that was rejected."""
+    return Reading(source, Parsed(""), str(why))

@@ -1,0 +1,30 @@
+"""Binary recordings of sysstat as text."""
+
+import tempfile
+from pathlib import Path
+
+from loadcurve.errors import LabError, ParseError
+from loadcurve.ingest import files
+
+
+def recording_text(raw: bytes) -> str:
+    """Return what `sadf -j` of this machine prints of a binary `sa` file.
+
+    Raises
+    ------
+    ParseError
+        When sadf is not installed or cannot read the recording; the line says how to convert it elsewhere.
+    """
+    from loadcurve.lab.monitors.sadf import text_of
+
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
+        recording = Path(folder) / "recording"  # sadf requires a file, and the original may be compressed
+        recording.write_bytes(raw)
+        try:
+            return text_of(recording)
+        except LabError as error:
+            reason = str(error).removeprefix(f"{recording}: ")
+            raise ParseError(0, files.TEXT_OF_RECORDING, reason) from None
+
+
+files.text_of_recording = recording_text
