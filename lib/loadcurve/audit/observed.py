@@ -83,14 +83,20 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     >>> summarise_established(sockets, runs)["established"].tolist()  # the client's end is not counted
     [1]
     """
+    seen = most_established(connections, runs)
+    return _points(runs)[["study", "run_id", "variant", "connections"]].merge(seen, on=["study", "run_id"])
+
+
+def most_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return ``study run_id established`` for each run with a snapshot, as `summarise_established` counts them."""
     keys = ["study", "run_id"]
     listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
     listening = pd.concat([listening, _ports_of_urls(connections, runs, listening)], ignore_index=True)
     at_server = connections[connections["state"] == "ESTAB"].merge(listening, on=[*keys, "local_port"])
-    snapshots = at_server.groupby([*keys, "time"], dropna=False).size().groupby(keys).max().rename("established")
+    sizes = at_server.groupby([*keys, "time"], dropna=False).size()
+    snapshots = sizes.groupby(keys, dropna=False).max().rename("established")
     seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
-    seen["established"] = seen["established"].fillna(0).astype(int)
-    return _points(runs)[[*keys, "variant", "connections"]].merge(seen, on=keys)
+    return seen.assign(established=seen["established"].fillna(0).astype(int))
 
 
 def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:

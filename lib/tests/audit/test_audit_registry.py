@@ -64,7 +64,14 @@ def test_every_rule_that_applies_reports_on_every_finished_run():
     for _, rows in of_runs.groupby("rule"):
         assert {"r0", "r2"} <= set(rows["run_id"])
     silent = set(all_rules()) - set(of_runs["rule"])
-    assert silent == {"connections-opened", "few-repeats", "mixed-environments", "target-rate"}
+    assert silent == {
+        "connections-opened",
+        "few-repeats",
+        "mixed-environments",
+        "target-rate",
+        "drift-of-repeats",
+        "uneven-balance",
+    }
 
 
 def test_every_severity_is_documented():

@@ -6,10 +6,13 @@ import pytest
 from loadcurve.audit.rules import (
     connections_opened,
     contradicting_numbers,
+    drift_of_repeats,
+    established_connections,
     few_repeats,
     few_responses,
     mixed_environments,
     target_rate,
+    uneven_balance,
 )
 from loadcurve.tables import check
 
@@ -103,3 +106,76 @@ def test_mixed_environments():
     assert audited(mixed_environments.RULE, *of_variants).iloc[0]["severity"] == "ok", "the version is the factor"
     kernels = [{"run_id": "r0", "host": "a", "kernel": "6.1"}, {"run_id": "r1", "host": "a", "kernel": "6.6"}]
     assert "kernels (6.1, 6.6)" in audited(mixed_environments.RULE, {}, {}, hosts=kernels).iloc[0]["evidence"]
+
+
+def sweep(change):
+    """Three repeats of four levels, one after the other, whose throughput changes by a share from first to last."""
+    runs = [{"connections": n, "repeat": r} for r in range(3) for n in (1, 2, 4, 8)]
+    for i, run in enumerate(runs):
+        drift = 1 + change * i / (len(runs) - 1)
+        noise = 1 + 0.002 * (-1) ** (i // 2)
+        started = pd.Timestamp("2026-01-01", tz="UTC") + pd.Timedelta(minutes=i)
+        run |= {"throughput_rps": 1000.0 * run["connections"] * drift * noise, "started_at": started}
+    return runs
+
+
+@pytest.mark.parametrize(("change", "severity"), [(0.0, "ok"), (0.03, "ok"), (0.2, "warning"), (-0.2, "warning")])
+def test_drift_of_repeats(change, severity):
+    found = audited(drift_of_repeats.RULE, *sweep(change)).iloc[0]
+    assert found["severity"] == severity and pd.isna(found["run_id"])
+    if change:
+        # The mean of a level drifts too, so the slope is not exact.
+        assert 0.5 < found["observed"] / change < 1.5
+
+
+def test_drift_needs_repeats():
+    assert audited(drift_of_repeats.RULE, *sweep(0.2)[:4]).iloc[0]["severity"] == "unchecked"
+
+
+def sockets(established):
+    rows = [{"state": "LISTEN", "local_port": "80"}, *[{"state": "ESTAB", "local_port": "80"}] * established]
+    return [row | {"elapsed_s": 5.0, "time": pd.Timestamp("2026-01-01", tz="UTC")} for row in rows]
+
+
+@pytest.mark.parametrize(("seen", "severity"), [(10, "ok"), (9, "ok"), (8, "warning"), (4, "error"), (0, "error")])
+def test_established_connections(seen, severity):
+    found = audited(established_connections.RULE, {"connections": 10}, connections=sockets(seen)).iloc[0]
+    assert found["severity"] == severity and f"{seen} of 10 connections" in found["evidence"]
+
+
+def test_connections_are_counted_without_a_study():
+    """As in a folder that somebody brought."""
+    rows = pd.DataFrame([RUN]).drop(columns="study").assign(connections=10)
+    seen = check("connections", pd.DataFrame([row | {"run_id": "a"} for row in sockets(10)]))
+    found = established_connections.RULE.audit({"runs": check("runs", rows), "connections": seen})
+    assert found["severity"].tolist() == ["ok"]
+
+
+def test_established_connections_needs_sockets():
+    found = audited(established_connections.RULE, {"connections": 10}).iloc[0]
+    assert found["severity"] == "unchecked" and "ss -tan" in found["advice"]
+
+
+def counted(*counts, **weights):
+    rows = [{"kind": "server", "service": "web", "server": f"s{i}", "connections": n} for i, n in enumerate(counts)]
+    return [row | {"weight": w} for row, w in zip(rows, weights.get("weight", [1] * len(rows)), strict=True)]
+
+
+# Cohen's w by hand: 60 : 40 of 1000 is χ² = 40, w = sqrt(40 / 1000) = 0.2; 80 : 20 gives w = 0.6.
+@pytest.mark.parametrize(
+    ("counts", "severity", "effect"),
+    [((500, 500), "ok", 0), ((520, 480), "ok", 0), ((600, 400), "warning", 0.2), ((800, 200), "error", 0.6)],
+)
+def test_uneven_balance(counts, severity, effect):
+    found = audited(uneven_balance.RULE, {}, balancer=counted(*counts)).iloc[0]
+    assert found["severity"] == severity and found["observed"] == pytest.approx(effect)
+
+
+def test_the_balance_follows_the_weights_and_what_the_run_added():
+    assert audited(uneven_balance.RULE, {}, balancer=counted(600, 300, weight=[2, 1])).iloc[0]["severity"] == "ok"
+    before, after = counted(10000, 10), counted(10500, 510)
+    assert audited(uneven_balance.RULE, {}, balancer=[*before, *after]).iloc[0]["severity"] == "ok"
+
+
+def test_without_a_balancer_nothing_is_asked():
+    assert audited(uneven_balance.RULE, {}).empty

@@ -14,6 +14,7 @@ DROPS = Need("network", ("received_dropped_pps",), "the packets that interfaces 
 TCP = Need("tcp", ("segments_sent_pps", "retransmits_pps"), "the retransmissions of TCP", _SAR)
 SWAP = Need("memory", ("swap_used_bytes",), "the swap in use", _SAR)
 SUMMARY = Need("sockets", ("time_wait",), "the sockets of the generator's host", "Record `ss -s` while the load runs.")
+SNAPSHOT = Need("connections", ("state", "local_port"), "the sockets of the server", "Record `ss -tan` on the server.")
 LISTENING = Need(
     "connections", ("state", "receive_queue", "send_queue"), "the listening sockets", "Record `ss -tan` on the server."
 )

@@ -27,7 +27,7 @@ RULE = threshold_rule(
     "full-accept-queue",
     "Did the server accept connections as fast as they came?",
     measure_queue,
-    evidence="{receive_queue:4} waited to be accepted on port {local_port}, whose queue takes {send_queue:4}.",
+    evidence="{receive_queue:.0f} waited to be accepted on port {local_port}, whose queue takes {send_queue:.0f}.",
     advice="Raise `listen … backlog=` and net.core.somaxconn together, or accept with more workers (reuseport); "
     "`nstat -az TcpExtListenOverflows` counts the connections that found it full.",
     limits={

@@ -27,7 +27,7 @@ RULE = threshold_rule(
     "local-ports",
     "Did the generator's host have local ports to spare?",
     measure_time_wait,
-    evidence="{time_wait:5} sockets were in TIME_WAIT; the default range has 28232 local ports.",
+    evidence="{time_wait:.0f} sockets were in TIME_WAIT; the default range has 28232 local ports.",
     advice="Keep connections alive (`ab -k`), use several client addresses, widen net.ipv4.ip_local_port_range, or set "
     "net.ipv4.tcp_tw_reuse on the generator's host.",
     limits={

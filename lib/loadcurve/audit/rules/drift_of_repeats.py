@@ -1,0 +1,53 @@
+"""Rule ``drift-of-repeats``: runs that were repeated later gave the same throughput.
+
+A machine that warms up, fills a log, or loses processors to a neighbour changes during a sweep.  If the levels were
+measured in order, the change looks like an effect of the load.  The rule asks whether the runs of each level, relative
+to their mean, rise or fall with the time at which they started (Kendall's rank correlation over all levels).
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from scipy import stats
+
+from loadcurve.audit.of_runs import Tables, all_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.tables import merge_generators, name_curves
+
+_FEWEST = 8  # runs: with fewer, no order of ranks has a two-sided p below 0.001
+
+
+def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding about all runs together: the change of throughput from the first run to the last."""
+    runs = merge_generators(tables["runs"]).dropna(subset=["connections", "throughput_rps", "started_at"])
+    runs = runs[runs["throughput_rps"] > 0]
+    if runs.empty:
+        return
+    named = name_curves(runs, tables.get("factors"), over="connections").sort_values("started_at")
+    levels = named.groupby(["variant", "connections"], dropna=False)["throughput_rps"]
+    ratio = (named["throughput_rps"] / levels.transform("mean"))[levels.transform("size") > 1].astype(float)
+    if len(ratio) < _FEWEST:
+        evidence = f"{NOT_CHECKED}needs {_FEWEST} runs of repeated levels with a time."
+        yield Finding(all_of(runs), "unchecked", evidence, "Repeat each level at least three times.")
+        return
+    order = np.arange(len(ratio))
+    chance = float(stats.kendalltau(order, ratio).pvalue)
+    slope = float(stats.theilslopes(np.log(ratio), order).slope)
+    change = float(np.expm1(slope * (len(ratio) - 1)))
+    drifts = chance < limits["probability"] and abs(change) > limits["ratio"]
+    evidence = f"From the first run to the last, throughput at equal load changed by {change:+.1%} (p = {chance:.2g})."
+    advice = "Find what changed (temperature, logs, neighbours), randomise the order of runs, and repeat the sweep."
+    severity: Severity = "warning" if drifts else "ok"
+    yield Finding(all_of(runs), severity, evidence.replace("%", " %"), advice if drifts else "", change, 0.0)
+
+
+RULE = Rule(
+    "drift-of-repeats",
+    "Did the machine stay the same during the sweep?",
+    judge_drift,
+    {"ok": "no trend beyond chance, or below 5 %", "warning": "a trend beyond chance of more than 5 %"},
+    limits={
+        "probability": Limit(0.001, "one false alarm in a thousand sweeps, because every sweep is tested"),
+        "ratio": Limit(0.05, "what a comparison of two servers usually wants to see"),
+    },
+)

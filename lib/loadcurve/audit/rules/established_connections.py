@@ -1,0 +1,45 @@
+"""Rule ``established-connections``: the server saw as many connections as were requested.
+
+What the generator calls a connection may never have reached the server: it failed, was closed by a device between, or
+waits in a queue.  `ss` on the server counts those that are established at its listening port.
+"""
+
+import pandas as pd
+
+from loadcurve.audit.observed import most_established
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import Limit, Need
+from loadcurve.audit.rules._monitored import SNAPSHOT
+from loadcurve.audit.samples import samples_within
+from loadcurve.audit.threshold import threshold_rule
+from loadcurve.tables import merge_generators
+
+
+def measure_missing(tables: Tables) -> pd.DataFrame:
+    """Return which share of the requested connections of each run no snapshot within the load saw established."""
+    runs = merge_generators(tables["runs"])
+    requested = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")["connections"].astype(float)
+    connections = samples_within(tables["connections"], tables["runs"])
+    # A list without the listening sockets (no `-a`) may be any part of the sockets, or the generator's.
+    complete = connections.loc[connections["state"] == "LISTEN", "key"]
+    seen = most_established(connections[connections["key"].isin(complete)], tables["runs"])
+    seen = seen.assign(key=key_of(seen)).set_index("key").join(requested.rename("requested"), how="inner")
+    return seen.assign(observed=(1 - seen["established"] / seen["requested"]).clip(lower=0.0))
+
+
+RULE = threshold_rule(
+    "established-connections",
+    "Did the server see as many connections as were requested?",
+    measure_missing,
+    evidence="{established:.0f} of {requested:.0f} connections were established on the server.",
+    advice="Compare `ss -s` on both hosts: connections are missing where a limit of descriptors, ports or a device's "
+    "table was reached, or the generator opens a connection for each request.",
+    limits={
+        "warning": Limit(0.1, "connections that are just being opened or closed are not established"),
+        "error": Limit(0.5, "sweeps usually double N, so the run belongs to a neighbouring level"),
+    },
+    needs=(
+        Need("runs", ("connections",), "the connections", "Note the connections in a factors.csv."),
+        SNAPSHOT,
+    ),
+)
