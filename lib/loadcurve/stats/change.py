@@ -11,8 +11,8 @@ Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Stat
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import ndimage
 
 from loadcurve.arrays import Array, Mask
 from loadcurve.stats._series import series
@@ -77,7 +77,7 @@ def summarise_segments(values: ArrayLike) -> pd.DataFrame:
 def _changes(values: Array) -> list[int]:
     """Return the index of the first sample of each level but the first."""
     # Hampel's filter: a spike too short for a level becomes the median around it, or five samples would be its level.
-    local = ndimage.median_filter(values, 2 * MIN_SEGMENT - 1, mode="nearest")
+    local = scipy.ndimage.median_filter(values, 2 * MIN_SEGMENT - 1, mode="nearest")
     values = np.where(_ordinary(values - local, SPIKE), values, local)
     rho = _autoregression(values)
     free = values[1:] - rho * values[:-1]  # w_t = x_t − ρ x_{t−1}: its mean jumps where that of x does

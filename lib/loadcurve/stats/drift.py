@@ -7,8 +7,8 @@ Mann-Kendall trend test for autocorrelated data", Journal of Hydrology 204, 1998
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
@@ -70,9 +70,9 @@ def summarise_drift(values: ArrayLike, level: float = 0.95) -> pd.DataFrame:
     if np.ptp(merged) == 0:
         return result_row("drift", TEST, 0.0, 1.0, Estimate(0, 0, 0, level, TEST), "no drift: all samples are equal")
     wider = 1.0 if straight else np.sqrt(remaining_inflation(merge_samples(residuals, size), fitted=2))
-    kendall = stats.kendalltau(centres, merged)
-    p_value = 2 * stats.norm.sf(stats.norm.isf(kendall.pvalue / 2) / wider)
-    slope = stats.theilslopes(merged, centres, alpha=level)
+    kendall = scipy.stats.kendalltau(centres, merged)
+    p_value = 2 * scipy.stats.norm.sf(scipy.stats.norm.isf(kendall.pvalue / 2) / wider)
+    slope = scipy.stats.theilslopes(merged, centres, alpha=level)
     change, lo, hi = np.array([slope.slope, slope.low_slope, slope.high_slope]) * (known.size - 1)
     lo, hi = change + wider * (lo - change), change + wider * (hi - change)
     few = f"{merged.size} merged samples, fewer than {SURE_MERGED}: autocorrelation may pass for a drift"

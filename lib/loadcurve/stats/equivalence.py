@@ -10,10 +10,9 @@ equivalence of average bioavailability", J. Pharmacokinetics and Biopharmaceutic
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
-from scipy.integrate import quad
-from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -104,7 +103,7 @@ def _plan(first: Array, second: Array, margin_ratio: float, level: float, power:
     if min(first.size, second.size) < 2:
         return {"variation_ratio": np.nan, "repeats_needed": np.nan, "repeats_needed_hi": np.nan}
     squares = sum((group.size - 1) * np.log(group).var(ddof=1) for group in (first, second))
-    likely, most = np.sqrt(squares / degrees), np.sqrt(squares / stats.chi2.ppf(1 - level, degrees))
+    likely, most = np.sqrt(squares / degrees), np.sqrt(squares / chdtri(degrees, level))
     needed = [repeats_for_equivalence(_variation(sd), margin_ratio, level=level, power=power) for sd in (likely, most)]
     return {"variation_ratio": _variation(likely), "repeats_needed": needed[0], "repeats_needed_hi": needed[1]}
 
@@ -211,9 +210,9 @@ def equivalence_power(
         return float((ndtr(above - t * s) - ndtr(t * s - below)) * density)
 
     # `most`: with more scatter the interval is wider than the margin, or such scatter practically never occurs.
-    most = min((below + above) / (2 * t), np.sqrt(stats.chi2.isf(1e-14, degrees) / degrees))
-    least = np.sqrt(stats.chi2.ppf(1e-14, degrees) / degrees)
-    return float(max(quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0
+    most = min((below + above) / (2 * t), np.sqrt(chdtri(degrees, 1e-14) / degrees))
+    least = np.sqrt(2 * gammaincinv(degrees / 2, 1e-14) / degrees)
+    return float(max(scipy.integrate.quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0
 
 
 def variation_that_hides(ratio: float, level: float = 0.95) -> float:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -143,8 +143,8 @@ def _p_value(test: Callable[[Array, Array], float], a: pd.Series, b: pd.Series) 
 def _welch(first: Array, second: Array) -> float:
     if first.var() == second.var() == 0:  # no scatter: what was measured is all there is
         return float(first[0] == second[0])
-    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
+    return float(scipy.stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
 def _mann_whitney(first: Array, second: Array) -> float:
-    return float(stats.mannwhitneyu(first, second).pvalue)
+    return float(scipy.stats.mannwhitneyu(first, second).pvalue)

@@ -6,8 +6,9 @@ P. J. Brockwell, R. A. Davis, "Time Series: Theory and Methods", 2nd edition 199
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import signal, special
+from scipy import special
 
 from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
@@ -59,7 +60,7 @@ def summarise_oscillation(values: ArrayLike, interval_s: float = 1.0, level: flo
     """
     known, level = series("values", values, MIN_SAMPLES), between_0_and_1("level", level)
     step = positive("interval_s", interval_s)
-    flat = signal.detrend(known)
+    flat = scipy.signal.detrend(known)
     if np.abs(flat).max() <= 1e-12 * np.abs(known).max():  # a straight line but for rounding
         nothing = Estimate(np.nan, np.nan, np.nan, level, TEST)
         return result_row("oscillation", TEST, np.nan, 1.0, nothing, "no oscillation: a straight line")

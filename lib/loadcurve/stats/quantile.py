@@ -10,8 +10,8 @@ W. J. Conover, "Practical Nonparametric Statistics", 3rd edition, 1999, section 
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -127,7 +127,7 @@ def find_histogram_quantile(histogram: pd.DataFrame, quantile: float, level: flo
 def _ranks(count: int, quantile: float, level: float) -> tuple[int, int, int, float]:
     """Return the ranks of the quantile and of both ends, from 1 on, and the level that the ends really have."""
     q, level = between_0_and_1("quantile", quantile), between_0_and_1("level", level)
-    below = stats.binom(count, q)
+    below = scipy.stats.binom(count, q)
     # P(B < l) and P(B >= u) are at most half of 1 − level each.
     lower, upper = int(below.ppf((1 - level) / 2)), int(below.ppf((1 + level) / 2)) + 1
     rank = max(1, int(np.ceil(q * count * (1 - 1e-12))))  # a whole number stays one in spite of rounding

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.stats._runs import two_groups
@@ -194,7 +194,7 @@ def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
     """
     first, second, warnings = two_groups(a, b)
     tied = np.unique([*first, *second]).size < first.size + second.size
-    mann = stats.mannwhitneyu(first, second, method="asymptotic" if tied else "exact")
+    mann = scipy.stats.mannwhitneyu(first, second, method="asymptotic" if tied else "exact")
     above = mann.statistic / (first.size * second.size)
     lowest_p = 2 * _probability_below(first.size, second.size)[0]
     of_mann = [*warnings, "ties: p is approximate"] if tied else list(warnings)
@@ -209,7 +209,9 @@ def summarise_ranks(a: ArrayLike, b: ArrayLike) -> pd.DataFrame:
     elif np.ptp([*first, *second]) == 0:
         of_munzel.append("no value: all runs have the same value")
     else:
-        munzel = stats.brunnermunzel(second, first)  # in this order the statistic is > 0 where A tends to be larger
+        munzel = scipy.stats.brunnermunzel(
+            second, first
+        )  # in this order the statistic is > 0 where A tends to be larger
         if min(first.size, second.size) < _BRUNNER_MUNZEL_RUNS:
             of_munzel.append(f"fewer than {_BRUNNER_MUNZEL_RUNS} runs: p is too small too often")
     rows = [

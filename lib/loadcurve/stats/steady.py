@@ -13,8 +13,8 @@ frequent in heavy-tailed samples, draws the cut behind it.  Two tests distinguis
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import Array
 from loadcurve.stats._series import series
@@ -134,8 +134,8 @@ def _changes(batches: Array, at: int) -> bool:
     before, after = batches[:at], batches[at:]
     if min(before.size, after.size) < MIN_COMPARED:
         return True
-    differ = stats.mannwhitneyu(before, after).pvalue
-    drift = stats.kendalltau(np.arange(batches.size), batches).pvalue
+    differ = scipy.stats.mannwhitneyu(before, after).pvalue
+    drift = scipy.stats.kendalltau(np.arange(batches.size), batches).pvalue
     return bool(min(differ, drift) < SUSPECT)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from loadcurve.arrays import Array, above_0, between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -237,7 +237,7 @@ def _marginal(groups: list[Array], sizes: Array, i: int, baseline_is_lower_bound
         if np.ptp(own) == np.ptp(before) == 0:
             lo = hi = value
         else:
-            ends = stats.ttest_ind(own, before, equal_var=False).confidence_interval(level)
+            ends = scipy.stats.ttest_ind(own, before, equal_var=False).confidence_interval(level)
             lo, hi = ends.low / added, ends.high / added
     if i == 1 and baseline_is_lower_bound:
         lo = np.nan

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -66,7 +66,7 @@ def fit_law(
     inverse = free_inverse(law, number, throughput, weight, values)
     covariance, slopes = residual_sd**2 * inverse, law.gradient(number, *values)
     leverage = weight * np.einsum("ij,jk,ik->i", slopes, inverse, slopes)
-    half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
+    half = stdtrit(degrees, (1 + level) / 2) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
     for i, column in zip(free, slopes[:, free].T, strict=True):
         if not column.any():
             half[i] = np.nan

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize
+from scipy.special import fdtri
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -235,7 +236,7 @@ def profile_holds(fit: Fit, quantity: str, value: float) -> bool:
 
 def sum_limit(squares: float, degrees: int, level: float) -> float:
     """Sum of squares up to which a value belongs to the interval, from the least and its degrees of freedom."""
-    return float(squares * (1 + stats.f.ppf(level, 1, degrees) / degrees))
+    return float(squares * (1 + fdtri(1, degrees, level) / degrees))
 
 
 def _check(fit: Fit, quantity: str) -> None:
