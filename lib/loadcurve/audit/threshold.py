@@ -65,6 +65,7 @@ def threshold_rule(
             observed = float(row["observed"])
             yield Finding(run, severity, fill_text(evidence, row), done, observed, values["warning"])
 
+    find.__module__ = measure.__module__  # whose docstring is the rule's page
     shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
     severities: dict[Severity, str] = {"ok": f"at most {shown['warning']}"}
     severities |= {severity: f"above {text}" for severity, text in shown.items()}

@@ -15,10 +15,16 @@ def rules_markdown() -> str:
 
 
 def rule_markdown(name: str) -> str:
-    """Return a rule's question and the conditions of each severity, as Markdown."""
+    """Return a rule's question, the conditions of each severity, its limits and what it needs, as Markdown."""
     rule = all_rules()[name]
-    rows = [f"| {severity} | {when} |" for severity, when in rule.severities.items()]
-    return "\n".join([f"**{rule.question}**", "", "| severity | when |", "|---|---|", *rows])
+    lines = [f"**{rule.question}**", "", "| severity | when |", "|---|---|"]
+    lines += [f"| {severity} | {when} |" for severity, when in rule.severities.items()]
+    if rule.limits:
+        lines += ["", "| limit | value | reason |", "|---|---|---|"]
+        lines += [f"| {name} | {limit.value:g} | {limit.reason} |" for name, limit in rule.limits.items()]
+    if records := dict.fromkeys(need.record for need in rule.needs if need.record):
+        lines += ["", f"It needs {' and '.join(need.what for need in rule.needs)}. {' '.join(records)}"]
+    return "\n".join(lines)
 
 
 def page_markdown(rule: Rule) -> str:

@@ -29,6 +29,13 @@ def test_every_page_is_of_a_rule(root):
         assert text.startswith(f'# {name}\n\n{{{{ rule("{name}") }}}}\n')
 
 
+def test_the_page_of_a_rule_is_about_it():
+    for name, rule in all_rules().items():
+        page = reference.page_markdown(rule)
+        assert re.search(rf"Rules? .*`{name}`", page), name
+        assert all(limit.reason in page for limit in rule.limits.values())
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder that belongs to the package of the rules; what is imported from it is forgotten."""
