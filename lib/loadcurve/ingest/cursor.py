@@ -76,11 +76,12 @@ class Cursor:
     @property
     def at_end(self) -> bool:
         """Whether no newline ends the current line, so that a part of it may be missing."""
-        return self.number == self.end
+        return self.number == len(self._lines)
 
     def match(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
         """Return the match of the whole current line, or None."""
-        return re.fullmatch(pattern, self.line)
+        # re.fullmatch looks a pattern up on every call, also a compiled one.
+        return re.fullmatch(pattern, self.line) if isinstance(pattern, str) else pattern.fullmatch(self.line)
 
     def expect(self, pattern: re.Pattern[str] | str, expected: str) -> re.Match[str]:
         """Return the match of the whole current line.
@@ -116,6 +117,10 @@ class Cursor:
     def rest(self) -> str:
         """Return the text from the current line on, for a document that begins here."""
         return "\n".join(self._lines[self.number - 1 :])
+
+    def ahead(self) -> Iterator[str]:
+        """Return the lines after the current line, one after the other, with the blanks around them."""
+        return (self._lines[at] for at in range(self.number, len(self._lines)))
 
     def skip(self, lines: int) -> None:
         """Skip a number of lines, including the current one."""

@@ -107,8 +107,10 @@ def parse_conntrack(text: str, timezone: str = "UTC") -> Parsed:
 
 def _without_cut_word(line: str, cursor: ListCursor) -> str:
     """Return a line without the word that the end of the text may cut; empty where too little is left."""
+    if not cursor.at_end:
+        return line
     last = line.split()[-1]
-    if not cursor.at_end or _FLAG.fullmatch(last) or not (_HEAD.match(line) or "=" in line):
+    if _FLAG.fullmatch(last) or not (_HEAD.match(line) or "=" in line):
         return line
     cursor.warn("the text ends inside this line; the part that may be cut is left out")
     rest = line.removesuffix(last).rstrip()

@@ -42,6 +42,7 @@ _OTHER_COUNTS = {
     "safe_conn_cur", "used_conn_cur", "need_conn_est", "uweight", "agg_server_status",
     "agg_server_check_status", "agg_check_status",
 }  # fmt: skip
+_OTHER_PREFIXES = ("ssl_", "h1_", "h2_", "h3_", "quic_")
 _HEADING = re.compile(r"(?:#\s*)?pxname,svname,")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z_]\w*|-|")
@@ -134,8 +135,8 @@ def _row(fields: dict[str, str], cursor: ListCursor) -> dict:
         if column in ("pxname", "svname", "", "-") or value == "":
             continue
         known = column in _COUNTS or column == "ttime"
-        counted = column.startswith(("ssl_", "h1_", "h2_", "h3_", "quic_")) or column in _OTHER_COUNTS
-        if (known or counted) and not _NUMBER.fullmatch(value):
+        counted = known or column in _OTHER_COUNTS or column.startswith(_OTHER_PREFIXES)
+        if counted and not _NUMBER.fullmatch(value):
             cursor.fail(f"a whole number for {column}", value)
         if known and int(value) < 0:
             continue

@@ -73,9 +73,10 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
         elif names and (match := cursor.match(_ROW)):
             cpu = match["cpu"]
             item = {} if group == "ip_vs_stats" else {"item": "all" if cpu in (None, "~") else str(int(cpu, 16))}
+            stamp = cursor.stamp
             shared = {"tool": "proc", "group": group, **item}
             rows += [
-                {**shared, "counter": name, "value": int(value, 16), "unit": unit, **cursor.stamp}
+                {**shared, "counter": name, "value": int(value, 16), "unit": unit, **stamp}
                 for name, unit, value in zip(names, units, match["values"].split(), strict=True)
             ]
         elif names and not is_chatter(line):

@@ -214,7 +214,7 @@ class _Reader:
         self.listing.begin([] if scheduled else names)
         if not first:
             spaced = re.search(r"RemoteAddress:Port(?:  |\S)", self.cursor.raw) is not None
-            self.listing.hexadecimal = is_kernels_list(self.cursor.rest().split("\n")[1:], spaced)
+            self.listing.hexadecimal = is_kernels_list(self.cursor.ahead(), spaced)
         if not scheduled:
             self.headings.append(("proc" if not first and self.listing.hexadecimal else "ipvsadm", *names))
 

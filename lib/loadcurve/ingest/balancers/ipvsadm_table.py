@@ -1,6 +1,7 @@
 """Rows of the table `balancer` from what ipvsadm and /proc/net/ip_vs list: services and their servers."""
 
 import re
+from collections.abc import Iterable
 
 from loadcurve.ingest.balancers.ipvsadm_fields import is_hexadecimal, is_kernels, split_endpoint
 from loadcurve.ingest.balancers.lists import ListCursor, scaled
@@ -152,12 +153,12 @@ class Listing:
         return row
 
 
-def is_kernels_list(lines: list[str], spaced: bool) -> bool:
+def is_kernels_list(lines: Iterable[str], spaced: bool) -> bool:
     """Whether a list is that of /proc/net/ip_vs: by its addresses or, where it has none, by its heading's blanks.
 
     Parameters
     ----------
-    lines : list of str
+    lines : iterable of str
         The list's lines after its heading.
     spaced : bool
         Whether more than one blank parts the words of the heading, as ipvsadm writes them.
