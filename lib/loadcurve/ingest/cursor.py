@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed, Rows
-from loadcurve.ingest.report_text import Strays
+from loadcurve.ingest.report_text import Strays, nothing_in
 
 _SHOWN = 60  # characters of a line that a warning quotes
 
@@ -152,8 +152,7 @@ class Cursor:
 
     def refuse(self, expected: str) -> NoReturn:
         """Raise a `ParseError` about the first line with text, for a text that holds nothing of the tool."""
-        number, line = next(((i, line) for i, line in enumerate(self._lines, 1) if line.strip()), (1, ""))
-        raise ParseError(number, expected, line.strip())
+        raise nothing_in("\n".join(self._lines), expected)
 
 
 def with_generator_numbers(names: Iterable[str], runs: Sequence[Mapping[str, Rows]]) -> dict[str, Rows]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loadcurve.errors import ParseError
+from loadcurve.ingest.report_text import nothing_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +82,7 @@ def load_json(text: str, expected: str, warnings: list[str]) -> object:
     # At the start of a line, because a shell's prompt may contain a bracket too: [root@lb1 ~]# cat local.wrk.json
     begin = re.search(r"^[ \t]*(?=[{\[](?!\w+@))", text, re.MULTILINE) or re.search(r"(?=[{\[])", text)
     if begin is None:
-        raise ParseError(1, expected, text.strip()[:80])
+        raise nothing_in(text, expected)
     start = begin.end()
     try:
         document = decoder.raw_decode(text, start)[0]
@@ -222,5 +223,5 @@ def each_json(text: str, expected: str) -> tuple[list[tuple[object, int]], list[
         found.append((document, line))
         warnings += decoder.warnings(line)
     if not found:
-        raise ParseError(1, expected, text.strip()[:80])
+        raise nothing_in(text, expected)
     return found, warnings

@@ -97,6 +97,22 @@ def go_time_s(token: str, line: int) -> float:
     return int(hours or 0) * 3600.0 + int(minutes or 0) * 60.0 + (float(number) * SECONDS[unit] if number else 0.0)
 
 
+def nothing_in(text: str, expected: str) -> ParseError:
+    r"""Return the error about a text that holds nothing of its tool: it names and quotes where the text begins.
+
+    Examples
+    --------
+    >>> print(nothing_in("\n\nbought milk\nand bread\n", "a report of wrk"))
+    <text>:3: expected a report of wrk, got 'bought milk'
+    """
+    bare = text.lstrip()
+    first = bare.split("\n", 1)[0].rstrip()
+    if not bare:
+        return ParseError(1, expected, "")
+    got = first if len(first) > len("[{") else bare[:80].rstrip()  # the first line of a JSON document can be a bracket
+    return ParseError(text.count("\n", 0, len(text) - len(bare)) + 1, expected, got)
+
+
 def class_of(message: str) -> str:
     """Class of an error message: ``timeout``, ``connect``, ``read``, ``write``, else ``other``.
 

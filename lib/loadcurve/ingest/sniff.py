@@ -11,6 +11,7 @@ from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, forms_of
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.separators import without_separators
 from loadcurve.ingest.signatures import beginnings
 
@@ -74,10 +75,11 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     if not selected:
         if tool:
             return named[0].parse(text, timezone=timezone)  # its error names what it expected
-        line, got = next(((i, s) for i, s in enumerate(text[:_HEAD].split("\n"), 1) if s.strip()), (0, "an empty text"))
         if _CONTROLS.search(text[:_SAMPLE]):
-            line, got = 0, "binary data"
-        raise ParseError(line, "output of a tool that loadcurve reads", got.strip())
+            raise ParseError(0, "output of a tool that loadcurve reads", "binary data")
+        if not text[:_HEAD].strip():
+            raise ParseError(0, "output of a tool that loadcurve reads", "an empty text")
+        raise nothing_in(text[:_HEAD], "output of a tool that loadcurve reads")
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
     if len(selected) == len(found):

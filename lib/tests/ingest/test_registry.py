@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from one_test import in_one_test
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -28,6 +29,15 @@ def test_every_form_has_a_fixture(form):
         pytest.skip("it is only recognised, to be refused in clear words")
     expected = [json.loads(p.read_text("utf-8")) for p in (DATA / form.tool).glob("*.json")]
     assert any(case.get("variant", "") == form.variant for case in expected), f"no fixture in tests/data/{form.tool}"
+
+
+@pytest.mark.parametrize("text", ["\n \nbought milk\nand bread\n", '\n\n{\n"bought": "milk"}\n'], ids=["lines", "JSON"])
+@in_one_test("form", [form for form in FORMS if form.name != "locust:errors"])  # without errors it is empty
+def test_an_error_about_a_text_of_another_program_names_the_line_it_quotes(form, text):
+    with pytest.raises(ParseError) as caught:
+        form.parser(text)
+    line, got = text.split("\n")[caught.value.line - 1], caught.value.got
+    assert got == "nothing" or line.strip()[:1] == got.strip()[:1]  # a missing key has no line
 
 
 def test_every_page_has_a_tool(root):

@@ -9,7 +9,6 @@ counters were zeroed; rates are estimates over the last seconds.
 
 import re
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
@@ -82,7 +81,7 @@ def parse_ip_vs_stats(text: str, timezone: str = "UTC") -> Parsed:
         elif names and not is_chatter(line):
             cursor.fail("five numbers in hexadecimal")
     if not rows:
-        raise ParseError(cursor.end, "a line of numbers of ip_vs_stats", cursor.line if cursor.at_end else "")
+        cursor.refuse("a line of numbers of ip_vs_stats")
     return Parsed("proc", {"counters": rows}, tuple(cursor.warnings))
 
 

@@ -17,6 +17,7 @@ from loadcurve.ingest.ending import JSON, Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import load_json
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _TABLE = re.compile(r"table (?:(ip6?|inet|arp|bridge|netdev) )?(\S+) \{.*")
 _BLOCK = re.compile(
@@ -148,7 +149,7 @@ def parse_nft_json(text: str) -> Parsed:
     document = load_json(text, "JSON of nft", warnings)
     entries = document.get("nftables") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ParseError(1, "a list 'nftables' in the JSON of nft", text.strip()[:80])
+        raise nothing_in(text, "a list 'nftables' in the JSON of nft")
     counters: list[dict] = []
     balancer: list[dict] = []
     version = ""

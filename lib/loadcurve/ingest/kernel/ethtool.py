@@ -15,6 +15,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 
 _COMMAND = re.compile(
     r"(?:.*[^\w-])?ethtool\s+(?:(?:-I|--include-statistics)\s+)?(?:-S|--statistics)\s+([\w.@:-]{1,64})(?:\s.*)?"
@@ -85,8 +86,7 @@ def parse_ethtool(text: str, timezone: str = "UTC") -> Parsed:
             if not lines.is_time(at):
                 lines.stray(at)
     if not found:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "statistics of ethtool -S", lines.all[number - 1])
+        raise nothing_in(text, "statistics of ethtool -S")
     return Parsed("ethtool", {"counters": rows}, lines.warnings)
 
 

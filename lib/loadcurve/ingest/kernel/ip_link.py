@@ -18,6 +18,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 
 _INTERFACE = re.compile(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
 _HEAD = re.compile(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")
@@ -70,8 +71,7 @@ def parse_ip_link(text: str, timezone: str = "UTC") -> Parsed:
             lines.stray(at)
         at += 1
     if not rows:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "interfaces with counters, as ip -s link prints them", lines.all[number - 1])
+        raise nothing_in(text, "interfaces with counters, as ip -s link prints them")
     return Parsed("ip", {"counters": rows}, lines.warnings)
 
 
@@ -132,7 +132,7 @@ def parse_ip_link_json(text: str) -> Parsed:
             for item, stats in named:
                 rows += counter_rows(lines, "ip", "link", item, _stats(stats, number))
     if not rows:
-        raise ParseError(1, "interfaces with counters, as ip -s -j link prints them", text.strip()[:80])
+        raise nothing_in(text, "interfaces with counters, as ip -s -j link prints them")
     return Parsed("ip", {"counters": rows}, tuple(warnings))
 
 

@@ -11,10 +11,10 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 
 import re
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 
 _SECTION = re.compile(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
 _HISTOGRAM = re.compile(r"(\S[^0-9:]{2,60}):")
@@ -73,8 +73,7 @@ def parse_netstat(text: str, timezone: str = "UTC") -> Parsed:
         elif not _IN_WORDS.fullmatch(line[:_LONGEST]):
             lines.stray(at)
     if not rows and not found:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "counters of netstat -s", lines.all[number - 1])
+        raise nothing_in(text, "counters of netstat -s")
     for row in rows:
         if not row["group"]:
             del row["group"]

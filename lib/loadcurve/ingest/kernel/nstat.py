@@ -22,6 +22,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, line_of
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 
 _HEADING = re.compile(r"#(kernel|[0-9]+\.[0-9]+ sampling_interval=[0-9]+ time_const=[0-9]+)")
 _ROW = re.compile(r"([A-Z][A-Za-z0-9_]*)[ \t]+([0-9]+)[ \t]+([0-9]+\.[0-9])(?: \(overflow\))?")
@@ -77,8 +78,7 @@ def parse_nstat(text: str, timezone: str = "UTC") -> Parsed:
         elif line and not lines.is_time(at):
             lines.stray(at)
     if not rows and not found:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "counters of nstat", lines.all[number - 1])
+        raise nothing_in(text, "counters of nstat")
     return Parsed("nstat", {"counters": rows}, lines.warnings)
 
 

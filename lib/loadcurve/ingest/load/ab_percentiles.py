@@ -18,6 +18,7 @@ from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _HEADER = re.compile(r"Percentage served ?, ?Time in ms")
 # Arbitrary memory can be any number of 64 bits: 16 digits of ms, and a sign.
@@ -76,7 +77,7 @@ def parse_ab_percentiles(text: str) -> Parsed:
             raise ParseError(at, "a row such as 50,3.004", line)
     rows = [row for file in files for row, _ in file]
     if not rows:
-        raise ParseError(1, "rows under 'Percentage served,Time in ms'", lines[0])
+        raise nothing_in(text, "rows under 'Percentage served,Time in ms'")
     if rank < 99:
         warnings.append(f"line {len(lines)}: the last percentage is {rank:g}; ab writes all up to 99 or 100")
     for file in files:

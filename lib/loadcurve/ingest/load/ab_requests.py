@@ -22,6 +22,7 @@ from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _HEADER = "starttime\tseconds\tctime\tdtime\tttime\twait\n"
 _COLUMNS = {"connect_s": "ctime", "processing_s": "dtime", "latency_s": "ttime", "waiting_s": "wait"}
@@ -70,14 +71,22 @@ def parse_ab_requests(text: str) -> Parsed:
     end = text.rfind("\n") + 1
     if text[end:].strip():
         warnings.append(f"line {text.count(chr(10)) + 1}: the text ends here; this row is left out, as it may be cut")
+    columns, generator = _columns(text, end)
+    if not len(generator):
+        raise nothing_in(text, f"rows under {_HEADER.strip()!r}")
+    return _frame(columns, generator, warnings)
+
+
+def _columns(text: str, end: int) -> tuple[dict[str, list[np.ndarray]], np.ndarray]:
+    """Return pieces of the columns of a text up to an index, and the index of the file of each row."""
     start = len(text) - len(text.lstrip())
-    if not text.startswith(_HEADER, start):
-        return _frame(*_slowly(text[:end]), warnings)
-    try:
-        columns = _quickly(text[start:end] if start or end < len(text) else text)
-    except pa.ArrowInvalid:  # the slow pass reports the line, or finds that there are other lines between the rows
-        return _frame(*_slowly(text[:end]), warnings)
-    return _frame(columns, np.zeros(sum(map(len, columns["seconds"])), "int32"), warnings)
+    if text.startswith(_HEADER, start):
+        try:
+            columns = _quickly(text[start:end] if start or end < len(text) else text)
+            return columns, np.zeros(sum(map(len, columns["seconds"])), "int32")
+        except pa.ArrowInvalid:  # the slow pass reports the line, or finds that there are other lines between the rows
+            pass
+    return _slowly(text[:end])
 
 
 def _quickly(text: str) -> dict[str, list[np.ndarray]]:
@@ -114,8 +123,6 @@ def _is_instant(seconds: "int | np.ndarray") -> "bool | np.ndarray":
 
 
 def _frame(columns: dict[str, list[np.ndarray]], generator: np.ndarray, warnings: list[str]) -> Parsed:
-    if not len(generator):
-        raise ParseError(1, f"rows under {_HEADER.strip()!r}", "")
     data: dict[str, object] = {
         "generator": generator,
         "tool": pd.Categorical.from_codes(np.zeros(len(generator), "int8"), ["ab"]),

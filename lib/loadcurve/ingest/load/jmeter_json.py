@@ -14,6 +14,7 @@ from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import integer_at, line_of, load_json, number_at
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _TIMES = {"mean": "meanResTime", "min": "minResTime", "max": "maxResTime"}
 _QUANTILES = {0.5: "medianResTime", 0.9: "pct1ResTime", 0.95: "pct2ResTime", 0.99: "pct3ResTime"}
@@ -32,7 +33,7 @@ def parse_jmeter_statistics(text: str) -> Parsed:
     warnings: list[str] = []
     document = load_json(text, "statistics.json of JMeter", warnings)
     if not isinstance(document, dict) or not document or not all(isinstance(each, dict) for each in document.values()):
-        raise ParseError(1, "an object with statistics by label", text.strip()[:80])
+        raise nothing_in(text, "an object with statistics by label")
     labels = [_row({"": each}, name, text) for name, each in document.items() if name != "Total"]
     tables: dict[str, list[dict]] = {"runs": [], "latency": [], "labels": [row for row, _ in labels]}
     if "Total" in document:

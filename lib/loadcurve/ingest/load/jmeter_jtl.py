@@ -30,6 +30,7 @@ from loadcurve.ingest.load.jmeter_samples import is_garbled_status, parsed_sampl
 from loadcurve.ingest.load.samples import TOTALS
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _NUMBERS = ("elapsed", "bytes", "sentBytes", "allThreads", "Latency", "Connect", "IdleTime", "SampleCount", "timeStamp")
 _WORDS = ("label", "responseCode", "responseMessage", "failureMessage", "threadName", "URL", "success")
@@ -129,7 +130,7 @@ def _heading(text: str, end: int) -> tuple[tuple[str, ...], str, int, int]:
             if line.count(",") > _PROSE:
                 raise ParseError(number, "the header or a row of a JTL", line)
         at += len(line) + 1
-    raise ParseError(1, "the header of a JTL, which names 'elapsed'", text[:80].split("\n")[0])
+    raise nothing_in(text, "the header of a JTL, which names 'elapsed'")
 
 
 def _is_formatted(body: str, delimiter: str, column: int) -> bool:

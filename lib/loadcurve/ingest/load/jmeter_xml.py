@@ -17,6 +17,7 @@ from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.jmeter_samples import is_garbled_status, is_transaction, parsed_samples
 from loadcurve.ingest.load.samples import TOTALS
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _BEGINNING = re.compile(r"<\?xml[^>]{0,200}\?>|<!DOCTYPE|<testResults")
 _SAMPLES = ("httpSample", "sample")
@@ -50,7 +51,7 @@ def parse_jtl_xml(text: str) -> Parsed:
     """
     begin = _BEGINNING.search(text)
     if begin is None:
-        raise ParseError(1, "XML of JMeter, which begins with <testResults", text.strip()[:80])
+        raise nothing_in(text, "XML of JMeter, which begins with <testResults")
     reader = _Reader(text.count("\n", 0, begin.start()))
     body = re.sub(r"\A<\?xml[^>]*\?>", "", text[begin.start() :])  # the text is decoded already
     try:
@@ -63,7 +64,7 @@ def parse_jtl_xml(text: str) -> Parsed:
             f"line {reader.before + error.lineno}: the text ends inside a sample or before the last one"
         )
     if not reader.rows:
-        raise ParseError(1, "a sample in the XML of JMeter", text.strip()[:80])
+        raise nothing_in(text, "a sample in the XML of JMeter")
     return _tables(reader.rows, reader.warnings)
 
 

@@ -34,7 +34,7 @@ from loadcurve.ingest.load.locust_rows import (
     throughput,
 )
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import real, whole
+from loadcurve.ingest.report_text import nothing_in, real, whole
 
 _TIMES = {"mean": "average response time", "min": "min response time", "max": "max response time"}
 _COUNTS = ("total request count", "total failure count", "user count", "# requests", "# failures")
@@ -88,7 +88,7 @@ def parse_locust_stats(text: str) -> Parsed:
         else:
             labels.append(label_row(method, name, known, times))
     if not runs and not labels:
-        raise ParseError(1, "a row of Locust's statistics", text.strip()[:80])
+        raise nothing_in(text, "a row of Locust's statistics")
     if not runs:
         warnings.append("there is no row 'Aggregated', so the run as a whole is missing")
     totals = {"runs": runs, "latency": latency} if runs else {}
@@ -114,7 +114,7 @@ def parse_locust_distribution(text: str) -> Parsed:
         else:
             labels.append(label_row(method, name, {"requests": requests}, times))
     if not latency and not labels:
-        raise ParseError(1, "a row of Locust's distribution", text.strip()[:80])
+        raise nothing_in(text, "a row of Locust's distribution")
     return Parsed("locust", {"latency": latency, "labels": labels}, tuple(warnings))
 
 
@@ -138,7 +138,7 @@ def parse_locust_history(text: str) -> Parsed:
             rows.append({"time": time, "tool": "locust", "group": "stats_history", "item": item, "counter": name,
                          "value": value, "unit": unit})  # fmt: skip
     if not rows:
-        raise ParseError(1, "a row of Locust's history", text.strip()[:80])
+        raise nothing_in(text, "a row of Locust's history")
     return Parsed("locust", {"counters": rows}, tuple(warnings))
 
 

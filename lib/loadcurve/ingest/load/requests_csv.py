@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 
 _REAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,3})?")
 # hey writes four decimals: a last value that has them is whole, also without a newline after it.
@@ -40,7 +41,7 @@ def parse_requests_csv(text: str, tool: str, columns: Mapping[str, str]) -> Pars
     warnings = [f"line {lines}: the text ends inside a line, which is left out: {rest[:60]!r}"] if rest.strip() else []
     begin = next((i for i, line in enumerate(whole.split("\n")) if line.strip().startswith(header[0] + ",")), None)
     if begin is None:
-        raise ParseError(1, f"the header {','.join(header)}", whole.split("\n")[0] or rest)
+        raise nothing_in(text, f"the header {','.join(header)}")
     rows: dict[str, list[float]] = {}
     csv.field_size_limit(1 << 20)
     names: list[str] = []

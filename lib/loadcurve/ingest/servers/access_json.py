@@ -6,11 +6,11 @@ neither goes to `other`.
 
 import re
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
 from loadcurve.ingest.servers.access_layout import Layout
 from loadcurve.ingest.servers.access_variables import TIME_KEYS, clock_of, field_named
@@ -78,8 +78,7 @@ def parse_access_json(text: str) -> Parsed:
     for layout, (rows, numbers) in by_layout.items():
         parts.add(Reader(layout).read(rows), numbers, unread_lines)
     if not parts.rows:
-        number, line = next(((i, s) for i, s in enumerate(text.split("\n"), 1) if s.strip()), (1, ""))
-        raise ParseError(number, "a line of an access log in JSON", line.strip())
+        raise nothing_in(text, "a line of an access log in JSON")
     return Parsed("nginx", {"requests": parts.table().assign(tool="nginx")}, unread_lines.warnings())
 
 

@@ -15,10 +15,10 @@ What the servers themselves do:
 
 from collections.abc import Iterator, Sequence
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.servers.access_columns import Parts, Reader, UnreadLines
 from loadcurve.ingest.servers.access_layout import Layout, layout_of_format, layout_of_line
 
@@ -78,8 +78,7 @@ def _parse(text: str, log_format: str, tool: str) -> Parsed:
     for number, chunk in _chunks(text):
         log.read(chunk, number)
     if not log.parts.rows:
-        number, line = next(((i, s) for i, s in enumerate(text[:_LONGEST].split("\n"), 1) if s.strip()), (1, ""))
-        raise ParseError(number, "a line of an access log" + (" in this format" if log_format else ""), line.strip())
+        raise nothing_in(text, "a line of an access log" + (" in this format" if log_format else ""))
     return Parsed(tool, {"requests": log.parts.table().assign(tool=tool)}, log.unread_lines.warnings())
 
 

@@ -10,10 +10,10 @@ upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
 import re
 from datetime import datetime
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import instant, zone_named
 
 _NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
@@ -85,8 +85,7 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
     if last.strip():
         unread.append(f"line {len(whole) + 1}: the text ends inside this line, which is left out: {last[-40:]!r}")
     if not rows:
-        number = next((i for i, line in enumerate([*whole, last], 1) if line.strip()), 1)
-        raise ParseError(number, "a line of an error log", [*whole, last][number - 1])
+        raise nothing_in(text, "a line of an error log")
     warnings += unread + (
         [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
     )

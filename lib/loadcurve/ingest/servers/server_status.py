@@ -23,6 +23,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import zone_named
 
 _NUMBER = r"-?(?:[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
@@ -111,8 +112,7 @@ def parse_server_status(text: str, timezone: str = "UTC") -> Parsed:
             counters += counter_rows(lines, "apache", "server-status", "", [(name, value)], unit)
         version = row.get("version", version)
     if not rows:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "a page of server-status?auto", lines.all[number - 1])
+        raise nothing_in(text, "a page of server-status?auto")
     return Parsed("apache", {"server": rows, "counters": counters}, lines.warnings, version)
 
 

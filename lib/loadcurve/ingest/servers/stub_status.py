@@ -15,6 +15,7 @@ from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
+from loadcurve.ingest.report_text import nothing_in
 
 _B = r"[ \t#/*>;|]*+"  # blanks and comment signs
 _S = rf"(?:{_B}\n)*+{_B}"
@@ -80,8 +81,7 @@ def parse_stub_status(text: str, timezone: str = "UTC") -> Parsed:
         end = page.end()
         read = text.count("\n", 0, end) + 1
     if not rows:
-        number = next((i for i, line in enumerate(lines.all, 1) if line), 1)
-        raise ParseError(number, "a page of stub_status", lines.all[number - 1])
+        raise nothing_in(text, "a page of stub_status")
     tables = {"server": [row | ({"version": version} if version else {}) for row in rows]}
     return Parsed("nginx", tables | ({"counters": counters} if counters else {}), lines.warnings, version)
 

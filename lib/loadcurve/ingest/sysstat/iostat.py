@@ -20,6 +20,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
@@ -150,7 +151,7 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
         else:
             warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
     if not any(tables.values()):
-        raise ParseError(1, "a report of iostat", reader.lines[0])
+        raise nothing_in(text, "a report of iostat")
     warn_first(first, warnings)
     return Parsed("iostat", {name: rows for name, rows in {**tables, "hosts": reader.hosts}.items() if rows},
                   tuple(warnings))  # fmt: skip

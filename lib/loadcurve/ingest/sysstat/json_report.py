@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.json_text import Decoder, load_json
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader
 
 BEGINNING = r"\{\s*\"sysstat\"\s*:\s*\{"
@@ -36,7 +37,7 @@ def hosts_of(text: str, tool: str, warnings: list[str]) -> Iterator[tuple[int, d
     """
     starts = [match.start() for match in _BEGINNING.finditer(text)]
     if not starts:
-        raise ParseError(1, f"JSON of {tool}", text.strip()[:80])
+        raise nothing_in(text, f"JSON of {tool}")
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         number = text.count("\n", 0, start) + 1
         for host in _document(text[start:end], number, tool, warnings):

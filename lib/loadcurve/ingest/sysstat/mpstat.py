@@ -14,6 +14,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader, Row
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
@@ -69,7 +70,7 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
             raise ParseError(row.number, f"'all' or a number under {row.columns[0]}", cells[0])
         _put(tables, row, cells, warnings)
     if not any(tables.values()):
-        raise ParseError(1, "rows of mpstat", reader.lines[0])
+        raise nothing_in(text, "rows of mpstat")
     tables["hosts"] = reader.hosts
     return Parsed("mpstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
 

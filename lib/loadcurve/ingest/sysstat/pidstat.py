@@ -20,6 +20,7 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader, Row
 from loadcurve.ingest.sysstat.values import value_of
 
@@ -89,7 +90,7 @@ def parse_pidstat(text: str, timezone: str = "UTC") -> Parsed:
         any_row = True
         tasks.add(row)
     if not any_row and not reader.hosts:
-        raise ParseError(1, "rows of pidstat", reader.lines[0])
+        raise nothing_in(text, "rows of pidstat")
     if not any_row:
         warnings.append("line 1: no row: no task was active")
     return Parsed("pidstat", tasks.tables(reader.hosts), tuple(warnings))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.pidstat import COLUMNS, PLAIN, WORDS, Tasks
 from loadcurve.ingest.sysstat.text_report import Reader, Row
@@ -58,7 +59,7 @@ def parse_pidstat_json(text: str, timezone: str = "UTC") -> Parsed:
                 found, unknown = True, unknown | left
                 tasks.add(Row(number, reader.host, columns, " ".join(cells), stamp.get("time"), ""))
     if not found:
-        raise ParseError(1, "tasks in the JSON of pidstat", text.strip()[:80])
+        raise nothing_in(text, "tasks in the JSON of pidstat")
     warn_unknown_keys("pidstat", sorted(unknown), 1, warnings)
     return Parsed("pidstat", tasks.tables(reader.hosts), tuple(warnings))
 

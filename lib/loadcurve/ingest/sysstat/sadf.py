@@ -23,6 +23,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.sadf_rows import Rows, number_of
 from loadcurve.ingest.sysstat.sadf_wide import groups_of, in_order, sections_of
@@ -85,7 +86,7 @@ def parse_sadf(text: str, timezone: str = "UTC") -> Parsed:
         elif not is_chatter(line):
             raise ParseError(number, "a row such as 'host;1;2026-11-20 22:33:26 UTC;…'", line)
     if not rows and not headers:
-        raise ParseError(1, "rows of sadf -d", next((line for line in lines if line.strip()), "").strip())
+        raise nothing_in(text, "rows of sadf -d")
     if not rows:
         warnings.append("line 1: the header has no rows")
     return Parsed("sadf", rows.tables(), tuple(warnings))

@@ -12,6 +12,7 @@ import struct
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 
 _VERSION = re.compile(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
@@ -59,7 +60,7 @@ def parse_sadf_header(text: str, timezone: str = "UTC") -> Parsed:
         elif re.match(r"File date|Host|File created", line):
             raise ParseError(number, "a line such as 'File date: 2026-11-20' of sadf -H", line)
     if not hosts:
-        raise ParseError(1, "the line 'Host: …' of sadf -H", lines[0].strip())
+        raise nothing_in(text, "the line 'Host: …' of sadf -H")
     return Parsed("sadf", {"hosts": hosts}, tuple(warnings), version)
 
 
@@ -71,9 +72,7 @@ def refuse_sadf(text: str) -> Parsed:
     ParseError
         Always; it names the options whose output can be read.
     """
-    lines = text.split("\n")
-    number = next((i for i, line in enumerate(lines, 1) if line.strip()), 1)
-    raise ParseError(number, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)", lines[number - 1].strip())
+    raise nothing_in(text, "sadf -d, -p, -j or -x (-r prints raw counters, -g a picture)")
 
 
 SADF_HEADER = Form("sadf", "header", parse_sadf_header, (r"System activity data file: ",))

@@ -11,6 +11,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.json_report import hosts_of, objects_in
 from loadcurve.ingest.sysstat.sadf_elements import Group, put_event, put_group, put_host, put_interrupt, time_of
@@ -67,7 +68,7 @@ def parse_sadf_json(text: str, timezone: str = "UTC") -> Parsed:
             for event, group in _events(document, kind, number):
                 put_event(rows, event, group, host, instants, number)
     if not rows:
-        raise ParseError(1, "a host in the JSON of sadf", text.strip()[:80])
+        raise nothing_in(text, "a host in the JSON of sadf")
     return Parsed("sadf", rows.tables(), tuple(warnings))
 
 

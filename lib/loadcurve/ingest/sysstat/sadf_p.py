@@ -16,6 +16,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.columns import Section
 from loadcurve.ingest.sysstat.sadf import add_event
@@ -85,7 +86,7 @@ def parse_sadf_p(text: str, timezone: str = "UTC") -> Parsed:
             _add(rows, run, host, instants.read(stamp.replace("\t", " "), number), rest, number)
     _end(rows, run)
     if not rows:
-        raise ParseError(1, "lines of sadf -p", next((line for line in lines if line.strip()), "").strip())
+        raise nothing_in(text, "lines of sadf -p")
     return Parsed("sadf", rows.tables(), tuple(warnings))
 
 

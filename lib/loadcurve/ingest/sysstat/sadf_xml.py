@@ -11,10 +11,10 @@ from typing import cast
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.etree.ElementTree import ParseError as XMLError
 
-from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.sadf_elements import put_event, put_group, put_host, put_interrupt, section_named, time_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows
@@ -59,7 +59,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
     rows, instants = Rows(warnings), Instants(zone_named(timezone), warnings)
     start = next((match.start() for match in _BEGINNING.finditer(text)), -1)
     if start < 0:
-        raise ParseError(1, "XML of sadf", text.strip()[:80])
+        raise nothing_in(text, "XML of sadf")
     host, known, facts = "", False, {}
     for number, opened, node in _nodes(text, start, warnings):
         name = node.tag.rpartition("}")[2]
@@ -77,7 +77,7 @@ def parse_sadf_xml(text: str, timezone: str = "UTC") -> Parsed:
         elif not opened and name in _EVENTS:
             put_event(rows, name, node.attrib, host, instants, number)
     if not rows:
-        raise ParseError(1, "a host in the XML of sadf", text.strip()[:80])
+        raise nothing_in(text, "a host in the XML of sadf")
     return Parsed("sadf", rows.tables(), tuple(warnings))
 
 

@@ -24,6 +24,7 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import zone_named
 from loadcurve.ingest.sysstat.sar_breaks import rejoin_lines, unwrap_rows
 from loadcurve.ingest.sysstat.sar_instants import LineTimes, line_times
@@ -102,7 +103,7 @@ def _parse(text: str, broken: dict[int, int], why: str, zone: ZoneInfo) -> Parse
         if scan.error:
             raise ParseError(scan.error[0], "sar rows", scan.error[1])
         if not scan.headings:
-            raise ParseError(1, "sar rows", text[:100].split("\n")[0].strip())
+            raise nothing_in(text, "sar rows")
         warnings.add("empty", scan.headings[0].line, "there are no rows below the heading")
     elif not scan.headings:
         warnings.add("no heading", 1, "no heading 'Linux …': the date is not known, so the rows have no time")

@@ -20,6 +20,7 @@ from datetime import datetime
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
 from loadcurve.ingest.sysstat.text_report import is_chatter
 
@@ -254,7 +255,7 @@ def parse_vmstat_statistics(text: str) -> Parsed:
         elif not is_chatter(line):
             warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
     if not rows:
-        raise ParseError(1, "lines of vmstat -s", lines[0].strip())
+        raise nothing_in(text, "lines of vmstat -s")
     return Parsed("vmstat", {"counters": rows}, tuple(warnings))
 
 
