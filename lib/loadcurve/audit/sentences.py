@@ -45,7 +45,7 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """
     lacking = findings[findings["severity"] == "unchecked"]
     for advice, rows in lacking.groupby("advice", sort=False):
-        rules, number = ", ".join(rows["rule"].unique()), rows["run_id"].nunique()
+        rules, number = ", ".join(rows["rule"].unique()), int(rows["rule"].value_counts().max())
         yield f"{advice} Without it: {rules} ({number} run{'s' if number != 1 else ''})."
 
 
