@@ -1,0 +1,89 @@
+"""Every notebook about a study runs on folders of other people, and its sentences are true of the numbers drawn.
+
+The cells run in this process, because starting a kernel takes longer than most notebooks; `test_own_notebook` and the
+build of the handbook execute notebooks in kernels.
+"""
+
+import ast
+import json
+import re
+import shutil
+
+import matplotlib.pyplot as plt
+import nbformat
+import pandas as pd
+import papermill
+import pytest
+from conftest import ROOT
+from true_captions import TRUE
+
+from loadcurve import captions, paths
+from loadcurve.captions import read_captions
+
+pytestmark = pytest.mark.slow
+
+FOLDERS = ROOT / "lib" / "tests" / "data" / "folders"
+RECORDED = ROOT / "data" / "studies" / "connections_on_loopback"
+GIVEN = {"44_compare_two_servers": {"simulations": 20}}
+STUDIES = ("wrk_only", "ab_sar", "json_tools", "this machine")
+NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if "study" in papermill.inspect_notebook(path))
+
+
+@pytest.fixture(scope="session")
+def this_machine(tmp_path_factory):
+    """The study of `10_run_study`, which measures each point of the recorded study once."""
+    here = tmp_path_factory.mktemp("studies") / RECORDED.name
+    here.mkdir()
+    text = (RECORDED / "study.yml").read_text("utf-8")
+    (here / "study.yml").write_text(re.sub(r"(?m)^repeats: .*", "repeats: 1", text), "utf-8")
+    for run in RECORDED.glob("*-r1"):
+        shutil.copytree(run, here / run.name)
+    return here
+
+
+def run_cells(notebook, given):
+    """Execute the code cells of a notebook with parameters in this process; return the names that they define."""
+    known = {"display": lambda *shown: [repr(one) for one in shown]}
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(compile(ast.parse(cell.source), notebook.name, "exec"), known)
+            if "parameters" in cell.metadata.get("tags", []):
+                known |= given
+    plt.close("all")
+    return known
+
+
+@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_sentences_are_true_of_the_numbers_drawn(notebook, study, this_machine, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(paths, "build", lambda: tmp_path / "build")  # for tables of the copied study
+    monkeypatch.setenv("LOADCURVE_PUBLISH", str(tmp_path))
+    monkeypatch.setenv(captions.NOTEBOOK_VARIABLE, str(notebook))
+    folder = this_machine if study == "this machine" else FOLDERS / study
+    known = run_cells(notebook, {"study": str(folder)} | GIVEN.get(notebook.stem, {}))
+    said = capsys.readouterr().out
+    facts = {path.stem: json.loads(path.read_text("utf-8")) for path in tmp_path.glob("*.json")}
+    facts.pop("values", None)
+    written = {slug + ".table" * (kind == "Table") for kind, slug in read_captions(notebook)}
+    left_out = re.findall(r"Left out: (.+?)\. (.+)", said)
+    assert set(facts) <= written and len(facts) >= 1
+    for slug in written - set(facts):
+        assert left_out, f"{slug} is neither published nor explained"
+    assert all(reason.endswith(".") for _, reason in left_out)
+    for slug, fact in facts.items():
+        texts = [fact["caption"], fact.get("alt", "")]
+        assert not any("{" in text or "nan" in text.split() for text in texts), texts
+        assert study == "this machine" or not re.search(r"\b(delay|cpu|nginx)\b", " ".join(texts)), texts
+        numbers = pd.read_csv(tmp_path / f"{slug}.csv")
+        assert len(numbers)
+        if slug.endswith(".table") and slug != "gain.table":
+            continue
+        TRUE[slug](numbers, texts[0], known)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_holds_for_the_recorded_study_only_names_that_study(notebook):
+    text = "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells if c.cell_type == "markdown")
+    for sentence in re.split(r"(?<=[.?:])\s", text):
+        if re.search(r"`?(delay|cpu)`? (server|variant)|CPU-bound server|quiet server|nginx", sentence):
+            assert re.search("recorded study|connections_on_loopback", sentence), sentence
