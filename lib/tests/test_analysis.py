@@ -233,6 +233,23 @@ def test_a_processor_that_other_work_keeps_busy_is_no_bottleneck(scaling):
     assert found.startswith("not known: all CPUs is at least 90 % busy from connections = 1 on, yet throughput rises")
 
 
+@pytest.mark.parametrize(
+    ("throughput", "rises"),
+    [
+        ([10, 20, 40, 80, 160, 300, 600], True),
+        ([10, 20, 40, 80, 160, 300, 301], False),
+        ([10, 20, 40, 300, 160, 200, 220], False),  # an earlier level was faster
+        ([10, 20, 40, 80, 160, [200, 300, 400], [210, 330, 450]], False),  # within the scatter of the repeats
+        ([10, 20, 40, 80, 160, [299, 300, 301], [349, 350, 351]], True),
+    ],
+)
+def test_higher_loads_are_advised_while_throughput_rises(throughput, rises):
+    runs = [(n, each) for n, of in zip(CONNECTIONS, throughput, strict=True) for each in np.atleast_1d(of)]
+    table = pd.DataFrame(runs, columns=["connections", "throughput_rps"]).astype(float)
+    table = table.assign(run_id=[f"r{i}" for i in table.index], status="finished", latency_mean_s=0.01)
+    assert any("still rises" in step for step in analyse({"runs": table}).next_steps) == rises
+
+
 def test_the_advice_names_no_load_below_one_connection(scaling):
     found = analyse(scaling, objectives="p99=1us")
     assert found.curves[0]["capacity"].value == 0

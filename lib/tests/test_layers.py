@@ -55,6 +55,16 @@ def units_imported(path: Path) -> set[str]:
     return {name.split(".")[1] for name in IMPORTED[path] if name.startswith("loadcurve.")} & set(RANK)
 
 
+# Importing these takes as long as analysing a folder.  Used as `scipy.stats` in a function, they are loaded there.
+SLOW = {"integrate", "interpolate", "ndimage", "signal", "stats"}
+
+
+def test_slow_parts_of_scipy_are_loaded_where_they_are_used():
+    slow = {f"scipy.{name}" for name in SLOW}
+    wrong = {str(path.relative_to(PACKAGE)): found for path in MODULES if (found := slow.intersection(IMPORTED[path]))}
+    assert not wrong
+
+
 def test_every_layer_exists():
     assert {unit_of(p) for p in MODULES} == set(RANK)
 

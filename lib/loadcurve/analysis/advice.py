@@ -78,8 +78,10 @@ def _below(load: str, lowest: float) -> str:
 
 
 def _still_rises(levels: pd.DataFrame) -> bool:
-    gain = levels["gain_ratio"].iloc[-1]
-    return bool(gain > 0.05)  # more than the scatter between runs of a quiet machine
+    """Whether the last level is the fastest, by more than the scatter between runs of a quiet or of this machine."""
+    last, before = levels.iloc[-1], levels["throughput_rps"].iloc[:-1].max()
+    above = last["throughput_rps"] if np.isnan(last["throughput_lo"]) else last["throughput_lo"]
+    return bool(last["throughput_rps"] > 1.05 * before and above > before)
 
 
 def _words(load: str) -> str:

@@ -8,7 +8,7 @@ to their mean, rise or fall with the time at which they started (Kendall's rank 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
@@ -31,8 +31,8 @@ def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
         yield Finding(all_of(runs), "unchecked", evidence, "Repeat each level at least three times.")
         return
     order = np.arange(len(ratio))
-    chance = float(stats.kendalltau(order, ratio).pvalue)
-    slope = float(stats.theilslopes(np.log(ratio), order).slope)
+    chance = float(scipy.stats.kendalltau(order, ratio).pvalue)
+    slope = float(scipy.stats.theilslopes(np.log(ratio), order).slope)
     change = float(np.expm1(slope * (len(ratio) - 1)))
     drifts = chance < limits["probability"] and abs(change) > limits["ratio"]
     evidence = f"From the first run to the last, throughput at equal load changed by {change:+.1%} (p = {chance:.2g})."
