@@ -20,7 +20,6 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
@@ -109,52 +108,69 @@ def parse_iostat(text: str, timezone: str = "UTC") -> Parsed:
     if wrapped:
         warnings.append(f"line {wrapped}: lines of iostat broken in parts, which were joined")
     reader = Reader(text, "iostat", timezone, warnings)
-    tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
-    columns: list[str] = []
-    device, first = "", 0
-    sample: dict[str, object] = {}
+    reports = _Reports(reader, warnings)
     for number, raw in enumerate(reader.lines, 1):
-        line = raw.strip()
+        if line := raw.strip():
+            reports.take(line, number, last=number == len(reader.lines))
+    warn_first(reports.first, warnings)
+    return reader.parsed(reports.tables, "a report of iostat")
+
+
+class _Reports:
+    """Tables of the reports read so far, and the header row above the current line."""
+
+    def __init__(self, reader: Reader, warnings: list[str]) -> None:
+        self.tables: dict[str, list[dict]] = {"disks": [], "cpu": [], "counters": []}
+        self.first = 0  # line of the first header row; 0 before it
+        self._reader, self._warnings = reader, warnings
+        self._columns: list[str] = []
+        self._device = ""  # alone on the line above
+        self._sample: dict[str, object] = {}
+
+    def take(self, line: str, number: int, last: bool) -> None:
+        """Read a line that is not empty; no newline ends the last one, so that a part of it may be missing."""
         cells = line.split()
-        if not cells:
-            continue
-        last = number == len(reader.lines)
+        of_cpu = self._columns[:1] == [_CPU]
         if line.startswith("Linux ") and not last:
-            reader.heading(line, number)
-            columns, sample, first = [], {"host": reader.host}, 0
+            self._reader.heading(line, number)
+            self._columns, self._sample, self.first = [], {"host": self._reader.host}, 0
         elif header := _header(cells):
-            columns, device = header, ""
-            first = first or number
-            warn_unknown(header, number, warnings)
+            self._columns, self._device, self.first = header, "", self.first or number
+            warn_unknown(header, number, self._warnings)
         elif match := STAMP.fullmatch(line):
-            time = reader.stamped(match, number)
-            sample = reader.sample(time)
-        elif last and not (ends_in_decimals(line) and len(cells) == len(columns) - (columns[:1] == [_CPU])):
-            warnings.append(f"line {number}: the text ends inside a row, which is left out")
-        elif columns and columns[0] == _CPU and len(cells) == len(columns) - 1:
-            ratios = {name: ratio_of(cell, name, number) for name, cell in zip(columns[1:], cells, strict=True)}
-            put_cpu(tables["cpu"], ratios, sample, number, warnings)
-            columns = []
-        elif columns and columns[0] != _CPU and not device and _is_prose(cells):
-            warnings.append(f"line {number}: not a row of iostat, left out: {line[:60]!r}")
-            columns = []
-        elif columns and columns[0] != _CPU and len(cells) == 1 and not device:
-            device = cells[0]  # -h of older versions: its numbers are on the next line
-        elif columns and columns[0] != _CPU and (device or len(cells) >= len(columns)):
-            named, values = _device(columns, line, device, number)
-            put_disk(tables, named, values, sample)
-            device = ""
-        elif is_chatter(line):
-            continue
-        elif columns or _FOREIGN.fullmatch(line):
-            raise ParseError(number, f"a row of iostat on Linux{' with ' if columns else ''}{' '.join(columns)}", line)
+            self._sample = self._reader.sample(self._reader.stamped(match, number))
+        elif last and not (ends_in_decimals(line) and len(cells) == len(self._columns) - of_cpu):
+            self._warnings.append(f"line {number}: the text ends inside a row, which is left out")
+        elif of_cpu and len(cells) == len(self._columns) - 1:
+            ratios = {name: ratio_of(cell, name, number) for name, cell in zip(self._columns[1:], cells, strict=True)}
+            put_cpu(self.tables["cpu"], ratios, self._sample, number, self._warnings)
+            self._columns = []
+        elif of_cpu or not self._columns or not self._take_disk(line, cells, number):
+            self._refuse(line, number)
+
+    def _take_disk(self, line: str, cells: list[str], number: int) -> bool:
+        """Read a line below a header row of disks; False where it is no row."""
+        if not self._device and _is_prose(cells):
+            self._warnings.append(f"line {number}: not a row of iostat, left out: {line[:60]!r}")
+            self._columns = []
+        elif not self._device and len(cells) == 1:
+            self._device = cells[0]  # -h of older versions: its numbers are on the next line
+        elif self._device or len(cells) >= len(self._columns):
+            named, values = _device(self._columns, line, self._device, number)
+            put_disk(self.tables, named, values, self._sample)
+            self._device = ""
         else:
-            warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
-    if not any(tables.values()):
-        raise nothing_in(text, "a report of iostat")
-    warn_first(first, warnings)
-    return Parsed("iostat", {name: rows for name, rows in {**tables, "hosts": reader.hosts}.items() if rows},
-                  tuple(warnings))  # fmt: skip
+            return False
+        return True
+
+    def _refuse(self, line: str, number: int) -> None:
+        """Raise about a line that iostat does not print; only warn of other programs' lines outside a report."""
+        if is_chatter(line):
+            return
+        if self._columns or _FOREIGN.fullmatch(line):
+            under = f" with {' '.join(self._columns)}" if self._columns else ""
+            raise ParseError(number, f"a row of iostat on Linux{under}", line)
+        self._warnings.append(f"line {number}: not understood, left out: {line[:60]!r}")
 
 
 def warn_first(number: int, warnings: list[str]) -> None:

@@ -11,7 +11,6 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.iostat import put_cpu, put_disk, warn_first, warn_unknown
 from loadcurve.ingest.sysstat.iostat_columns import scale_of
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
@@ -62,11 +61,8 @@ def parse_iostat_json(text: str, timezone: str = "UTC") -> Parsed:
             values = _values(disk, number)
             warn_unknown(["Device", *values], number, warnings)
             put_disk(tables, device, values, sample)
-    if not any(tables.values()):
-        raise nothing_in(text, "reports in the JSON of iostat")
     warn_first(1, warnings)
-    tables["hosts"] = reader.hosts
-    return Parsed("iostat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+    return reader.parsed(tables, "reports in the JSON of iostat")
 
 
 def _values(disk: dict, number: int) -> dict[str, float]:

@@ -14,7 +14,6 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.text_report import Reader, Row
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
@@ -69,10 +68,7 @@ def parse_mpstat(text: str, timezone: str = "UTC") -> Parsed:
         if not _CPU.fullmatch(cells[0]):
             raise ParseError(row.number, f"'all' or a number under {row.columns[0]}", cells[0])
         _put(tables, row, cells, warnings)
-    if not any(tables.values()):
-        raise nothing_in(text, "rows of mpstat")
-    tables["hosts"] = reader.hosts
-    return Parsed("mpstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+    return reader.parsed(tables, "rows of mpstat")
 
 
 def _is_header(cells: list[str]) -> bool:

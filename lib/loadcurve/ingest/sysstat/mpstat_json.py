@@ -10,7 +10,6 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.json_report import intervals_of, objects_in, rate_in, ratio_in, warn_unknown_keys
 from loadcurve.ingest.sysstat.mpstat import SOFT
 from loadcurve.ingest.sysstat.text_report import Reader
@@ -51,10 +50,7 @@ def parse_mpstat_json(text: str, timezone: str = "UTC") -> Parsed:
         for section in _SECTIONS:
             for entry in objects_in(interval.get(section), f"{section!r}", number):
                 _put(tables, section, entry, {**stamp, "tool": "mpstat"}, number, warnings)
-    if not any(tables.values()):
-        raise nothing_in(text, "intervals in the JSON of mpstat")
-    tables["hosts"] = reader.hosts
-    return Parsed("mpstat", {name: rows for name, rows in tables.items() if rows}, tuple(warnings))
+    return reader.parsed(tables, "intervals in the JSON of mpstat")
 
 
 def _put(

@@ -18,6 +18,8 @@ from datetime import UTC, datetime, timedelta
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.noise import is_noise
+from loadcurve.ingest.parsed import Parsed
+from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.heading import Heading, read_date, read_heading
 from loadcurve.ingest.sysstat.labels import word_of
@@ -223,6 +225,19 @@ class Reader:
                     self.instants.doubt("the values are averages since the machine was started", number)
                     statistic = "average"
             yield Row(number, self.host, columns, rest, None if statistic else time, statistic)
+
+    def parsed(self, tables: dict[str, list[dict]], expected: str) -> Parsed:
+        """Return what was read: tables with rows, and the hosts.
+
+        Raises
+        ------
+        ParseError
+            If no table has a row; `expected` is what the text should hold.
+        """
+        if not any(tables.values()):
+            raise nothing_in("\n".join(self.lines), expected)
+        filled = {name: rows for name, rows in {**tables, "hosts": self.hosts}.items() if rows}
+        return Parsed(self._tool, filled, tuple(self._warnings))
 
     def _statistic(self, word: str, number: int) -> str:
         """Statistic that a word before a row names; empty without a word."""
