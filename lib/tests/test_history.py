@@ -27,8 +27,9 @@ def test_a_step_is_found_with_its_size():
     (change,) = found.changes
     assert change.source == "2026-11-09"
     assert change.ratio.lo < 0.9 < change.ratio.hi
-    said = f"{100 * (change.ratio.value - 1):+.1f} % at 2026-11-09 ["
+    said = f"{100 * (change.ratio.value - 1):.1f} % [".replace("-", "−")
     assert f"1. {said}" in str(found) and f"<li>{said}" in found._repr_html_()
+    assert "] from 2026-11-09 on" in str(found)
     assert found._repr_html_().count("<tr>") == 1 + 16
 
 

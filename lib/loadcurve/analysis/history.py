@@ -7,7 +7,6 @@ In simulations of 10 to 60 measurements, it found a step where there was none in
 deviations in more than 90 %.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.answer import Analysis
+from loadcurve.analysis.cells import ends_words
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import match_curves, match_load, metrics_of
 from loadcurve.arrays import Array
@@ -97,7 +97,7 @@ class History:
                 row["source"],
                 str(row["runs"]),
                 format_quantity(row["value"], unit),
-                "" if math.isnan(row["lo"]) else " to ".join(format_quantity(row[end], unit) for end in ("lo", "hi")),
+                ends_words(row["lo"], row["hi"], unit),
             ]
             for row in self.points.to_dict("records")
         ]
@@ -105,8 +105,8 @@ class History:
         headings = ["date", "source", "runs", "mean", "interval"]
         values = self.points["value"].to_list()
         changes = [
-            f"{100 * (change.ratio.value - 1):+.1f} % at {change.source} "
-            f"[{100 * (change.ratio.lo - 1):+.1f}, {100 * (change.ratio.hi - 1):+.1f}]"
+            f"{_percent(change.ratio.value)} % [{_percent(change.ratio.lo)} to {_percent(change.ratio.hi)}] "
+            f"from {change.source} on"
             for change in self.changes
         ]
         none = ["no change found"] if not self.warnings else []
@@ -115,6 +115,10 @@ class History:
             Items("Changes", changes or none, numbered=True),
             Items("Warnings", self.warnings, numbered=True),
         ]
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f}".replace("-", "−")
 
 
 def compare_over_time(

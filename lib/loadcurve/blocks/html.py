@@ -12,6 +12,7 @@ _DISPLAY = (
     ".loadcurve .left{text-align:left!important}.loadcurve .scroll{overflow-x:auto}"
     ".loadcurve td,.loadcurve th{white-space:nowrap}.loadcurve td.left{white-space:normal}"
     ".loadcurve caption{text-align:left;caption-side:top}.loadcurve .severity{border-left:.4em solid;padding-left:.6em}"
+    ".loadcurve li,.loadcurve p{overflow-wrap:anywhere}@media(max-width:600px){.loadcurve td.left{min-width:8em}}"
     ".loadcurve .ok{border-color:#2a9270}.loadcurve .warning{border-color:#d2690e}.loadcurve .error{border-color:#d33}"
 )
 _CODE = re.compile("`([^`]+)`")
