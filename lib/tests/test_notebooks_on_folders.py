@@ -16,9 +16,12 @@ import papermill
 import pytest
 from conftest import ROOT
 from true_captions import TRUE
+from typer.testing import CliRunner
 
-from loadcurve import captions, paths
-from loadcurve.captions import read_captions
+from loadcurve import batch, captions, paths, publish
+from loadcurve.captions import fill_captions, read_captions
+from loadcurve.cli import app
+from loadcurve.errors import LoadcurveError
 
 pytestmark = pytest.mark.slow
 
@@ -81,9 +84,59 @@ def test_sentences_are_true_of_the_numbers_drawn(notebook, study, this_machine, 
         TRUE[slug](numbers, texts[0], known)
 
 
+@pytest.mark.parametrize(
+    ("given", "taken"), [("study=mine", "{here}/mine"), ("study=other", "other"), ("level=0.9", 0.9)]
+)
+def test_a_path_on_the_command_line_starts_at_the_working_directory(given, taken, tmp_path, monkeypatch):
+    """The kernel works in the folder of the notebook, where the same path names something else."""
+    calls = []
+    monkeypatch.setattr(batch, "run_notebook", lambda book, output, given, **_: calls.append(given) or output)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    done = CliRunner().invoke(app, ["run", str(NOTEBOOKS[0]), "-p", given, "-o", "out.ipynb"])
+    assert done.exit_code == 0, done.output
+    assert list(calls[0].values()) == [taken.format(here=tmp_path) if isinstance(taken, str) else taken]
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_holds_for_the_recorded_study_only_names_that_study(notebook):
     text = "\n".join(c.source for c in nbformat.read(notebook, as_version=4).cells if c.cell_type == "markdown")
     for sentence in re.split(r"(?<=[.?:])\s", text):
         if re.search(r"`?(delay|cpu)`? (server|variant)|CPU-bound server|quiet server|nginx", sentence):
             assert re.search("recorded study|connections_on_loopback", sentence), sentence
+
+
+def test_an_executed_copy_shows_the_captions_that_were_published(tmp_path):
+    """Placeholders are filled; the caption of a figure that was left out is removed."""
+    (tmp_path / "a.json").write_text(json.dumps({"caption": "It rises by 3 %.", "alt": "A line."}), "utf-8")
+    (tmp_path / "t.table.json").write_text(json.dumps({"caption": "Rows of x."}), "utf-8")
+    texts = [
+        "# A",
+        "**Figure `a`.** {finding}\n<!-- alt: {seen} -->",
+        "**Table `t`.** Rows{of}.",
+        "**Figure `b`.** {x}",
+    ]
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": [text]} for text in texts]
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+    fill_captions(tmp_path / "n.ipynb", tmp_path)
+    filled = ["".join(c["source"]) for c in json.loads((tmp_path / "n.ipynb").read_text("utf-8"))["cells"]]
+    assert filled == [
+        "# A", "**Figure `a`.** It rises by 3 %.\n<!-- alt: A line. -->", "**Table `t`.** Rows of x.", ""
+    ]  # fmt: skip
+
+
+def test_a_block_without_data_is_left_out_with_those_that_need_it(capsys):
+    publish.begin("00_template")
+    with pytest.raises(NameError), publish.or_reason("A typing error"):
+        missing  # noqa: B018, F821
+    with publish.or_reason("Figure a"):
+        plt.subplots()
+        raise LoadcurveError("nothing was measured")
+    with publish.or_reason("Its numbers"):
+        missing  # noqa: B018, F821
+    with pytest.raises(KeyError), publish.or_reason("A fault of the library"):
+        {}["a"]
+    assert plt.get_fignums() == []
+    assert capsys.readouterr().out.splitlines() == [
+        "Left out: Figure a. Nothing was measured.", "Left out: Its numbers. It needs what is left out above: Figure a."
+    ]  # fmt: skip

@@ -12,6 +12,8 @@ import yaml
 
 from loadcurve.errors import LoadcurveError
 
+_DATA = ("folder", "study", "study_file")  # parameters of notebooks that name data, by a path or by a study's name
+
 
 def notebook(
     folder: Annotated[str, typer.Argument(help="Folder of raw files, or name of a study.")],
@@ -62,7 +64,10 @@ def run(
         list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, VALUE as YAML.")
     ] = None,
 ) -> None:
-    """Execute a notebook and publish its figures; with --output or --parameter write a draft instead."""
+    """Execute a notebook and publish its figures; with --output or --parameter write a draft instead.
+
+    Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
+    """
     from loadcurve import batch, paths
 
     given: dict[str, object] = {}
@@ -74,6 +79,8 @@ def run(
             given[key] = yaml.safe_load(text)
         except yaml.YAMLError as error:
             raise LoadcurveError(f"parameter {key} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
+        if key in _DATA and Path(text).exists():  # the kernel works in the folder of the notebook
+            given[key] = str(Path(text).resolve())
     batch.quiet()
     publish = not given and output is None
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
