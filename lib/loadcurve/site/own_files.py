@@ -40,7 +40,7 @@ def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
         line and the verdict are always shown.
     """
     option = f" --objective {objectives}" if objectives else ""
-    text = text_report(_analysis(folder, objectives), width=88).rstrip()
+    text = text_report(_analysis(folder, objectives), width=80).rstrip()
     if parts:
         summary, verdict, *others = _PARTS.split(text)
         text = "\n\n".join([summary, verdict, *(part for part in others if part.startswith(parts))])
