@@ -19,7 +19,7 @@ from loadcurve.site.study_file import SCHEMA, schema_text
 BUILD = Path("build")
 
 # Search finds the page that explains a subject before notebooks, docstrings and records, which only use its words.
-_FOUND = {"method/": 2.0, "notebooks/": 0.3, f"{interface.FOLDER}/": 0.3, "decisions/": 0.3}
+_FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, f"{interface.FOLDER}/": 0.3, "decisions/": 0.3}
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")

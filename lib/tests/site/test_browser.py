@@ -125,6 +125,7 @@ FIRST = {
     "USL": "method/fitting_the_usl",
     "gate": "guides/gate_a_build",
     "GitHub Actions": "guides/gate_a_build",
+    "retransmissions": "rules/retransmissions",
     "wrk": "reference/formats/wrk.html",
     "ab": "reference/formats/ab.html",
     "JMeter": "reference/formats/jmeter.html",
