@@ -22,13 +22,12 @@ def threshold_rule(
     limits: Mapping[Severity, Limit],
     needs: tuple[Need, ...],
     unit: str = "ratio",
-    tools: tuple[str, ...] = (),
 ) -> Rule:
     """Return a rule that reports the most severe limit that a run's number exceeds.
 
     Parameters
     ----------
-    name, question, needs, tools
+    name, question, needs
         Of the rule.
     measure : callable
         Tables -> a row for each run, indexed by its key (`loadcurve.audit.of_runs.key_of`), with the column `observed`
@@ -69,7 +68,7 @@ def threshold_rule(
     shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
     severities: dict[Severity, str] = {"ok": f"at most {shown['warning']}"}
     severities |= {severity: f"above {text}" for severity, text in shown.items()}
-    return Rule(name, question, find, severities, needs, {str(name): limit for name, limit in limits.items()}, tools)
+    return Rule(name, question, find, severities, needs, {str(name): limit for name, limit in limits.items()})
 
 
 def _severity(observed: float, limits: Mapping[str, float]) -> Severity:

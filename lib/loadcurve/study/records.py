@@ -20,15 +20,13 @@ from loadcurve.study import Command, Run, Study
 from loadcurve.study.record_rules import broken_rules
 
 
-def read_study(path: Path, kind: type[Study] = Study) -> Study:
+def read_study(path: Path) -> Study:
     """Read a `study.yml`, given its path or its folder.
 
     Parameters
     ----------
     path : pathlib.Path
         The file or its folder.
-    kind : type
-        `Study`, or a subclass that checks the sections.
 
     Raises
     ------
@@ -38,7 +36,7 @@ def read_study(path: Path, kind: type[Study] = Study) -> Study:
         When there are several such faults, with one line for each.
     """
     document = read_yaml(path / "study.yml" if path.is_dir() else path)
-    study, faults = built(kind, document)
+    study, faults = built(Study, document)
     refuse(faults, document.path)
     if study.study != document.path.parent.name:
         expected = f"the folder's name {document.path.parent.name}"

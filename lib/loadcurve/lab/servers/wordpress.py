@@ -10,7 +10,7 @@ from loadcurve.lab.hosts.tools import PackageFile
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.php import Children, start_php
 from loadcurve.lab.servers.server import Server
-from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_path
+from loadcurve.lab.servers.settings import Endpoint, check_endpoint
 from loadcurve.section import Section
 
 PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
@@ -22,7 +22,7 @@ THEME = PackageFile(
 
 _PAGE = """\
 <?php
-define('ABSPATH', '{folder}/');
+define('ABSPATH', '/usr/share/wordpress/');
 define('DB_NAME', '{database}');
 define('DB_USER', 'root');
 define('DB_PASSWORD', '');
@@ -67,7 +67,7 @@ require ABSPATH . WPINC . '/template-loader.php';
 """
 
 
-def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/wordpress") -> str:
+def wordpress_page(database: MariaDb, home: Endpoint) -> str:
     """Return the PHP text of WordPress's front page, for `php_service`.
 
     Parameters
@@ -76,14 +76,11 @@ def wordpress_page(database: MariaDb, home: Endpoint, folder: str = "/usr/share/
         Where its contents are.
     home : Endpoint
         Its address: WordPress redirects requests for another address to this one.
-    folder : str
-        Absolute path of WordPress itself.
     """
     listen = database.listen
     # WordPress needs an absolute path; PHP runs a page in the page's folder.
     socket = f"/proc/self/cwd/../{database.socket}"
     return _PAGE.format(
-        folder=check_path("folder", folder),
         database=DATABASE,
         host=listen or f"localhost:{socket}",
         connect=f"'{listen.address}', 'root', '', '{DATABASE}', {listen.port}"
