@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -23,11 +24,12 @@ Transfer/sec:      0.10MB
 
 @pytest.fixture
 def folders(tmp_path):
-    """Twice the same server, once 20 % slower, and one whose reports contradict their connections."""
-    for name, factor, in_flight in (("main", 1.0, 1), ("same", 1.001, 1), ("slow", 0.8, 1), ("odd", 1.0, 0.1)):
+    """Twice the same server, once slower, once with scatter, and one whose reports contradict their connections."""
+    servers = {"main": (1.0, 0.001, 1), "same": (1.001, 0.001, 1), "slow": (0.8, 0.001, 1), "noisy": (1.0, 0.2, 1)}
+    for name, (factor, scatter, in_flight) in {**servers, "odd": (1.0, 0.001, 0.1)}.items():
         for n in (1, 8):
             for repeat in (1, 2, 3):
-                rate = 1000 * n * factor * (1 + 0.001 * repeat)
+                rate = 1000 * n * factor * (1 + scatter * (repeat - 2))
                 text = WRK.format(n=n, ms=1000 * n * in_flight / rate, requests=round(10 * rate), rate=rate)
                 (tmp_path / name / f"r{repeat}").mkdir(parents=True, exist_ok=True)
                 (tmp_path / name / f"r{repeat}" / f"c{n}.txt").write_text(text)
@@ -47,6 +49,20 @@ def called(folders, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("counts_as", "code"), [((), 0), (("--undecided", "pass"), 0), (("--undecided", "fail"), 1)])
+def test_an_undecided_gate_counts_as_the_caller_says(called, counts_as, code):
+    """The runs of `noisy` scatter by ± 20 % about those of `main`: the interval of the ratio contains 0.95."""
+    argv = ("compare", "main", "noisy", "--fail-if", "throughput_rps < 0.95", *counts_as)
+    found, text = called(*argv)
+    line = text.splitlines()[-1]
+    assert found == code and line.startswith("undecided: throughput_rps < 0.95? all levels, ")
+    assert f"the interval contains 0.95; counts as {'fail' if code else 'pass'} (--undecided " in line
+    assert ET.fromstring(called(*argv, "--format", "junit")[1]).attrib["failures"] == str(code)
+    assert called(*argv, "--format", "github")[1].startswith(f"::{'error' if code else 'warning'} title=")
+    (gate,) = json.loads(called(*argv, "--format", "json")[1])[0]["gates"]
+    assert (gate["gate"], gate["verdict"]) == ("throughput_rps < 0.95", "undecided")
+
+
 @pytest.mark.parametrize(("other", "code", "word"), [("same", 0, "pass"), ("slow", 1, "fail")])
 def test_a_comparison_gates_a_build(called, other, code, word):
     gate = ("--fail-if", "throughput_rps < 0.95")
@@ -101,18 +117,41 @@ HOSTILE = [
 ]
 
 
+XS = "{http://www.w3.org/2001/XMLSchema}"
+XSD = ET.parse(Path(__file__).parent / "data" / "junit" / "junit-10.xsd").getroot()
+
+
+def faults_by_schema(element):
+    """Elements, attributes, children and texts that Jenkins' schema does not allow, and what it requires."""
+    declared = {one.attrib["name"]: one for one in XSD.findall(f"{XS}element")}
+    if element.tag not in declared:
+        return [element.tag]
+    kind = declared[element.tag]
+    attributes = {one.attrib["name"]: one.attrib for one in kind.iter(f"{XS}attribute")}
+    required = {name for name, one in attributes.items() if one.get("use") == "required"}
+    whole = kind.find(f"{XS}complexType")
+    has_text = whole is None or whole.get("mixed") == "true"
+    faults = [
+        f"{element.tag} {name}" for name in (set(element.attrib) - set(attributes)) | (required - set(element.attrib))
+    ]
+    faults += [f"{element.tag} text"] * bool((element.text or "").strip() and not has_text)
+    children = {one.attrib["ref"] for one in kind.iter(f"{XS}element") if "ref" in one.attrib}
+    faults += [f"{element.tag}/{child.tag}" for child in element if child.tag not in children]
+    return faults + [fault for child in element for fault in faults_by_schema(child)]
+
+
 def test_junit_is_what_build_servers_read():
-    """The structure of Jenkins' junit-10.xsd: counts that agree, one result for each case, names everywhere."""
+    """Valid by Jenkins' junit-10.xsd, with counts that agree and one result for each case."""
     root = ET.fromstring(junit_xml(HOSTILE).encode("utf-8", "strict"))
-    assert root.tag == "testsuites"
+    assert faults_by_schema(root) == []
     for suite in root:
         cases = suite.findall("testcase")
         assert suite.attrib["tests"] == str(len(cases)) and suite.attrib["name"]
         assert suite.attrib["failures"] == str(len(suite.findall("testcase/failure")))
         assert suite.attrib["skipped"] == str(len(suite.findall("testcase/skipped")))
-        for case in cases:
-            assert {"name", "classname"} <= set(case.attrib) and len(case) <= 1
-            assert {part.tag for part in case} <= {"failure", "skipped", "system-out"}
+        assert all("classname" in case.attrib and len(case) <= 1 for case in cases)
+    totals = {name: sum(int(suite.attrib[name]) for suite in root) for name in ("tests", "failures", "errors")}
+    assert {name: int(root.attrib[name]) for name in totals} == totals
 
 
 def test_annotations_are_read_back_by_the_runner():
@@ -122,4 +161,6 @@ def test_annotations_are_read_back_by_the_runner():
     read = [re.fullmatch(r"::(error|warning) title=([^,:\r\n]*)::(.*)", line) for line in lines]
     message = read[0][3].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
     assert message == HOSTILE[0].message
+    title = read[0][2].replace("%2C", ",").replace("%3A", ":").replace("%0D", "\r").replace("%0A", "\n")
+    assert title.replace("%25", "%") == f"{HOSTILE[0].group}: {HOSTILE[0].name}"
     assert read[1][3] == "::error::x"

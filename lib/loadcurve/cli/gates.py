@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,13 @@ class FailOn(StrEnum):
     never = "never"
 
 
+class Undecided(StrEnum):
+    """What an undecided gate counts as."""
+
+    passes = "pass"
+    fails = "fail"
+
+
 Format = Annotated[
     GateFormat, typer.Option("--format", help="text, json, junit (XML for build servers), github (annotations).")
 ]
@@ -46,6 +53,9 @@ def compare(
     fail_if: Annotated[
         list[str] | None, typer.Option(help="Gate on B / A, such as 'throughput_rps < 0.95': exit code 1 if it holds.")
     ] = None,
+    undecided: Annotated[
+        Undecided, typer.Option(help="What a gate counts as if the interval of the ratio contains its limit.")
+    ] = Undecided.passes,
     margin: Annotated[float, typer.Option(help="Largest difference that does not matter, as a ratio.")] = 0.02,
     form: Format = GateFormat.text,
     factor: Patterns = None,
@@ -53,7 +63,8 @@ def compare(
 ) -> None:
     """Compare measurements at each load that they have in common: ratio, interval, verdict.
 
-    A gate fails if the whole interval is beyond its limit; it is undecided if the interval contains the limit.
+    A gate fails if the whole interval is beyond its limit.  It is undecided if the interval contains the limit; it then
+    counts as pass, or with --undecided fail as fail.  Exit code 0 if no gate fails, 1 if one does, 2 for wrong usage.
 
     Example: loadcurve compare results/main results/change --fail-if 'throughput_rps < 0.95'
     """
@@ -63,6 +74,7 @@ def compare(
     from loadcurve.report.data import comparison_object
 
     gates = [analysis.parse_gate(text) for text in fail_if or ()]
+    counts_as: Literal["pass", "fail"] = "fail" if undecided is Undecided.fails else "pass"
     names = dict.fromkeys([*(metrics or (["throughput_rps"] if not gates else [])), *(gate.metric for gate in gates)])
     given = given_factors(factor, factors)
     first = analysis.analyse(baseline, factors=given)
@@ -70,11 +82,11 @@ def compare(
     for side in (first, *(other for _, other in pairs)):
         print_origins(side.source, side.origins)
     found = [analysis.compare(first, other, metric, margin_ratio=margin) for _, other in pairs for metric in names]
-    checks = [check for comparison in found for check in checks_of_gates(comparison, gates)]
+    checks = [check for comparison in found for check in checks_of_gates(comparison, gates, counts_as)]
     if form is GateFormat.text:
-        typer.echo("\n".join(comparison_report(comparison, gates) for comparison in found), nl=False)
+        typer.echo("\n".join(comparison_report(comparison, gates, counts_as) for comparison in found), nl=False)
     elif form is GateFormat.json:
-        typer.echo(_json([comparison_object(comparison) for comparison in found]))
+        typer.echo(_json([comparison_object(comparison, gates) for comparison in found]))
     else:
         _print_checks(checks, form)
     if any(check.verdict == "fail" for check in checks):

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pandas as pd
 
 from loadcurve.analysis.compare import Comparison, Gate
-from loadcurve.report.comparison import gate_line
+from loadcurve.report.comparison import Undecided, gate_line, gate_verdict
 
 # XML 1.0, section 2.2: other characters may not stand in a document, also not escaped.
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -60,16 +60,15 @@ def checks_of_findings(findings: pd.DataFrame, fail_on: str = "error") -> list[C
     return found
 
 
-def checks_of_gates(comparison: Comparison, gates: Sequence[Gate]) -> list[Check]:
-    """Return what each gate of the comparison's metric says; an undecided gate is a warning."""
+def checks_of_gates(comparison: Comparison, gates: Sequence[Gate], undecided: Undecided = "pass") -> list[Check]:
+    """Return what each gate of the comparison's metric says; an undecided gate that counts as pass is a warning."""
     found = []
     for gate in gates:
         if gate.metric == comparison.metric:
-            line = gate_line(comparison, gate)
-            word = line.partition(":")[0]
-            verdict: Literal["pass", "warning", "fail"] = "warning"
-            if word in ("pass", "fail"):
-                verdict = "pass" if word == "pass" else "fail"
+            verdicts: dict[str, Literal["pass", "warning", "fail"]] = {"pass": "pass", "fail": "fail"}
+            verdicts["undecided"] = "fail" if undecided == "fail" else "warning"
+            verdict = verdicts[gate_verdict(comparison, gate)[2]]
+            line = gate_line(comparison, gate, undecided)
             found.append(Check(f"{comparison.other} against {comparison.baseline}", str(gate), verdict, line))
     return found
 
@@ -80,10 +79,12 @@ def junit_xml(checks: Iterable[Check]) -> str:
     Examples
     --------
     >>> print(junit_xml([Check("rule", "c1", "fail", "too few")]).splitlines()[1])
-    <testsuites name="loadcurve" tests="1" failures="1" errors="0" skipped="0">
+    <testsuites name="loadcurve" tests="1" failures="1" errors="0">
     """
     every = list(checks)
-    root = ET.Element("testsuites", {"name": "loadcurve", **_counts(every)})
+    counts = _counts(every)
+    del counts["skipped"]  # only suites have it
+    root = ET.Element("testsuites", {"name": "loadcurve", **counts})
     for group in dict.fromkeys(check.group for check in every):
         own = [check for check in every if check.group == group]
         suite = ET.SubElement(root, "testsuite", {"name": _plain(group), **_counts(own)})

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,8 +11,9 @@ import pandas as pd
 
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
-from loadcurve.analysis.compare import Comparison
+from loadcurve.analysis.compare import Comparison, Gate
 from loadcurve.audit.verdict import WORDS
+from loadcurve.report.comparison import gate_verdict
 from loadcurve.report.provenance import Provenance
 
 SCHEMA = 1
@@ -111,13 +112,18 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, pd.Timestamp) else value
 
 
-def comparison_object(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as JSON has it: ``metric, baseline, other, levels, overall, warnings``."""
+def comparison_object(comparison: Comparison, gates: Sequence[Gate] = ()) -> dict[str, Any]:
+    """Return a comparison as JSON has it: ``metric, baseline, other, levels, overall, gates, warnings``."""
+    judged = [(gate, *gate_verdict(comparison, gate)) for gate in gates if gate.metric == comparison.metric]
     return {
         "metric": comparison.metric,
         "baseline": comparison.baseline,
         "other": comparison.other,
         "levels": plain_rows(comparison.levels),
         "overall": _object({**vars(comparison.overall), "warnings": list(comparison.overall.warnings)}),
+        "gates": [
+            {"gate": str(gate), "at": name, "ratio": ratio.value, "verdict": verdict}
+            for gate, name, ratio, verdict in judged
+        ],
         "warnings": list(comparison.warnings),
     }
