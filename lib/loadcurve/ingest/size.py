@@ -52,7 +52,11 @@ def read_stream(stream: BinaryIO, max_bytes: int, size: int = 0) -> bytes:
 
 def too_large(max_bytes: int, got: str) -> ParseError:
     """Error of a text that is larger than the bound."""
-    return ParseError(0, f"at most {max_bytes:,} bytes of text (loadcurve ingest --max-bytes, or max_bytes= of read, raises the limit)", got)
+    return ParseError(
+        0,
+        f"at most {max_bytes:,} bytes of text (loadcurve ingest --max-bytes, or max_bytes= of read, raises the limit)",
+        got,
+    )
 
 
 def is_large(raw: bytes) -> bool:
