@@ -48,12 +48,14 @@ def files_on_site(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def index_markdown(build: Path) -> str:
-    """Return a Markdown table of the folders: name with a link to the page, contents, number of files and size."""
-    rows = ["| folder | contents | files | size |", "|---|---|---:|---:|"]
+    """Return a Markdown table of the folders: name with a link to the page; contents, number of files and size."""
+    rows = ["| folder | contents |", "|---|---|"]
     for name, folder in folders(build).items():
         files = _files(folder)
         size = format_quantity(sum(file.stat().st_size for file in files), "bytes")
-        rows.append(f"| [{literal(name)}]({quote(name)}.md) | {literal(_about(folder))} | {len(files)} | {size} |")
+        shown = literal(name).replace("/", "/<wbr>")  # a phone has no room for the whole path in one line
+        about = f'{literal(_about(folder))} <span class="lc-source">{len(files)} files, {size}</span>'
+        rows.append(f"| [{shown}]({quote(name)}.md) | {about} |")
     return "\n".join(rows)
 
 
