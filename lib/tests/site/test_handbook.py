@@ -5,6 +5,7 @@ import re
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from loadcurve import paths, tables
@@ -75,6 +76,19 @@ def test_every_raw_file_is_reached_from_the_page_of_its_folder(name):
     assert {link.removeprefix(below) for link in linked} == raw
     for link in linked:
         assert (page.parent / link).read_bytes() == (folder / link.removeprefix(below)).read_bytes()
+
+
+def test_the_home_page_leads_to_commands_for_the_readers_files():
+    """One picture, and four roads: each page begins with a command, before any figure, formula or table."""
+    home = BeautifulSoup((SITE / "index.html").read_text("utf-8"), "html.parser")
+    assert home.select_one("nav.md-tabs a").get_text(strip=True) == "Get started"
+    assert len(home.select("article figure svg")) == 1
+    roads = home.select(".lc-roads a")
+    assert len(roads) == 4
+    for road in roads:
+        page = BeautifulSoup((SITE / road["href"]).read_text("utf-8"), "html.parser")
+        first = page.select_one("article pre, article figure, article math, article table")
+        assert first.get_text().startswith("$ loadcurve analyse results/"), road["href"]
 
 
 def test_every_published_figure_is_shown_somewhere():
