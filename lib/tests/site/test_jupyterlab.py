@@ -38,6 +38,7 @@ def page(lab, browser):
     page.on("request", lambda request: page.asked.append(request.url))
     page.goto(lab[1])
     page.wait_for_selector(".jp-NotebookPanel .jp-CodeCell .cm-line")
+    page.wait_for_function("window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status == 'idle'")
     page.locator(".cm-line", has_text=GIVEN).click()
     page.keyboard.press("Home")
     for _ in 'folder: str = "':
