@@ -152,7 +152,7 @@ def true_capacity(numbers, words, known):
 
 def true_knees(numbers, words, known):
     knees = numbers.dropna(subset=["definition"]).set_index("definition")["connections"]
-    ends = re.search(r"is between ([\d.,]+) \((.+?)\) and ([\d.,]+) connections \((.+?)\), by", words).groups()
+    ends = re.search(r"is between ([\d.,]+) \((.+?)\) and ([\d.,]+) connections \((.+?)\), depending", words).groups()
     assert count(ends[0]) == pytest.approx(knees.min(), rel=0.01) and ends[1] == knees.idxmin()
     assert count(ends[2]) == pytest.approx(knees.max(), rel=0.01) and ends[3] == knees.idxmax()
     for name in knees.index[knees.isna()]:

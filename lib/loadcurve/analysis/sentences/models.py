@@ -206,7 +206,8 @@ def knees_caption(knees: pd.DataFrame, curve: str = "") -> str:
     >>> names = ["saturation N*", "Kneedle", "maximum power"]
     >>> knees = pd.DataFrame({"definition": names, "connections": [3.6, 32, None]})
     >>> knees_caption(knees)
-    'The knee is between 3.60 (saturation N*) and 32 connections (Kneedle), by definition; none by maximum power.'
+    'The knee is between 3.60 (saturation N*) and 32 connections (Kneedle), depending on its definition; none by \
+maximum power.'
     """
     known = knees.set_index("definition")["connections"].astype(float)
     none = ", ".join(known.index[known.isna()])
@@ -215,7 +216,8 @@ def knees_caption(knees: pd.DataFrame, curve: str = "") -> str:
         return f"No definition finds a knee{of_curve(curve)}."
     least, most = known.idxmin(), known.idxmax()
     ends = f"{shown(known[least], '')} ({least}) and {shown(known[most], '')} connections ({most})"
-    return f"The knee{of_curve(curve)} is between {ends}, by definition{'; none by ' + none if none else ''}."
+    found = f"The knee{of_curve(curve)} is between {ends}, depending on its definition"
+    return f"{found}; none by {none}." if none else f"{found}."
 
 
 def usage_of_curve_caption(usage: pd.DataFrame, demands: pd.DataFrame, curve: str = "") -> str:
