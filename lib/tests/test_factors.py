@@ -245,3 +245,10 @@ def test_the_generators_of_a_recorded_run_are_one_row_of_its_curve():
     assert pd.isna(row["errors_read"]) and pd.isna(row["host"])
     by_hand = recorded.assign(repeat=pd.NA)
     assert len(merge_generators(by_hand)) == 2
+
+
+def test_generators_that_differ_in_a_number_have_none_together():
+    """Also in a table whose numbers are float64, as a raw report's are."""
+    runs = pd.DataFrame({"study": "s", "run_id": "a", "repeat": 1, "latency_stdev_s": [0.1, 0.2]})
+    found = merge_generators(runs)
+    assert found["latency_stdev_s"].isna().all() and found["repeat"].tolist() == [1]

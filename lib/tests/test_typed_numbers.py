@@ -29,7 +29,7 @@ CITATION = (
     r"[(A-Z]{0,2}[\d.()–]+(?:(?:,| to| and)\s+\(?[\d.]+\)?)*",
 )
 NAMES = (
-    r"\bM/[MGD]/[1mc]\b|AR\(1\)|lag-1|MSER-5|SDM91|IPv[46]|TLS 1\.[23]|HTTP/1\.[01]|wrk2|usl4j|bzip2|p99|99th|R²",
+    r"\bM/[MGD]/[1mc]\b|AR\(1\)|lag-1|MSER-5|SDM91|IPv[46]|TLS 1\.[23]|HTTP/1\.[01]|wrk2|usl4j|bzip2|p99|99th|R²|k6",
     r"\b(?:wrk|Linux|nginx|CentOS|Ubuntu|Debian) \d[\d.]*\d\b",
     r"\b10 (?:Gbit/s|GbE|Gigabit)\b|\b1/[sR]\b|1000 ms",
 )
@@ -44,7 +44,7 @@ OF_PAGE = {
     "curves_and_forecasts": {"100 KB"},
     "effective-concurrency": {"0.9 to", "1.1"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
-    "knee_and_capacity": {"0…1", "20 ms", "0.1 %", "3/n"},
+    "knee_and_capacity": {"0…1", "10 ms", "20 ms", "0.1 %", "3/n"},
     "packets_and_wire": {
         "90 bytes", "1500", "20 for", "12 for", "1448", "1460", "14 Ethernet", "20 IP", "32 TCP", "8 preamble",
         "4 check", "12 gap", "24 bytes", "98 %", "10⁶", "16384", "22 bytes", "29", "45 segments", "10,000", "10,240",

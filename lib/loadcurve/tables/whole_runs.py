@@ -55,5 +55,6 @@ def _merged(rows: pd.DataFrame) -> pd.DataFrame:
         else:
             alike = name in ("generator", "source") or len(values.drop_duplicates()) == 1
             found = values.iloc[0] if alike else pd.NA
-        whole[name] = pd.Series([found], index=whole.index, dtype=values.dtype)
+        # None is missing in every type; float64, which a table that was not checked has, takes no NA.
+        whole[name] = pd.Series([None if found is pd.NA else found], index=whole.index, dtype=values.dtype)
     return whole
