@@ -44,12 +44,15 @@ Quantity = Estimate | float | str | tuple[Estimate | float, str]
 """A number in SI units, with or without an interval and a format; a truth value; or a short text."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
+_VALUES = "values.json"
 _notebook = ""
 _left_out: list[str] = []
 
 
 def begin(notebook: str) -> None:
     """Set the name of the notebook, the stem of its file; later calls publish under that name.
+
+    The values of an earlier execution in this kernel, or in one with the same process id, are removed.
 
     Examples
     --------
@@ -58,6 +61,7 @@ def begin(notebook: str) -> None:
     global _notebook
     _notebook = _checked(notebook)
     _left_out.clear()
+    (_target() / _VALUES).unlink(missing_ok=True)
 
 
 def figure(slug: str, ax: Axes, data: pd.DataFrame, *, caption: str = "", alt: str = "", **quantities: Any) -> Path:
@@ -224,7 +228,7 @@ def values(
         if not name or not name.isprintable():
             raise LoadcurveError(f"name must be printable text, got {name!r}")
     shown = {name: _formatted(name, quantity, unit, digits) for name, quantity in found.items()}
-    target = _folder() / "values.json"
+    target = _folder() / _VALUES
     with alone(str(target)):  # in JupyterLab, two kernels may run the same notebook
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
         known |= shown
@@ -282,10 +286,14 @@ def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:
 def _folder() -> Path:
     if not _notebook:
         raise LoadcurveError("publish.begin(NOTEBOOK) must come before anything is published, got no notebook")
-    published = os.environ.get("LOADCURVE_PUBLISH")
-    folder = Path(published) if published else paths.build() / "draft" / _notebook / str(os.getpid())
+    folder = _target()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _target() -> Path:
+    published = os.environ.get("LOADCURVE_PUBLISH")
+    return Path(published) if published else paths.build() / "draft" / _notebook / str(os.getpid())
 
 
 def commit() -> str:

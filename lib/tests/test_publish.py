@@ -54,6 +54,13 @@ def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):
     assert b"<text" in first, "text stays text"
 
 
+def test_a_notebook_executed_again_forgets_the_values_of_the_first_time(begun):
+    publish.values(old=1.0)
+    publish.begin("99_test")
+    publish.values(new=2.0)
+    assert list(json.loads((begun / "values.json").read_text("utf-8"))) == ["new"]
+
+
 def test_by_hand_nothing_is_published(checkout, monkeypatch):
     monkeypatch.delenv("LOADCURVE_PUBLISH", raising=False)
     publish.begin("99_test")
