@@ -56,6 +56,10 @@ class ParseError(LoadcurveError):
             shown = f"{shown[:78]}...{shown[-1]}"
         super().__init__(printable(f"{path}:{line}: expected {expected}, got {shown}"))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by its parts, so that an error of another process arrives whole."""
+        return ParseError, (self.line, self.expected, self.got, self.path)
+
     def at(self, path: object) -> "ParseError":
         """Return the same error with the file's path."""
         return ParseError(self.line, self.expected, self.got, str(path))

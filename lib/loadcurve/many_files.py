@@ -60,6 +60,7 @@ class ManyFiles:
         items: Iterable[Item],
         files_of: Callable[[Item], Iterable[Path]],
         lost: Callable[[Item, str], Result],
+        item_s: float = 0.0,
     ) -> Iterator[Result]:
         """Yield the result of each item, in order.
 
@@ -73,6 +74,8 @@ class ManyFiles:
             Returns the files of an item.
         lost : callable
             Returns the result of an item, given the reason why its worker ended.
+        item_s : float
+            Time that an item needs besides parsing its files, in s.
         """
         items = list(items)
 
@@ -81,7 +84,7 @@ class ManyFiles:
             return sum(self._bytes[file] * _PACKED.get(file.suffix, 1) for file in files_of(item))
 
         def seconds(item: Item) -> float:
-            return sum(1 for _ in files_of(item)) / _FILES_PER_S + text_bytes(item) / _BYTES_PER_S
+            return item_s + sum(1 for _ in files_of(item)) / _FILES_PER_S + text_bytes(item) / _BYTES_PER_S
 
         if self._workers < 2 or len(items) < 2 or sum(map(seconds, items)) < _WORTH_WORKERS_S:
             yield from map(function, items)

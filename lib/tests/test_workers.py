@@ -3,15 +3,21 @@
 import functools
 import multiprocessing
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import loadcurve
 from loadcurve import many_files
+from loadcurve.errors import ParseError
+from loadcurve.files.progress import Progress
 from loadcurve.ingest.hints import Hints
 from loadcurve.reading import read_each
 from loadcurve.workers import WorkerLost, _Pool, in_order, processors
@@ -149,6 +155,35 @@ def test_a_folder_is_read_alike_by_any_number_of_processes(raw, monkeypatch):
     monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)
     assert comparable(read_each(raw, Hints(), 2)) == alone
     assert len(alone) == 9 and alone[4][1].startswith(f"{raw}/c3/notes.txt:1: expected output of a tool")
+
+
+@pytest.mark.slow
+def test_a_study_is_read_alike_by_any_number_of_processes(root, tmp_path, monkeypatch):
+    """Every row and warning, and the line about a file that was changed; each file is counted for the progress."""
+    study = root / "data" / "studies" / "connections_on_loopback"
+    folder = tmp_path / study.name
+    for run in sorted(study.glob("*/run.json"))[:4]:
+        shutil.copytree(run.parent, folder / run.parent.name)
+    shutil.copy(study / "study.yml", folder)
+    alone = loadcurve.read(folder)
+    monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
+    monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)
+    counted = []
+    monkeypatch.setattr(Progress, "advance", lambda self, size, files=1: counted.append((size, files)))
+    together = loadcurve.read(folder)
+    files = [path for path in folder.glob("*/*") if path.is_file()]
+    assert [sum(part) for part in zip(*counted, strict=True)] == [sum(f.stat().st_size for f in files), len(files)]
+    assert together.warnings == alone.warnings and list(together.tables) == list(alone.tables)
+    for name in alone.tables:
+        pd.testing.assert_frame_equal(together.tables[name], alone.tables[name])
+    report = next(folder.glob("*/*.wrk.txt"))
+    report.write_text("changed")
+    with pytest.raises(ParseError, match=re.escape(report.name)) as caught:
+        loadcurve.read(folder)
+    monkeypatch.setattr(many_files, "processors", lambda: 1)
+    with pytest.raises(ParseError) as in_one_process:
+        loadcurve.read(folder)
+    assert str(caught.value) == str(in_one_process.value)
 
 
 def test_a_small_folder_starts_no_process(raw, monkeypatch):

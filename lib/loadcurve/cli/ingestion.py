@@ -121,13 +121,14 @@ def tidy(
 ) -> None:
     """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
     from loadcurve import paths
-    from loadcurve.ingest import store
+    from loadcurve.ingest.store import recorded_studies
+    from loadcurve.reading import tables  # which reads on all processors, with progress
 
     refused = 0
-    for study in studies or store.recorded_studies():
+    for study in studies or recorded_studies():
         try:
-            rows = store.tidy(study, _note)
-            for warning in store.read_warnings(study):
+            rows = tables.tidy(study, _note)
+            for warning in tables.read_warnings(study):
                 typer.echo(f"warning: {warning}", err=True)
         except LoadcurveError as error:
             refused += 1

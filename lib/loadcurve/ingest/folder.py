@@ -1,6 +1,7 @@
 """A study's run folders into tables: parsers read the texts, `run.json` adds the rest."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,13 +44,24 @@ class Ingested:
     warnings: tuple[str, ...]
 
 
-def read_runs(folder: Path) -> Ingested:
+EachRun = Callable[[Callable[[Path], Parts], Sequence[Path]], Iterable[Parts]]
+"""Calls a function, which can be pickled, with each run's folder; returns the results in order, as `map` does."""
+
+
+def read_runs(folder: Path, each: EachRun = map) -> Ingested:
     """Read every run of a study's folder.
 
     A run that did not finish keeps its row in `runs`, with its status and without numbers.  A folder without `run.json`
     is a run made by hand: its files are recognised by their content, and what only a record knows is missing.  A run
     that a launch made and that is gone (`loadcurve.study.manifest`) has a row with the status ``missing`` and a
     warning.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the study.
+    each : callable
+        How the runs are read: one after the other, or several at the same time.
 
     Raises
     ------
@@ -60,8 +72,9 @@ def read_runs(folder: Path) -> Ingested:
     """
     study = read_study(folder)
     parts = Parts()
-    for run_folder in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        _read_one(run_folder, study, parts)
+    runs = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    for found in each(functools.partial(_parts_of, study), runs):
+        parts.add(found)
     _note_gaps(folder, study, parts)
     return _ingested(parts, folder)
 
@@ -122,6 +135,12 @@ def read_reports(folder: Path, run: Run | None = None) -> Ingested:
     check_factors(run, folder)
     read_finished(run, folder, parts, is_report)
     return _ingested(parts, folder.parent, REPORTS)
+
+
+def _parts_of(study: Study, folder: Path) -> Parts:
+    parts = Parts()
+    _read_one(folder, study, parts)
+    return parts
 
 
 def _read_one(folder: Path, study: Study, parts: Parts) -> None:

@@ -32,6 +32,16 @@ class Parts:
     warnings: list[str] = field(default_factory=list)
     edits: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
+    def add(self, other: "Parts") -> None:
+        """Add what was read of further runs."""
+        for name, frames in other.frames.items():
+            self.frames[name] += frames
+        for name, files in other.sources.items():
+            self.sources[name] |= files
+        for edit, runs in other.edits.items():
+            self.edits[edit] += runs
+        self.warnings += other.warnings
+
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

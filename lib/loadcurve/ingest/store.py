@@ -20,7 +20,7 @@ from loadcurve import paths, tables
 from loadcurve.errors import LoadcurveError
 from loadcurve.files.atomic import alone, read_sums, replacing, sha256_of, write_sums
 from loadcurve.ingest.files import files_of
-from loadcurve.ingest.folder import Ingested, read_runs
+from loadcurve.ingest.folder import EachRun, Ingested, read_runs
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.raw_folder import describe_own_folder, read_own_folder
 from loadcurve.ingest.reads import record_reads, studies_read
@@ -32,6 +32,9 @@ from loadcurve.tables.loads import name_loops
 from loadcurve.tables.stored import to_arrow
 from loadcurve.tables.whole_runs import merge_generators
 from loadcurve.units import format_quantity, unit_of_column
+
+each_run: EachRun = map
+"""How the runs of a study are read; `loadcurve.reading` sets it to all processors with progress."""
 
 _SOURCES, _WARNINGS = b"loadcurve.sources", b"loadcurve.warnings"
 
@@ -75,7 +78,7 @@ def recorded_studies() -> list[Path]:
 
 def _ingest(folder: Path) -> Ingested:
     state = _state(folder)  # before the files are read, so the next reader finds a change meanwhile
-    ingested = read_runs(folder)
+    ingested = read_runs(folder, each_run)
     for name, frame in ingested.tables.items():
         target = _file(name, folder)
         target.parent.mkdir(parents=True, exist_ok=True)

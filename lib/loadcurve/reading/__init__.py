@@ -10,6 +10,7 @@ sadf can convert a binary `sa` file to text.
 | `folder`     | the files of a folder, one after the other, and with the run of every row |
 | `spool`      | tables on disk until all files of a folder are read |
 | `tables`     | the tables of a study or of a folder of raw files, by name |
+| `studies`    | the runs of a recorded study on all processors, with progress |
 | `recordings` | binary recordings of sysstat as text |
 """
 

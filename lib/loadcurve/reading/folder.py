@@ -17,6 +17,7 @@ from loadcurve.many_files import ManyFiles
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 from loadcurve.reading.spool import Spool
+from loadcurve.reading.studies import RUN_S
 from loadcurve.study import manifest
 
 # Files in a study's folder that belong to no run.
@@ -52,7 +53,7 @@ def read_each(path: str | Path, hints: Hints, workers: int = 0, leave_out: Colle
     many = ManyFiles(files, workers)
     with many.showing_progress() as count:
         for run, reading in zip(
-            runs, many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run), strict=True
+            runs, many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run, RUN_S), strict=True
         ):
             count(files_of_run[run])
             yield reading

@@ -90,8 +90,9 @@ def read(
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:
         from loadcurve.ingest.folder import read_runs
+        from loadcurve.reading.studies import each_run
 
-        found = read_runs(path)
+        found = read_runs(path, each_run)
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
     if not is_folder(path):
         parsed = read_file(path, hints)

@@ -1,5 +1,12 @@
-"""The tables of a study, or of a folder of raw files, by name; a binary recording in a folder is converted by sadf."""
+"""The tables of a study, or of a folder of raw files, by name.
 
-from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings
+Runs are read on all processors, and a binary recording in a folder is converted by sadf.
+"""
 
-__all__ = ["describe_study", "read_curves", "read_machine", "read_table", "read_warnings"]
+from loadcurve.ingest import store
+from loadcurve.ingest.store import describe_study, read_curves, read_machine, read_table, read_warnings, tidy
+from loadcurve.reading.studies import each_run
+
+__all__ = ["describe_study", "read_curves", "read_machine", "read_table", "read_warnings", "tidy"]
+
+store.each_run = each_run
