@@ -21,6 +21,9 @@ BUILD = Path("build")
 # Search finds the page that explains a subject before notebooks, docstrings and records, which only use its words.
 _FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, f"{interface.FOLDER}/": 0.3, "decisions/": 0.3}
 
+# Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
+_SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
+
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
 
@@ -90,6 +93,20 @@ def on_page_content(html, page, config, files):
             cell.clear()
             cell.append(BeautifulSoup(shown, "html.parser"))
     return str(soup)
+
+
+def on_post_build(config):
+    """Give each node of the search index a key of its own.
+
+    lunr 2.3.9 (`TokenSet.prototype.toString`) writes the labels of a node and the numbers of their nodes without a
+    separator, so two nodes with digits as labels may have one key.  They are then taken for one node, and a search that
+    meets it finds nothing: `knee` did, because of words elsewhere in the handbook.
+    """
+    (worker,) = Path(config.site_dir).glob(_SEARCH_WORKER)
+    script = worker.read_text("utf-8")
+    if script.count(_NODE_KEY) != 1:
+        raise PluginError(f"{worker.name}: expected {_NODE_KEY!r} once, got {script.count(_NODE_KEY)} times")
+    worker.write_text(script.replace(_NODE_KEY, f"{_NODE_KEY}+','"), "utf-8")
 
 
 def on_post_page(output, page, config):
