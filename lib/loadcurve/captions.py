@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError
+from loadcurve.files.atomic import write_text
 from loadcurve.jupyter import NOTEBOOK_VARIABLE
 
 _CAPTION = re.compile(
@@ -78,7 +79,7 @@ def fill_captions(notebook: Path, published: Path) -> None:
     for cell in content["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = _CAPTION.sub(filled, "".join(cell["source"])).splitlines(keepends=True)
-    notebook.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_text(notebook, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _file(notebook: str) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from loadcurve.ingest import files
 from loadcurve.lab.hosts.network import Ledger, clean
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.schedule import background_warnings
@@ -50,6 +51,14 @@ def turn_of_a_lab_test(request, tmp_path_factory):
         fcntl.flock(lab, fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH)
         fcntl.flock(queue, fcntl.LOCK_UN)
         yield
+
+
+@pytest.fixture(scope="module")
+def no_tool_is_started():
+    """Ingestion alone starts no tool, so it refuses binary recordings, also where `loadcurve.reading` was imported."""
+    before, files.text_of_recording = files.text_of_recording, None
+    yield
+    files.text_of_recording = before
 
 
 @pytest.fixture(scope="session")

@@ -31,10 +31,10 @@ def plot_throughput_by_block(runs: pd.DataFrame, *, ax: Axes | None = None) -> A
     >>> ax.get_xlabel(), ax.texts[0].get_text()
     ('Block of the study', 'N = 8')
     """
+    check_points(runs, ["connections"])
     if runs["repeat"].isna().all() and len(runs):
         raise NotMeasuredError("The blocks of these runs are unknown", "number the repeats as `repeat` in factors.csv")
     ax = axes_or_new(ax, runs=runs)
-    check_points(runs, ["connections"])
     loads = sorted(runs["connections"].unique())
     # The first load has the variant's colour, further loads the next colours.
     own = next(iter(palette_of(runs).values()))

@@ -9,6 +9,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 from loadcurve.audit import all_rules
+from loadcurve.files.atomic import write_text
 from loadcurve.paths import NOTEBOOK_NAME
 from loadcurve.site import formats, interface, notebooks, raw_files, rules
 from loadcurve.site.literal import formula
@@ -106,7 +107,7 @@ def on_post_build(config):
     script = worker.read_text("utf-8")
     if script.count(_NODE_KEY) != 1:
         raise PluginError(f"{worker.name}: expected {_NODE_KEY!r} once, got {script.count(_NODE_KEY)} times")
-    worker.write_text(script.replace(_NODE_KEY, f"{_NODE_KEY}+','"), "utf-8")
+    write_text(worker, script.replace(_NODE_KEY, f"{_NODE_KEY}+','"))
 
 
 def on_post_page(output, page, config):

@@ -18,7 +18,7 @@ KNOWN_WHOLE = ("wrk", "wrk2", "haproxy", "mpstat", "nft", "weighttp", "fortio", 
 
 
 @pytest.fixture(scope="module")
-def tallies() -> dict[str, Tally]:
+def tallies(no_tool_is_started) -> dict[str, Tally]:
     found = {tool: Tally() for tool in TOOLS}
     for path, tool, whole, raw in real_files([DATA]):
         name, values, tally = f"{path.parent.name}/{path.name}", values_of(whole), found[tool]

@@ -52,6 +52,7 @@ FOUND_AGAIN = {
 }
 
 
+@pytest.mark.usefixtures("no_tool_is_started")
 @in_one_test("name", PROVENANCE)
 def test_sample(name):
     raw = (DATA / name).read_bytes()
