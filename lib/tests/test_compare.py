@@ -12,6 +12,8 @@ from loadcurve.errors import LoadcurveError
 from loadcurve.report import comparison_report
 from loadcurve.stats import Estimate, find_geometric_ratio
 
+pytestmark = pytest.mark.slow  # each test analyses whole folders
+
 LOADS = [1, 4, 16]
 
 

@@ -11,6 +11,8 @@ import pytest
 from loadcurve.cli import main
 from loadcurve.report.checks import Check, github_annotations, junit_xml
 
+pytestmark = pytest.mark.slow  # each test analyses whole folders
+
 WRK = """Running 10s test @ http://127.0.0.1:8080/
   1 threads and {n} connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev

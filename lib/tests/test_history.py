@@ -11,6 +11,8 @@ from loadcurve.analysis import common_variants, compare_over_time
 from loadcurve.analysis.history import _levels
 from loadcurve.errors import LoadcurveError
 
+pytestmark = pytest.mark.slow  # each test analyses whole folders
+
 
 def day(number, factor=1.0, **more):
     draw = np.random.default_rng(number)

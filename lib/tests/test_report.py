@@ -20,6 +20,8 @@ from loadcurve.report import pdf
 from loadcurve.stats import Estimate
 from loadcurve.study import Study
 
+pytestmark = pytest.mark.slow  # each test analyses whole folders
+
 HOSTILE = '<script>alert("1")</script> & | `c` @name'
 LEVELS = np.array([1, 2, 4, 8, 16, 32, 64])
 SECTIONS = ["Verdict:", "Levels (", "Results", "Bottleneck", "Not computed", "Measure next", "Findings", "Warnings",
