@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rules._monitored import LOCAL_PORTS
 
 # Standard streams, epoll and its like: a process has a few descriptors beside its connections.
 _OTHER_DESCRIPTORS = 32
 _DESCRIPTORS = "Raise the limit of descriptors of the generator (`ulimit -n`), and repeat."
 _PORTS = "The generator's host ran out of local ports: widen net.ipv4.ip_local_port_range, or use several addresses."
 _OTHERS = "Look for a refused or unanswered handshake: `ss -s`, the server's backlog and its log."
-_MOST_PORTS = 28232
 
 
 def judge_opened(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -34,7 +34,7 @@ def _cause(opened: int) -> str:
     limits = [2**k for k in range(8, 21)]  # 1,024 by default, 65,536 or 1,048,576 where it was raised
     if any(limit - _OTHER_DESCRIPTORS <= opened < limit for limit in limits):
         return f"{opened} is just below a usual limit of open files. {_DESCRIPTORS}"
-    if _MOST_PORTS - _OTHER_DESCRIPTORS <= opened <= _MOST_PORTS:
+    if LOCAL_PORTS - _OTHER_DESCRIPTORS <= opened <= LOCAL_PORTS:
         return f"{opened} is the number of local ports. {_PORTS}"
     return _OTHERS
 

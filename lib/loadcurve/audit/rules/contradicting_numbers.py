@@ -7,7 +7,7 @@ were copied wrongly.
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 
 _WORDS = {"throughput": "requests over time", "transfer rate": "bytes over time"}
@@ -16,12 +16,11 @@ _WORDS = {"throughput": "requests over time", "transfer rate": "bytes over time"
 def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: the identity that is furthest off."""
     runs = tables["runs"]
-    for (_, row), key in zip(runs.iterrows(), key_of(runs), strict=True):
-        found = summarise_identities(row.to_frame().T.assign(run_id=key))
-        found = found[found["identity"].isin(_WORDS)]
-        if found.empty:
-            continue
-        worst = found.loc[found["off_ratio"].abs().idxmax()]
+    found = summarise_identities(runs.assign(run_id=range(len(runs))))
+    found = found[found["identity"].isin(_WORDS)]
+    furthest = found.loc[found["off_ratio"].abs().groupby(found["run_id"]).idxmax()]
+    for worst in furthest.to_dict("records"):
+        row = runs.iloc[worst["run_id"]]
         off = abs(float(worst["off_ratio"]))
         severity: Severity = "ok"
         if off > limits["warning"]:

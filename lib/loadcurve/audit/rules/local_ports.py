@@ -9,18 +9,15 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit
-from loadcurve.audit.rules._monitored import SUMMARY
+from loadcurve.audit.rules._monitored import LOCAL_PORTS, SUMMARY
 from loadcurve.audit.threshold import threshold_rule
-
-PORTS = 28232
-"""Ports of net.ipv4.ip_local_port_range by default, 32768 to 60999."""
 
 
 def measure_time_wait(tables: Tables) -> pd.DataFrame:
     """Return the most sockets in TIME_WAIT of each run, also after the load, as a share of the local ports."""
     sockets = tables["sockets"].dropna(subset=["time_wait"])
     most = sockets["time_wait"].astype(float).groupby(key_of(sockets)).max()
-    return pd.DataFrame({"observed": most / PORTS, "time_wait": most})
+    return pd.DataFrame({"observed": most / LOCAL_PORTS, "time_wait": most})
 
 
 RULE = threshold_rule(
@@ -28,8 +25,8 @@ RULE = threshold_rule(
     "Did the generator's host have local ports to spare?",
     measure_time_wait,
     evidence="{time_wait:.0f} sockets were in TIME_WAIT; the default range has 28232 local ports.",
-    advice="Keep connections alive (`ab -k`), use several client addresses, widen net.ipv4.ip_local_port_range, or set "
-    "net.ipv4.tcp_tw_reuse on the generator's host.",
+    advice="If these are sockets of the generator's host: keep connections alive (`ab -k`), use several client addresses, "
+    "widen net.ipv4.ip_local_port_range, or set net.ipv4.tcp_tw_reuse there.",
     limits={
         "warning": Limit(0.5, "half the ports in half a minute: a run of a minute uses them all"),
         "error": Limit(0.95, "the search for a free port fails or takes long before the last port is used"),

@@ -17,21 +17,25 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
     runs = tables["runs"]
     if len(runs) < 2:
         return
-    found = {}
-    for variant, rows in runs.groupby(runs["variant"].fillna(""), sort=False):
-        for tool, same in rows.groupby(rows["tool"].fillna(""), sort=False):
+    found: list[str] = []
+    for _, rows in runs.groupby(runs["variant"].fillna(""), sort=False):
+        for _, same in rows.groupby(rows["tool"].fillna(""), sort=False):
             for column, words in _OF_RUNS.items():
                 if len(values := same[column].dropna().unique()) > 1:
-                    found[f"{words} ({', '.join(map(str, values))})"] = f"{variant} {tool}".strip()
+                    found.append(f"{words} ({', '.join(map(str, values))})")
         of_rows = key_of(rows)
         for name, column in (("hosts", "kernel"), ("connections", "congestion_control")):
             if name in tables and len(tables[name]):
                 frame = tables[name][key_of(tables[name]).isin(of_rows)]
                 hosts = frame.dropna(subset=[column]).groupby(frame["host"].fillna(""))[column].unique()
                 for values in hosts[hosts.str.len() > 1]:
-                    found[f"{column.replace('_', ' ')}s ({', '.join(values)})"] = str(variant)
+                    found.append(f"{column.replace('_', ' ')}s ({', '.join(values)})")
     severity: Severity = "warning" if found else "ok"
-    evidence = "The runs were measured with several " + " and ".join(found) + "." if found else "The runs agree."
+    evidence = (
+        "The runs were measured with several " + " and ".join(dict.fromkeys(found)) + "."
+        if found
+        else "The runs agree."
+    )
     advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
     yield Finding(all_of(runs), severity, evidence, advice)
 
