@@ -25,8 +25,8 @@ RULE = threshold_rule(
     "Did the generator's host have local ports to spare?",
     measure_time_wait,
     evidence="{time_wait:.0f} sockets were in TIME_WAIT; the default range has 28232 local ports.",
-    advice="If these are sockets of the generator's host: keep connections alive (`ab -k`), use several client addresses, "
-    "widen net.ipv4.ip_local_port_range, or set net.ipv4.tcp_tw_reuse there.",
+    advice="If these are sockets of the generator's host: keep connections alive (`ab -k`), use several client "
+    "addresses, widen net.ipv4.ip_local_port_range, or set net.ipv4.tcp_tw_reuse there.",
     limits={
         "warning": Limit(0.5, "half the ports in half a minute: a run of a minute uses them all"),
         "error": Limit(0.95, "the search for a free port fails or takes long before the last port is used"),

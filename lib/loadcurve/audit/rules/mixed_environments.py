@@ -28,14 +28,11 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
             if name in tables and len(tables[name]):
                 frame = tables[name][key_of(tables[name]).isin(of_rows)]
                 hosts = frame.dropna(subset=[column]).groupby(frame["host"].fillna(""))[column].unique()
-                for values in hosts[hosts.str.len() > 1]:
-                    found.append(f"{column.replace('_', ' ')}s ({', '.join(values)})")
+                words = f"{column.replace('_', ' ')}s"
+                found += [f"{words} ({', '.join(values)})" for values in hosts[hosts.str.len() > 1]]
     severity: Severity = "warning" if found else "ok"
-    evidence = (
-        "The runs were measured with several " + " and ".join(dict.fromkeys(found)) + "."
-        if found
-        else "The runs agree."
-    )
+    several = " and ".join(dict.fromkeys(found))
+    evidence = f"The runs were measured with several {several}." if found else "The runs agree."
     advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
     yield Finding(all_of(runs), severity, evidence, advice)
 
