@@ -72,7 +72,7 @@ def of_run(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
-    """Tables from the record alone: levels of the factors, and injected faults."""
+    """Tables from the record alone: levels of the factors, injected faults, and what quotas of CPU time did."""
     levels = run.factors.get("levels", {})
     factors = [
         {
@@ -93,4 +93,23 @@ def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
         }
         for event in run.events
     ]
-    return {name: pd.DataFrame(rows) for name, rows in (("factors", factors), ("events", events)) if rows}
+    found = (("factors", factors), ("events", events), ("counters", _throttling(run, load_started)))
+    return {name: pd.DataFrame(rows) for name, rows in found if rows}
+
+
+def _throttling(run: Run, load_started: pd.Timestamp) -> list[dict]:
+    """Rows of each host with a quota: 0 when its control group was created, and the counters at its end."""
+    place = {"tool": "cgroup", "group": "cpu.stat"}
+    ends = [pd.Timestamp(command.ended_at) for command in run.commands if command.ended_at]
+    last_s = (max(ends) - load_started).total_seconds() if ends else float("nan")
+    rows = []
+    for host, facts in run.machine.get("hosts", {}).items():
+        if counted := facts.get("throttling"):
+            values = (("nr_periods", "periods", ""), ("nr_throttled", "throttled", ""))
+            for name, key, unit in (*values, ("throttled_usec", "throttled_s", "s")):
+                row = {**place, "host": host, "counter": name, "unit": unit}
+                rows += [
+                    {**row, "elapsed_s": 0.0, "value": 0.0},
+                    {**row, "elapsed_s": last_s, "value": float(counted[key])},
+                ]
+    return rows

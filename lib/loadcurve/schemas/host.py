@@ -192,7 +192,8 @@ PROCESSES = pa.DataFrameSchema(
 
 _COUNTER = {
     "tool": name(
-        "Tool that printed the counter: sar, nstat, netstat, ethtool, proc, ip, ipvsadm, nft, iptables, conntrack."
+        "Tool that printed the counter: sar, nstat, netstat, ethtool, proc, ip, ipvsadm, nft, iptables, conntrack, "
+        "cgroup."
     ),
     "group": name("Section, protocol or file that lists the counter, such as IpExt or sar -B."),
     "item": name("Device, processor or filesystem of the counter; missing if there is only one."),

@@ -26,6 +26,7 @@ from loadcurve.lab.monitors import (
     counters,
     mpstat,
     nstat,
+    pidstat,
     proc,
     sar,
     ss_connections,
@@ -42,6 +43,7 @@ pytestmark = pytest.mark.real
 TABLES = {
     "sar": {"cpu", "network", "tcp", "sockets"},
     "mpstat": {"cpu"},
+    "pidstat": {"processes"},
     "ss-summary": {"sockets"},
     "ss-connections": {"connections"},
     "ss-details": {"connections"},
@@ -62,19 +64,20 @@ def plan_files(folder: Path, plan) -> list[Path]:
 
 def has_sampled(file: Path) -> bool:
     """Whether two samples are in a file, of the sampler or of sysstat."""
-    if ".sar." in file.name or ".mpstat." in file.name:
-        return len(re.findall(rb"^[0-9:]+ +all ", file.read_bytes(), re.MULTILINE)) >= 2 if file.exists() else False
+    if any(f".{tool}." in file.name for tool in ("sar", "mpstat", "pidstat")):
+        row = rb"^[0-9:]+ +(?:all|UID) "
+        return len(re.findall(row, file.read_bytes(), re.MULTILINE)) >= 2 if file.exists() else False
     return snapshots(file) >= 2
 
 
 def monitors_of(endpoint: Endpoint) -> list[Monitor]:
     ports = (endpoint.port,)
     snapshots = [ss_summary(0.5), ss_connections(ports, 0.5), ss_details(ports, 0.5), nstat(0.5), proc(0.5)]
-    return [sar(), mpstat(), *snapshots, stub_status(endpoint, interval_s=0.5)]
+    return [sar(), mpstat(), pidstat(), *snapshots, stub_status(endpoint, interval_s=0.5)]
 
 
 def test_every_monitor_at_once_on_one_clock(tmp_path):
-    need("nginx", "curl", "sar", "mpstat", "ss", "nstat", "setpriv", "timeout")
+    need("nginx", "curl", "sar", "mpstat", "pidstat", "ss", "nstat", "setpriv", "timeout")
     endpoint = free_endpoint()
     served = nginx_service(Nginx("S1", (endpoint,), Status(), serving=Serving(access_log="on")))
     plan = watchers(monitors_of(endpoint))
@@ -91,7 +94,7 @@ def test_every_monitor_at_once_on_one_clock(tmp_path):
         assert TABLES[name] <= set(parsed.tables), name
         for table in TABLES[name]:
             times = parsed.tables[table]["time"].dropna()
-            assert len(times.unique()) >= 2 or name in ("sar", "mpstat", "ss-details"), (name, table)
+            assert len(times.unique()) >= 2 or name in ("sar", "mpstat", "pidstat", "ss-details"), (name, table)
             # sysstat tells whole seconds.
             assert times.between(begun.floor("s"), ended).all(), (name, table)
     log = loadcurve.read(tmp_path / "run/S1.access.log").tables["requests"]

@@ -14,6 +14,7 @@ from loadcurve.lab.monitors import (
     counters,
     mpstat,
     nstat,
+    pidstat,
     proc,
     sar,
     ss_connections,
@@ -36,6 +37,7 @@ def _counting(name):
 ALL = (
     sar(),
     mpstat(),
+    pidstat(),
     ss_summary(),
     ss_connections((80,)),
     ss_details((80,)),
@@ -54,7 +56,7 @@ def test_ingestion_knows_the_form(monitor):
 
 def test_one_process_takes_all_snapshots():
     alone, *others = watchers(ALL, "S1", "python3")
-    assert [w.tool for w in (alone, *others)] == ["sar", "mpstat", "sampler"]
+    assert [w.tool for w in (alone, *others)] == ["sar", "mpstat", "pidstat", "sampler"]
     sampler = others[-1]
     plan = json.loads(sampler.files["S1.sampler.json"])
     assert [series["file"] for series in plan] == list(sampler.outputs.values())

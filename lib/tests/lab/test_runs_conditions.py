@@ -95,6 +95,8 @@ def test_a_share_of_the_processors(tmp_path):
     facts = made.run.machine["hosts"]["S1"]["throttling"]
     assert 0 < facts["throttled"] <= facts["periods"] and facts["throttled_s"] > 0
     assert "throttling" not in made.run.machine["hosts"]["C1"] or not made.run.machine["hosts"]["C1"]["throttling"]
+    counted = made.tables["counters"].query("counter == 'nr_throttled'")
+    assert counted[["host", "value"]].to_numpy().tolist() == [["S1", 0.0], ["S1", facts["throttled"]]]
     # In each 100 ms the server works 10 ms, so that some requests wait for the other 90.
     assert made.row["latency_max_s"] > 0.05
 

@@ -16,7 +16,10 @@ from loadcurve.study import Command
 
 # Time for a tool to write its last lines after the signal to stop; then it is killed.
 _GRACE_S = 3.0
-# Longest wait until sar or mpstat sleeps between two samples; then it is interrupted anyway.
+INTERRUPTED = ("sar", "mpstat", "pidstat")
+"""Tools that print their averages and end on SIGINT."""
+
+# Longest wait until one of them sleeps between two samples; then it is interrupted anyway.
 _QUIET_S = 0.25
 # setpriv misses a parent that dies before its prctl call.  So the shell then checks that the parent is still the
 # launcher, and for the tool that it is still timeout, the session leader: timeout (coreutils 9.1) forgets the tool if a
@@ -107,11 +110,11 @@ def wait(started: Started) -> Command:
 def stop(started: Started) -> Command:
     """Ask the tool to end, wait for its last lines, then kill its remaining processes.
 
-    sar and mpstat get SIGINT, on which they print their averages; all others get SIGTERM.
+    The tools of `INTERRUPTED` get SIGINT, on which they print their averages; all others get SIGTERM.
     """
     process, tool = started.process, started.command.tool
     if process.poll() is None:
-        if tool in ("sar", "mpstat"):
+        if tool in INTERRUPTED:
             _interrupt(process, tool)
         else:
             process.send_signal(signal.SIGTERM)
@@ -123,7 +126,7 @@ def stop(started: Started) -> Command:
 
 
 def _interrupt(guard: subprocess.Popen, tool: str) -> None:
-    """Send SIGINT to sar or mpstat once, while it prints nothing.
+    """Send SIGINT to a tool of sysstat once, while it prints nothing.
 
     sar prints a newline in its signal handler (sysstat 12.6, ``sar.c``), so a second signal, or one that arrives while
     sar prints a line, breaks that line.  sadc forwards its signal to sar and exits; sar alone would wait for the next

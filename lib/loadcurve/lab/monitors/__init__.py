@@ -10,7 +10,7 @@ from loadcurve.discovery import registered_by_name
 from loadcurve.lab.monitors.counters import PROC_FILES, counters, nstat, proc, stub_status
 from loadcurve.lab.monitors.monitor import Monitor, MonitoredHost, MonitorKind
 from loadcurve.lab.monitors.sockets import ss_connections, ss_details, ss_summary
-from loadcurve.lab.monitors.sysstat import mpstat, sar
+from loadcurve.lab.monitors.sysstat import mpstat, pidstat, sar
 from loadcurve.lab.monitors.watchers import Watcher, watchers
 
 MONITORS = registered_by_name(sys.modules[__name__], MonitorKind)
@@ -26,6 +26,7 @@ __all__ = [
     "counters",
     "mpstat",
     "nstat",
+    "pidstat",
     "proc",
     "sar",
     "ss_connections",

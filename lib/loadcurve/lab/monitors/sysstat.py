@@ -1,4 +1,4 @@
-"""sar and mpstat, which print their samples themselves."""
+"""sar, mpstat and pidstat, which print their samples themselves."""
 
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.monitors.monitor import Monitor, MonitorKind
@@ -6,6 +6,7 @@ from loadcurve.lab.monitors.monitor import Monitor, MonitorKind
 SAR_TOOL = Tool("sar", "machine", "-V", "sysstat", group="lab-tools")
 SADF_TOOL = Tool("sadf", "binary sa files", "-V", "sysstat")
 MPSTAT_TOOL = Tool("mpstat", "processors", "-V", "sysstat")
+PIDSTAT_TOOL = Tool("pidstat", "threads", "-V", "sysstat")
 
 
 def sar(interval_s: float = 1) -> Monitor:
@@ -21,9 +22,21 @@ def mpstat(interval_s: float = 1) -> Monitor:
     return Monitor("mpstat", "mpstat", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
 
 
+def pidstat(interval_s: float = 1) -> Monitor:
+    """Return pidstat: processor time of each thread that ran, so that one busy thread among idle processors is seen."""
+    argv = ("pidstat", "-u", "-t", f"{interval_s:g}")
+    return Monitor("pidstat", "pidstat", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
+
+
 SAR = MonitorKind(
     "sar", "Processors, interfaces, TCP and sockets.", lambda interval_s, host: sar(interval_s), whole_seconds=True
 )
 MPSTAT = MonitorKind(
     "mpstat", "Each processor by itself.", lambda interval_s, host: mpstat(interval_s), whole_seconds=True
+)
+PIDSTAT = MonitorKind(
+    "pidstat",
+    "Processor time of each thread, such as those of the load generator.",
+    lambda interval_s, host: pidstat(interval_s),
+    whole_seconds=True,
 )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
-from loadcurve.lab.hosts.process import Started, guarded, now
+from loadcurve.lab.hosts.process import INTERRUPTED, Started, guarded, now
 from loadcurve.lab.hosts.signals import ends
 from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, offset_of
 from loadcurve.lab.hosts.ssh.connection import Connection, end
@@ -99,7 +99,7 @@ class RemoteExecutor:
         """Start a command with an argv from `argv`; write its output to files on this machine as it arrives."""
         number, begun = self.connection.number(), now()
         job = {"verb": "run", "folder": self.path, "argv": command.argv, "env": command.env, "number": number}
-        job |= {"stop": command.tool if command.tool in ("sar", "mpstat") else "TERM", "grace_s": _GRACE_S}
+        job |= {"stop": command.tool if command.tool in INTERRUPTED else "TERM", "grace_s": _GRACE_S}
         self.streams.update((command.stdout, command.stderr))
         with (self.folder / command.stdout).open("wb") as out, (self.folder / command.stderr).open("wb") as err:
             session = self.connection.session(job, out, err)
