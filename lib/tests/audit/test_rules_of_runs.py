@@ -12,7 +12,6 @@ from loadcurve.audit.rules import (
     few_responses,
     mixed_environments,
     target_rate,
-    uneven_balance,
 )
 from loadcurve.tables import check
 
@@ -64,6 +63,22 @@ def test_a_closed_loop_has_no_target_rate():
 def test_few_responses(quantile, requests, severity):
     rows = [{"quantile": q, "latency_s": 0.1} for q in (0.5, quantile, 1.0)]
     assert audited(few_responses.RULE, {"requests": requests}, latency=rows)["severity"].tolist() == [severity]
+
+
+def test_every_percentile_of_the_tool_is_checked():
+    rows = [{"quantile": q, "latency_s": 0.1} for q in (0.5, 0.99, 0.999, 0.9999, 0.99951171875, 1.0)]
+    found = audited(few_responses.RULE, {"requests": 3000}, latency=rows).iloc[0]
+    assert found["evidence"] == "p99.9, p99.99 of 3000 responses: a 95 % interval needs 3688, 36887."
+    assert "p99 is the highest" in found["advice"]
+    found = audited(few_responses.RULE, {"requests": 5000}, latency=[*rows[:3], rows[4]]).iloc[0]
+    assert found["severity"] == "ok", "a step of a spectrum (1 − 2^-11) is no percentile that somebody reports"
+
+
+def test_each_generator_has_its_own_percentiles():
+    runs = pd.DataFrame([RUN | {"run_id": "r0", "generator": g, "requests": n} for g, n in ((0, 100), (1, 1000))])
+    rows = [{"study": "s", "run_id": "r0", "generator": g, "quantile": 0.99, "latency_s": 0.1} for g in (0, 1)]
+    tables = {"runs": check("runs", runs), "latency": check("latency", pd.DataFrame(rows))}
+    assert few_responses.RULE.audit(tables)["severity"].tolist() == ["warning", "ok"]
 
 
 def test_few_responses_needs_percentiles():
@@ -154,28 +169,3 @@ def test_connections_are_counted_without_a_study():
 def test_established_connections_needs_sockets():
     found = audited(established_connections.RULE, {"connections": 10}).iloc[0]
     assert found["severity"] == "unchecked" and "ss -tan" in found["advice"]
-
-
-def counted(*counts, **weights):
-    rows = [{"kind": "server", "service": "web", "server": f"s{i}", "connections": n} for i, n in enumerate(counts)]
-    return [row | {"weight": w} for row, w in zip(rows, weights.get("weight", [1] * len(rows)), strict=True)]
-
-
-# Cohen's w by hand: 60 : 40 of 1000 is χ² = 40, w = sqrt(40 / 1000) = 0.2; 80 : 20 gives w = 0.6.
-@pytest.mark.parametrize(
-    ("counts", "severity", "effect"),
-    [((500, 500), "ok", 0), ((520, 480), "ok", 0), ((600, 400), "warning", 0.2), ((800, 200), "error", 0.6)],
-)
-def test_uneven_balance(counts, severity, effect):
-    found = audited(uneven_balance.RULE, {}, balancer=counted(*counts)).iloc[0]
-    assert found["severity"] == severity and found["observed"] == pytest.approx(effect)
-
-
-def test_the_balance_follows_the_weights_and_what_the_run_added():
-    assert audited(uneven_balance.RULE, {}, balancer=counted(600, 300, weight=[2, 1])).iloc[0]["severity"] == "ok"
-    before, after = counted(10000, 10), counted(10500, 510)
-    assert audited(uneven_balance.RULE, {}, balancer=[*before, *after]).iloc[0]["severity"] == "ok"
-
-
-def test_without_a_balancer_nothing_is_asked():
-    assert audited(uneven_balance.RULE, {}).empty

@@ -1,8 +1,25 @@
 """Rule ``drift-of-repeats``: runs that were repeated later gave the same throughput.
 
-A machine that warms up, fills a log, or loses processors to a neighbour changes during a sweep.  If the levels were
-measured in order, the change looks like an effect of the load.  The rule asks whether the runs of each level, relative
-to their mean, rise or fall with the time at which they started (Kendall's rank correlation over all levels).
+What it means
+-------------
+Throughput at equal load rose or fell from the first run of the sweep to the last by more than 5 %.  A part of the
+difference between two levels is then the difference between two times of the day.  The rule divides each throughput
+by the mean of its level, takes Kendall's rank correlation with the order of the runs (M. G. Kendall, Biometrika 30,
+1938), and reports the size as Sen's slope (P. K. Sen, JASA 63, 1968).
+
+Why it happens
+--------------
+A processor that warms up lowers its clock, a log or a table grows, a neighbour on the same machine starts to work. If
+the levels were measured in order, this change looks like an effect of the load.
+
+How to fix it
+-------------
+Plot throughput over the mean of its level against `started_at`, and find what changed at that time: `sar -u ALL`
+(steal), `turbostat` (clock), `df` (logs).  Remove the cause, shuffle the order of the runs, and repeat the sweep.
+
+When to ignore it
+-----------------
+The order was random and the difference of interest is several times the drift: randomised repeats absorb it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,25 @@
-"""Rule ``few-repeats``: each level was repeated often enough to say how much it varies.
+"""Rule ``few-repeats``: each level was repeated often enough to know how much it varies.
 
-With one run there is no interval, and a difference between two levels may be the difference between two moments.  With
-two runs the 95 % interval of the mean is 12.7 standard errors wide on each side, with three 4.3 (Student's t).
+What it means
+-------------
+A level has fewer than three runs.  With one run there is no interval at all, and a difference between two levels may
+be the difference between two moments.
+
+Why it happens
+--------------
+A sweep of many levels takes long, so each level is measured once.  The 95 % interval of a mean is $t_{n-1} s /
+n^{1/2}$ on each side, with $t$ = 12.7 for two runs, 4.3 for three and 2.8 for five (Student, "The Probable Error of a
+Mean", Biometrika 6, 1908).
+
+How to fix it
+-------------
+Set `repeats: 3` or more in `study.yml`, or run the whole sweep again in another order.  A new order keeps a drift of
+the machine from looking like the effect of a level.  Fewer levels with more repeats are worth more than many single
+runs.
+
+When to ignore it
+-----------------
+The sweep only looks for the range of loads that deserves a measurement, and no number of it is published.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,40 +1,87 @@
-"""Rule ``few-responses``: a percentile rests on enough responses.
+"""Rule ``few-responses``: each percentile rests on enough responses.
 
-Of n independent responses, the largest is below the quantile q with probability q^n.  While q^n > 2.5 %, a 95 %
-interval of the quantile has no upper end among the measured times: the printed number is one of the slowest responses,
-not a percentile.  For the 99th percentile n must be 368, for the 99.9th 3,688 (G. J. Hahn, W. Q. Meeker, "Statistical
-Intervals", 1991, section 5.2).
+What it means
+-------------
+The tool printed a percentile that so few responses cannot support.  Of $n$ independent responses, the largest is
+below the quantile $q$ with probability $q^n$.  While $q^n$ > 2.5 %, the 95 % interval of the quantile has no upper
+end among the measured times: the printed number is one of the slowest responses, not a percentile (G. J. Hahn, W. Q.
+Meeker, "Statistical Intervals", 1991, section 5.2).
+
+Why it happens
+--------------
+A tool prints the same percentiles after every run, however short.  The 99th percentile needs 368 responses, the
+99.9th 3,688, the 99.99th 36,887 and the 99.999th 368,887.  Responses that follow each other are alike, so a stall of
+one second can put hundreds of them above the percentile at once: real runs need more than these numbers.
+
+How to fix it
+-------------
+Measure until the number of responses is several times the limit (`wrk -d`, `ab -n`, `hey -n`), or report the highest
+percentile that the finding names.  Never average the percentiles of several short runs to get one of a long run: add
+up their histograms.
+
+When to ignore it
+-----------------
+The percentile is neither reported nor compared with an objective.
 """
 
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+
+# A spectrum, such as that of an HDR histogram, goes on to the last response in steps that nobody reports.  A percentile
+# has a name: 1 − q has one digit (p99, p99.95), or is 25 (p97.5).
+_DIGITS = (1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
 
 def judge_few(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``: its highest percentile below the maximum."""
+    """Yield one finding for each row of ``runs``: the percentiles of its generator that need more responses."""
     latency, runs = tables["latency"], tables["runs"]
-    below = latency[(latency["quantile"] < 1) & latency["latency_s"].notna()]
-    highest = below["quantile"].astype(float).groupby(key_of(below)).max()
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
-        quantile = highest.get(key, np.nan)
-        if np.isnan(quantile):
+    above = 1 - latency["quantile"].astype(float)
+    rows = latency[(above > 1e-12) & (above < 1) & latency["latency_s"].notna() & _named(above)]
+    printed = rows["quantile"].astype(float).groupby(_place(rows)).agg(lambda each: np.unique(each))
+    for run, place in zip(runs.itertuples(index=False), _place(runs), strict=True):
+        quantiles = printed.get(place)
+        if quantiles is None:
+            evidence = f"{NOT_CHECKED}needs a percentile below the maximum."
+            yield Finding(run, "unchecked", evidence, "Let the generator print percentiles (`wrk --latency`).")
             continue
-        least = int(np.ceil(np.log(limits["probability"]) / np.log(quantile)))
-        name, enough = f"p{100 * quantile:.6g}", run.requests >= least
-        evidence = f"{name} of {int(run.requests)} responses; its 95 % interval needs {least}."
-        advice = "" if enough else f"Measure for longer, or report a lower percentile than {name}."
-        yield Finding(run, "ok" if enough else "warning", evidence, advice, float(run.requests), float(least))
+        least = np.ceil(np.log(limits["probability"]) / np.log(quantiles))
+        lacking, number, most = least > run.requests, int(run.requests), float(least.max())
+        if not lacking.any():
+            evidence = f"{_names(quantiles[-1:])} of {number} responses; its 95 % interval needs {most:.0f}."
+            yield Finding(run, "ok", evidence, "", float(number), most)
+            continue
+        need = ", ".join(f"{one:.0f}" for one in least[lacking])
+        evidence = f"{_names(quantiles[lacking])} of {number} responses: a 95 % interval needs {need}."
+        highest = f" {_names(quantiles[~lacking][-1:])} is the highest with an interval." if (~lacking).any() else ""
+        advice = f"Measure for longer, or report a lower percentile.{highest}"
+        yield Finding(run, "warning", evidence, advice, float(number), most)
+
+
+def _named(above: pd.Series) -> pd.Series:
+    """Return whether the shares of slower responses, 1 − q, belong to percentiles that have a name."""
+    share = above.clip(lower=1e-12)
+    digits = (share / 10.0 ** np.floor(np.log10(share) + 1e-9)).to_numpy()
+    return pd.Series(np.isclose(digits[:, None], _DIGITS, rtol=1e-6).any(axis=1), above.index) | (share > 0.1)
+
+
+def _place(frame: pd.DataFrame) -> pd.Series:
+    return key_of(frame) + "#" + frame["generator"].astype("string").fillna("").astype(object)
+
+
+def _names(quantiles: np.ndarray) -> str:
+    return ", ".join(f"p{100 * quantile:.6g}" for quantile in quantiles)
 
 
 RULE = Rule(
     "few-responses",
-    "Does the highest percentile rest on enough responses?",
+    "Does each percentile rest on enough responses?",
     judge_few,
-    {"ok": "a 95 % interval of the percentile has an upper end", "warning": "it has none"},
+    {"ok": "a 95 % interval of each percentile has an upper end", "warning": "that of one has none"},
     needs=(
         Need("latency", ("quantile", "latency_s"), "percentiles", "Let the generator print them (`wrk --latency`)."),
         Need("runs", ("requests",), "the number of requests", "Use a generator that reports it."),

@@ -1,7 +1,26 @@
-"""Rule ``mixed-environments``: runs that are compared ran under the same software.
+"""Rule ``mixed-environments``: runs that are compared ran in the same environment.
 
-Another kernel, generator or server version between the levels of a curve is a factor that nobody set: a step of the
-curve may be the version's.
+What it means
+-------------
+The runs of one variant were measured with several versions of the generator, of the server or of the kernel, or with
+other settings of the hosts.  That is a factor that nobody set: a step of the curve may be its effect.
+
+Why it happens
+--------------
+A package was upgraded between two days, a host was rebooted into another kernel, `cpupower` or a boot option changed,
+or results of two machines are in one folder.  Mitigations of processor faults alone cost system calls 10 % and more
+(`/sys/devices/system/cpu/vulnerabilities`), and `bbr` in place of `reno` can change the throughput of large responses
+several times.
+
+How to fix it
+-------------
+Measure the runs again in one environment, and record it: `uname -r`, `wrk -v`, `nginx -v`, `sysctl
+net.ipv4.tcp_congestion_control`, `cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor`.  If the difference is
+what you study, make it a factor, so that each environment is a variant of its own.
+
+When to ignore it
+-----------------
+The versions differ only in their packaging, or each level was measured under all of them in random order.
 """
 
 from collections.abc import Iterator, Mapping

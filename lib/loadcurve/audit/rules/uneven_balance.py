@@ -1,68 +1,85 @@
-"""Rule ``uneven-balance``: the balancer gave each server its share.
+r"""Rule ``uneven-balance``: the balancer gave each server its share.
 
-A server with more than its share saturates before the others, so the set of servers carries less than the sum of what
-they can.  The shares are those of the weights, or what the scheduler is expected to give (a hash of few clients is
-uneven by chance).  Chance is excluded by a chi-square test, and the size of the effect is Cohen's w.
+What it means
+-------------
+One server got more than its share of connections or requests, by more than chance.  It saturates before the others,
+so the set of servers carries less than the sum of what each of them can.  The size of the effect is Cohen's $w =
+(\chi^2/n)^{1/2}$: 0.1 is 55 : 45 between two servers, 0.3 is 65 : 35.
+
+Why it happens
+--------------
+A hash of few client addresses is uneven by itself (see hash-with-few-sources).  Weights differ from what was planned,
+a server failed its checks for a while, or connections that were opened before a server joined stay where they are.
+Least-connection schedulers give more to a faster server on purpose.
+
+How to fix it
+-------------
+Compare `ipvsadm -Ln --stats`, `nft list ruleset` or `echo "show stat" | socat stdio SOCKET` before and after the load.
+Use round robin to measure capacity, and look for a server that was down.  If the balancer assigns connections, open
+many more of them than there are servers, so that their random assignment evens out.
+
+When to ignore it
+-----------------
+The scheduler follows the load of the servers, and response times of all servers agree.  The rule compares with a
+multinomial distribution over what the balancer assigned, which is connections unless it assigns requests: requests on
+kept-alive connections are not independent, and a chi-square test over them sees unevenness that is chance.
 """
-
-from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Limit
+from loadcurve.audit.rules._balancer import COUNTED, of_servers, worst_of_each
 from loadcurve.audit.threshold import threshold_rule
-from loadcurve.stats import summarise_fairness
 
-_SERVICE = ["virtual_address", "virtual_port", "service"]
-_SERVER = ["server", "server_address", "server_port"]
+# A study has many runs, and each is tested: one false alarm in a thousand.
+_PROBABILITY = 0.001
 
 
 def measure_balance(tables: Tables) -> pd.DataFrame:
-    """Return the most uneven service of each run: Cohen's w, 0 where the counts are no more uneven than chance."""
-    rows = tables["balancer"]
-    rows = rows[rows["kind"] == "server"].assign(key=key_of(rows), name=_name(rows, _SERVER), of=_name(rows, _SERVICE))
-    rows["count"] = rows["requests"].fillna(rows["connections"]).astype(float)
-    found: dict[str, dict[str, Any]] = {}
-    for (key, _), service in rows.dropna(subset=["count"]).groupby(["key", "of"]):
-        servers = service.groupby("name").agg(
-            first=("count", "min"), last=("count", "max"), samples=("count", "size"),
-            share=("expected_share_ratio", "last"), weight=("weight", "last"),
-        )  # fmt: skip
-        # Counters go on from before the load, so what two samples or more add is the run's.
-        counts = servers["last"] - servers["first"].where(servers["samples"] > 1, 0.0)
-        weights = servers["share"].astype(float).fillna(servers["weight"].astype(float)).fillna(1.0)
-        used = weights > 0
-        if used.sum() < 2 or not counts[used].sum():
-            continue
-        test = summarise_fairness(counts[used].to_numpy(), weights[used].to_numpy()).iloc[0]
-        effect = float(test["effect"]) if test["verdict"] == "uneven beyond chance" else 0.0
-        shares = counts[used] / counts[used].sum()
-        most = str((shares / (weights[used] / weights[used].sum())).idxmax())
-        if effect >= found.get(key, {"observed": -1.0})["observed"]:
-            fair = float(weights[most] / weights[used].sum())
-            found[key] = {"observed": effect, "server": most, "share": float(shares[most]), "fair": fair}
-    return pd.DataFrame.from_dict(found, orient="index", columns=["observed", "server", "share", "fair"])
+    """Return the most uneven service of each run: Cohen's w, 0 where the counts are no more uneven than chance.
 
+    The test is that of `loadcurve.stats.summarise_fairness`, of all runs at once.
+    """
+    from scipy.special import chdtrc  # here, because most audits have no balancer
 
-def _name(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
-    parts = rows[columns].astype(object).where(rows[columns].notna(), "")
-    return pd.Series(
-        [":".join(filter(None, map(str, row))) for row in parts.to_numpy()], index=rows.index, dtype=object
-    )
+    servers = of_servers(tables)
+    servers = servers[(servers["share"] > 0) & servers["decisions"].notna()]
+    groups = servers.groupby(["key", "of"], sort=False)
+    total = groups["decisions"].transform("sum")
+    fair = servers["share"] / groups["share"].transform("sum")
+    due = fair * total
+    servers = servers.assign(
+        fair=fair, due=due, got=servers["decisions"] / total, total=total, off=(servers["decisions"] - due).abs(),
+        chi_square=(servers["decisions"] - due) ** 2 / due,
+    )  # fmt: skip
+    servers = servers[(groups["name"].transform("size") > 1) & (total > 0)]
+    services = servers.groupby(["key", "of"], sort=False).agg(
+        chi_square=("chi_square", "sum"), servers=("name", "size"), total=("total", "first"), off=("off", "max"),
+        least=("due", "min"), most=("due", "max"),
+    )  # fmt: skip
+    by_chance = chdtrc(services["servers"].to_numpy() - 1, services["chi_square"].to_numpy()) > _PROBABILITY
+    # Round robin leaves a turn unfinished: one assignment with equal weights, else the largest weight.
+    by_turns = services["off"] <= services["most"] / services["least"]
+    effect = (services["chi_square"] / services["total"]) ** 0.5
+    observed = effect.mask(by_chance | by_turns, 0.0).rename("observed")
+    fullest = servers.assign(over=servers["got"] / servers["fair"]).sort_values("over", kind="stable")
+    fullest = fullest.drop_duplicates(["key", "of"], keep="last")
+    return worst_of_each(fullest.join(observed, on=["key", "of"]))
 
 
 RULE = threshold_rule(
     "uneven-balance",
     "Did the balancer give each server its share?",
     measure_balance,
-    evidence="Server {server} was given {share:ratio} of the load; its share is {fair:ratio} (effect {observed:.2f}).",
+    evidence="Server {name} got {got:ratio} of {total:.0f} assignments; its share is {fair:ratio} "
+    "(effect {observed:.2f}).",
     advice="Compare the scheduler with the load: a hash needs many clients, least-connection needs long connections; "
     "look for a server whose checks fail, and for kept-alive connections that were opened before a server joined.",
     limits={
         "warning": Limit(0.1, "Cohen's small effect (Statistical Power Analysis, 2nd edition, 1988, chapter 7)"),
         "error": Limit(0.3, "Cohen's medium effect"),
     },
-    needs=(Need("balancer", ("kind",), "the counts of a balancer's servers", "", applies=False),),
+    needs=(COUNTED,),
     unit="",
 )
