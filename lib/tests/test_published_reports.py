@@ -11,7 +11,7 @@ import pytest
 import yaml
 from one_test import in_one_test
 
-from loadcurve import read_published
+from loadcurve import read, read_published
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.reads import studies_read
 from loadcurve.reading import read_published_raw
@@ -245,6 +245,56 @@ def test_rows_that_repeat_others_are_their_copies():
         first = rates[(rates["test"] == row.repeats_test) & (rates["repeats_test"].isna())]
         same = (first[facts] == pd.Series(row._asdict())[facts].astype(float)).all(axis=1)
         assert same.sum() == 1, row
+
+
+# Numbers that the reports print, or SI units of them.
+@in_one_test(
+    ("source", "run_id", "column", "value"),
+    [
+        ("nginx_10gbe", "test 2, response size: 616", "throughput_rps", 586296),
+        ("nginx_10gbe", "test 2, response size: 616", "header_bytes", 1448 - 1232),
+        ("nginx_10gbe", "test 3, access_log: on, SSD", "connections", 24 * 30),
+        ("nginx_10gbe", "test 7, other server: resin4", "header_bytes", None),
+        ("nginx_10gbe", "test 2, first trials", "latency_mean_s", 0.00088715),
+        ("rt_qps_threads", "8000 connections", "errors_connect", 6980),
+        ("bottleneck_listeners", "newer server", "throughput_rps", 20000),
+        ("scale_out_lvs", "both", "server_units", 2),
+        ("scale_out_lvs", "untuned, one socket", "throughput_is_least", True),
+        ("lvs_acceptance", "no rules", "latency_mean_s", 1.106074),
+        ("lvs_acceptance", "with LVS", "requests", 100000),
+    ],
+)
+def test_a_report_is_read_as_declared_tables(root, source, run_id, column, value):
+    runs = read(published(root, source)).tables["runs"].set_index("run_id")
+    assert runs.index.is_unique
+    found = runs.loc[run_id, column]
+    assert pd.isna(found) if value is None else found == pytest.approx(value, rel=1e-9)
+
+
+def test_the_monitors_of_a_report_belong_to_its_runs(root):
+    sockets = read(published(root, "rt_qps_threads")).tables["sockets"].set_index(["run_id", "host"])
+    assert sockets.loc[("30000 connections", "client"), "established"] == 7959
+    network = read(published(root, "nginx_10gbe")).tables["network"].set_index("run_id")
+    assert network.loc["test 2, response size: 2590", "transmitted_bytes_per_s"] == 1230776566
+    assert read(published(root, "scaling_curves")).tables == {}, "it declares none"
+
+
+@in_one_test(
+    ("entry", "message"),
+    [
+        ("{rows_of: none, run_id: a}", "entry 1 of declared: table must be one of rates, got 'none'"),
+        ("{rows_of: rates, run_id: '{no}'}", "entry 1 of declared: KeyError: 'no'"),
+        ("{rows_of: rates, run_id: a, runs: {speed: rps}}", "expected a column of runs, got 'speed'"),
+        ("{rows_of: rates, run_id: a, runs: {throughput_rps: rps plus 1}}", "KeyError: 'plus'"),
+        ("{rows_of: rates, run_id: a, runs: {throughput_rps: unknown}}", "ValueError: .*unknown"),
+        ("{run_id: a, raw: {../up.txt: client}}", "name must be one of , got '../up.txt'"),
+    ],
+)
+def test_a_wrong_declaration_is_named(tmp_path, entry, message):
+    (tmp_path / "source.yml").write_text(f"tables: {{rates: {{rps: rate}}}}\ndeclared: [{entry}]\n", "utf-8")
+    (tmp_path / "rates.csv").write_text("rps\n5\n", "utf-8")
+    with pytest.raises(LoadcurveError, match=message):
+        read(tmp_path)
 
 
 def test_what_is_not_there():

@@ -41,7 +41,12 @@ def read_published(source: str, table: str) -> pd.DataFrame:
     >>> read_published("nginx_10gbe", "rates")["throughput_rps"].max()
     np.float64(691614.0)
     """
-    folder = source_folder(source)
+    studies_read.add(f"published/{source}")
+    return read_table(source_folder(source), table)
+
+
+def read_table(folder: Path, table: str) -> pd.DataFrame:
+    """Read one table of a folder with a `source.yml`, as `read_published` does."""
     columns = _declared(folder, table)
     path = folder / f"{table}.csv"
     with path.open(encoding="utf-8", newline="") as lines:
@@ -53,7 +58,6 @@ def read_published(source: str, table: str) -> pd.DataFrame:
         if len(row) != len(columns):
             raise ParseError(line, f"{len(columns)} cells", ",".join(row), where)
     record_reads([folder / "source.yml", path])
-    studies_read.add(f"published/{source}")
     cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
     text = {name for name, meaning in columns.items() if str(meaning).startswith("text,")}
     return pd.DataFrame(

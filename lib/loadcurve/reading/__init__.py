@@ -11,6 +11,7 @@ sadf can convert a binary `sa` file to text.
 | `spool`      | tables on disk until all files of a folder are read |
 | `tables`     | the tables of a study or of a folder of raw files, by name |
 | `studies`    | the runs of a recorded study on all processors, with progress |
+| `published`  | published reports: tables as their `source.yml` declares them, quoted output of tools |
 | `recordings` | binary recordings of sysstat as text |
 """
 
@@ -21,9 +22,9 @@ from loadcurve.reading.one import (
     read,
     read_file,
     read_named,
-    read_published_raw,
     require_report,
 )
+from loadcurve.reading.published import read_published_raw, read_published_tables
 from loadcurve.reading.reading import Reading
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "read_matched",
     "read_named",
     "read_published_raw",
+    "read_published_tables",
     "require_report",
 ]

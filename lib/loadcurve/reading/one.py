@@ -11,11 +11,11 @@ from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.merge import join
 from loadcurve.ingest.parsed import Parsed, Tables
-from loadcurve.ingest.published import source_folder
 from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.ingest.size import MAX_BYTES, read_stream
 from loadcurve.paths import data_name, is_plain
 from loadcurve.reading.folder import no_files, read_each, read_matched
+from loadcurve.reading.published import SOURCE, read_published_tables
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
 
@@ -39,7 +39,8 @@ def read(
     A folder is a set of runs: each report of a load generator is one run, named by its file, or by its subfolder if it
     is alone there.  Files of monitors belong to the run of their folder, of their name (``c64.sar.txt`` and
     ``c64.wrk.txt``) or of their times.  Facts that only a `run.json` records are missing.  A study (a folder with
-    `study.yml`) is read with all facts of its records.
+    `study.yml`) is read with all facts of its records, and a published report (a folder with `source.yml`) as its list
+    ``declared`` says.
 
     Parameters
     ----------
@@ -94,6 +95,8 @@ def read(
 
         found = read_runs(path, each_run)
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
+    if (path / SOURCE).is_file():
+        return read_published_tables(path)
     if not is_folder(path):
         parsed = read_file(path, hints)
         known = {"source": printable(str(path))}
@@ -164,43 +167,6 @@ def require_report(parsed: Parsed, source: str) -> None:
     else:
         got = "none"
     raise LoadcurveError(f"{source or 'runs'}: expected the report of a load generator (wrk, ab, k6 …), got {got}")
-
-
-def read_published_raw(source: str, name: str) -> Parsed:
-    """Read tool output quoted in a published report, as `read` does.
-
-    Parameters
-    ----------
-    source : str
-        Folder under `data/published`.
-    name : str
-        Name of a file in the folder `raw` of the source.
-
-    Returns
-    -------
-    Parsed
-        Declared tables of the file.
-
-    Raises
-    ------
-    LoadcurveError
-        When the source or the file does not exist.
-    ParseError
-        When the file is not output of a tool; `source.yml` lists these files, with reasons.
-
-    Examples
-    --------
-    >>> runs = read_published_raw("rt_qps_threads", "c8000.wrk.txt").tables["runs"]
-    >>> runs[["errors_connect", "throughput_rps"]].to_numpy().tolist()
-    [[6980, 20260.6]]
-    """
-    path = source_folder(source) / "raw" / name
-    if not path.is_file():
-        known = sorted(p.name for p in path.parent.glob("*"))
-        raise LoadcurveError(f"name must be one of {', '.join(known)}, got {name!r}")
-    record_reads([path])
-    studies_read.add(f"published/{source}")
-    return read(path)
 
 
 def read_named(name: str, hints: Hints, workers: int = 0) -> Iterator[Reading]:
