@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+import scipy
 
 from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.curve import Curve
@@ -283,7 +283,7 @@ def _overall(points: Sequence[tuple[Array, Array]], level: float) -> Estimate:
         ends = (middle, middle)
     else:
         degrees = parts.sum() ** 2 / (parts**2 / freedom).sum()  # Welch–Satterthwaite
-        half = stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
+        half = scipy.special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
         ends = (middle - half, middle + half)
     method = "geometric mean over levels, Welch's t interval on the logarithms of the runs"
     return Estimate(float(np.exp(middle)), float(np.exp(ends[0])), float(np.exp(ends[1])), level, method)

@@ -14,8 +14,8 @@ Distributions", JASA 62, 1967.
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.models._runs import group_runs, known_runs
@@ -139,6 +139,6 @@ def _highest(connections: Array, values: Array, level: float) -> tuple[Estimate,
     if near == 1 or scatter == 0:
         return found, best, "t interval over its repeats"
     below = (1 - _LOWER_SHARE * (1 - level)) ** (1 / near)  # Šidák
-    lo = found.value - stdtrit(runs.size - 1, below) * scatter / np.sqrt(runs.size)
+    lo = found.value - scipy.special.stdtrit(runs.size - 1, below) * scatter / np.sqrt(runs.size)
     how = f"t interval over its repeats, widened for the choice among {near} levels"
     return replace(found, lo=min(lo, found.value)), best, how

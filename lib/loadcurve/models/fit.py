@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve import tables
 from loadcurve.arrays import Array, above_0
@@ -137,7 +137,11 @@ class Fit:
 
     def quantile(self) -> float:
         """Two-sided t quantile of `level` on `degrees_of_freedom`; NaN without any."""
-        return float(stdtrit(self.degrees_of_freedom, (1 + self.level) / 2)) if self.degrees_of_freedom else np.nan
+        return (
+            float(scipy.special.stdtrit(self.degrees_of_freedom, (1 + self.level) / 2))
+            if self.degrees_of_freedom
+            else np.nan
+        )
 
     def band(self, connections: ArrayLike, *, prediction: bool = False) -> pd.DataFrame:
         r"""Fitted throughput with its pointwise band.

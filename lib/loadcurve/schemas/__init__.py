@@ -1,10 +1,11 @@
 """Declarations of all tables: type, unit, rule and meaning of each column."""
 
-import pandera.pandas as pa
-
 from loadcurve.schemas import host, load, results, sockets
+from loadcurve.schemas.declare import Column, Table
 
-SCHEMAS: dict[str, pa.DataFrameSchema] = {
+__all__ = ["RAW", "SCHEMAS", "Column", "Table"]
+
+SCHEMAS: dict[str, Table] = {
     "runs": load.RUNS,
     "factors": load.FACTORS,
     "latency": load.LATENCY,

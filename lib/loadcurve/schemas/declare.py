@@ -5,48 +5,96 @@ packets (or segments) per second, ``_bps`` bits per second, ``_bytes_per_s``, ``
 (0–1, never percent).  No suffix means a count or a name.
 """
 
-import pandas as pd
-import pandera.pandas as pa
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
 
-_TEXT = pd.StringDtype("python")
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionDtype
+
+_TEXT = pd.StringDtype("python", np.nan)
 _COUNT = pd.Int64Dtype()
 _TRUTH = pd.BooleanDtype()
 _TIME = pd.DatetimeTZDtype("us", "UTC")
+_NUMBER = np.dtype(float)
 
 
-def name(meaning: str, required: bool = False) -> pa.Column:
+@dataclass(frozen=True)
+class Column:
+    """A column of a declared table.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype or pandas.api.extensions.ExtensionDtype
+        Type of its values.
+    unit : str
+        SI unit as suffixes of columns write it, such as ``rps``; empty for a count or a name.
+    meaning : str
+        What it holds, in a sentence.
+    required : bool
+        Whether every row has a value.
+    least, most : float
+        Range of the values, both ends included.
+    """
+
+    dtype: np.dtype | ExtensionDtype
+    unit: str
+    meaning: str
+    required: bool = False
+    least: float = -inf
+    most: float = inf
+
+
+@dataclass(frozen=True)
+class Table:
+    """A declared table.
+
+    Attributes
+    ----------
+    columns : mapping of str to Column
+        Its columns by name, in order.
+    description : str
+        What a row is.
+    """
+
+    columns: Mapping[str, Column]
+    description: str
+
+
+def name(meaning: str, required: bool = False) -> Column:
     """Return a text column; its values may be missing unless `required`."""
-    return pa.Column(_TEXT, nullable=not required, coerce=True, description=meaning, metadata={"unit": ""})
+    return Column(_TEXT, "", meaning, required)
 
 
-def count(meaning: str) -> pa.Column:
+def count(meaning: str) -> Column:
     """Return a column of integers, at least 0."""
-    return pa.Column(_COUNT, pa.Check.ge(0), nullable=True, coerce=True, description=meaning, metadata={"unit": ""})
+    return Column(_COUNT, "", meaning, least=0)
 
 
-def truth(meaning: str) -> pa.Column:
+def truth(meaning: str) -> Column:
     """Return a column of truth values, which may be missing."""
-    return pa.Column(_TRUTH, nullable=True, coerce=True, description=meaning, metadata={"unit": ""})
+    return Column(_TRUTH, "", meaning)
 
 
-def number(unit: str, meaning: str, *checks: pa.Check) -> pa.Column:
+def number(unit: str, meaning: str) -> Column:
     """Return a column of real numbers in an SI unit."""
-    return pa.Column(float, list(checks), nullable=True, coerce=True, description=meaning, metadata={"unit": unit})
+    return Column(_NUMBER, unit, meaning)
 
 
-def at_least_0(unit: str, meaning: str) -> pa.Column:
+def at_least_0(unit: str, meaning: str) -> Column:
     """Return a column of real numbers in an SI unit, at least 0."""
-    return number(unit, meaning, pa.Check.ge(0))
+    return Column(_NUMBER, unit, meaning, least=0)
 
 
-def ratio(meaning: str) -> pa.Column:
+def ratio(meaning: str) -> Column:
     """Return a column of ratios from 0 to 1."""
-    return number("ratio", meaning, pa.Check.in_range(0, 1))
+    return Column(_NUMBER, "ratio", meaning, least=0, most=1)
 
 
-def time(meaning: str) -> pa.Column:
+def time(meaning: str) -> Column:
     """Return a column of times in UTC."""
-    return pa.Column(_TIME, nullable=True, coerce=True, description=meaning, metadata={"unit": "UTC"})
+    return Column(_TIME, "UTC", meaning)
 
 
 RUN = {

@@ -1,10 +1,8 @@
 """Tables of a machine's counters: `cpu`, `load`, `memory`, `disks`, `network`, `tcp`, `interrupts`, `processes`…"""
 
-import pandera.pandas as pa
+from loadcurve.schemas.declare import RUN, SAMPLE, Table, at_least_0, count, name, number, ratio, time
 
-from loadcurve.schemas.declare import RUN, SAMPLE, at_least_0, count, name, number, ratio, time
-
-CPU = pa.DataFrameSchema(
+CPU = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf, mpstat, vmstat or iostat."),
@@ -23,7 +21,7 @@ CPU = pa.DataFrameSchema(
     description="Processor time of each interval by mode (sar -u ALL -P ALL, mpstat, vmstat).",
 )
 
-LOAD = pa.DataFrameSchema(
+LOAD = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf or vmstat."),
@@ -37,7 +35,7 @@ LOAD = pa.DataFrameSchema(
     description="Queue of tasks and load averages (sar -q, vmstat).",
 )
 
-MEMORY = pa.DataFrameSchema(
+MEMORY = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf or vmstat."),
@@ -73,7 +71,7 @@ MEMORY = pa.DataFrameSchema(
     description="Memory and swap space (sar -r ALL, sar -S, vmstat).",
 )
 
-DISKS = pa.DataFrameSchema(
+DISKS = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf or iostat."),
@@ -95,7 +93,7 @@ DISKS = pa.DataFrameSchema(
     description="Block devices (sar -d, iostat -dx).",
 )
 
-NETWORK = pa.DataFrameSchema(
+NETWORK = Table(
     {
         **SAMPLE,
         "tool": name("sar or sadf."),
@@ -123,7 +121,7 @@ NETWORK = pa.DataFrameSchema(
     description="Traffic and errors of each network interface (sar -n DEV,EDEV).",
 )
 
-TCP = pa.DataFrameSchema(
+TCP = Table(
     {
         **SAMPLE,
         "tool": name("sar or sadf."),
@@ -140,7 +138,7 @@ TCP = pa.DataFrameSchema(
     description="The kernel's TCP counters as rates (sar -n TCP and ETCP).",
 )
 
-INTERRUPTS = pa.DataFrameSchema(
+INTERRUPTS = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf, mpstat or proc."),
@@ -154,7 +152,7 @@ INTERRUPTS = pa.DataFrameSchema(
     description="Interrupts by processor (sar -I, mpstat -I, /proc/interrupts, /proc/softirqs).",
 )
 
-PROCESSES = pa.DataFrameSchema(
+PROCESSES = Table(
     {
         **SAMPLE,
         "pid": count("Process ID; for a thread, the ID of its process."),
@@ -202,17 +200,17 @@ _COUNTER = {
     "unit": name("bytes, bytes_per_s, per_s, pps, s, ratio, V, W; empty for a count or an unknown unit."),
 }
 
-COUNTERS = pa.DataFrameSchema(
+COUNTERS = Table(
     {**SAMPLE, **_COUNTER},
     description="All numbers without a column of their own, by printed name: one row for each value.",
 )
 
-AVERAGES = pa.DataFrameSchema(
+AVERAGES = Table(
     {**RUN, "host": SAMPLE["host"], "statistic": name("average, last, minimum, maximum or summary."), **_COUNTER},
     description="Averages computed by the tool itself, by printed name, not in the samples: one row for each value.",
 )
 
-EVENTS = pa.DataFrameSchema(
+EVENTS = Table(
     {
         **SAMPLE,
         "tool": name("sar, sadf, nginx or apache; loadcurve for events that it caused."),
@@ -225,7 +223,7 @@ EVENTS = pa.DataFrameSchema(
     description="Events of the machine and comments between the samples (LINUX RESTART, COM).",
 )
 
-HOSTS = pa.DataFrameSchema(
+HOSTS = Table(
     {
         **RUN,
         "host": name("Name of the host, as the tool prints it."),

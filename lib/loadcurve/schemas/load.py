@@ -1,10 +1,8 @@
 """Tables of load generators: `runs`, `factors`, `latency`, `histogram`, `phases`, `requests`, `labels`."""
 
-import pandera.pandas as pa
+from loadcurve.schemas.declare import GENERATOR, RUN, Table, at_least_0, count, name, number, ratio, time, truth
 
-from loadcurve.schemas.declare import GENERATOR, RUN, at_least_0, count, name, number, ratio, time, truth
-
-RUNS = pa.DataFrameSchema(
+RUNS = Table(
     {
         **RUN,
         "status": name(
@@ -82,7 +80,7 @@ RUNS = pa.DataFrameSchema(
     description="One row for each load generator of each run: the requested load and the result.",
 )
 
-FACTORS = pa.DataFrameSchema(
+FACTORS = Table(
     {
         **RUN,
         "factor": name("Place of the factor in the study's sections, such as load.connections."),
@@ -92,7 +90,7 @@ FACTORS = pa.DataFrameSchema(
     description="Levels of each run's factors except its variant: one row for each; none for runs outside a study.",
 )
 
-LATENCY = pa.DataFrameSchema(
+LATENCY = Table(
     {
         **GENERATOR,
         "quantile": ratio("Share of the responses that were at least as fast."),
@@ -103,7 +101,7 @@ LATENCY = pa.DataFrameSchema(
     description="Quantiles of the response time, one row for each that the tool printed.",
 )
 
-HISTOGRAM = pa.DataFrameSchema(
+HISTOGRAM = Table(
     {
         **GENERATOR,
         "lower_s": at_least_0("s", "Lower end of the class; missing if the tool prints only one boundary."),
@@ -114,7 +112,7 @@ HISTOGRAM = pa.DataFrameSchema(
     description="Response times by class (wrk, hey, oha, vegeta, fortio).",
 )
 
-PHASES = pa.DataFrameSchema(
+PHASES = Table(
     {
         **GENERATOR,
         "phase": name(
@@ -129,7 +127,7 @@ PHASES = pa.DataFrameSchema(
     description="Times of the phases of a request, as reported by ab, h2load, hey and k6.",
 )
 
-REQUESTS = pa.DataFrameSchema(
+REQUESTS = Table(
     {
         **GENERATOR,
         "tool": name("Tool that recorded the request: ab, hey, vegeta, jmeter, gatling, nginx, apache."),
@@ -163,7 +161,7 @@ REQUESTS = pa.DataFrameSchema(
     description="One row for each request: ab -g, hey -o csv, vegeta, JTL of JMeter, Gatling's log, access logs.",
 )
 
-LABELS = pa.DataFrameSchema(
+LABELS = Table(
     {
         **GENERATOR,
         "label": name("Name of the request in the test plan or script."),

@@ -1,10 +1,8 @@
 """Tables of the audit and the models: `findings`, `fits`."""
 
-import pandera.pandas as pa
+from loadcurve.schemas.declare import Table, count, name, number, ratio
 
-from loadcurve.schemas.declare import count, name, number, ratio
-
-FINDINGS = pa.DataFrameSchema(
+FINDINGS = Table(
     {
         "study": name("Study the finding is about; missing outside a study."),
         "run_id": name("Run the finding is about; missing if the finding is about all runs together."),
@@ -19,7 +17,7 @@ FINDINGS = pa.DataFrameSchema(
     description="Findings of the audit for each run; only checks that could run give a verdict.",
 )
 
-FITS = pa.DataFrameSchema(
+FITS = Table(
     {
         "study": name("Study the data come from; missing outside a study."),
         "variant": name("Variant of the system under test."),

@@ -1,10 +1,8 @@
 """Tables of sockets, balancers and servers: `sockets`, `connections`, `flows`, `balancer`, `server`."""
 
-import pandera.pandas as pa
+from loadcurve.schemas.declare import SAMPLE, Table, at_least_0, count, name, ratio, truth
 
-from loadcurve.schemas.declare import SAMPLE, at_least_0, count, name, ratio, truth
-
-SOCKETS = pa.DataFrameSchema(
+SOCKETS = Table(
     {
         **SAMPLE,
         "tool": name("ss, sar, sadf or proc; their counts differ in scope and must not be mixed."),
@@ -33,7 +31,7 @@ SOCKETS = pa.DataFrameSchema(
     description="Counts of sockets by kind and state (ss -s, sar -n SOCK, /proc/net/sockstat).",
 )
 
-CONNECTIONS = pa.DataFrameSchema(
+CONNECTIONS = Table(
     {
         **SAMPLE,
         "family": name("As ss writes it: tcp, udp, u_str, nl, v_str; missing where ss printed no Netid column."),
@@ -119,7 +117,7 @@ CONNECTIONS = pa.DataFrameSchema(
     description="One row for each socket at each snapshot (ss -tan, ss -tinmpe).",
 )
 
-FLOWS = pa.DataFrameSchema(
+FLOWS = Table(
     {
         **SAMPLE,
         "tool": name("ipvsadm, proc or conntrack."),
@@ -139,7 +137,7 @@ FLOWS = pa.DataFrameSchema(
     description="Connections listed by a balancer or the connection tracker (ipvsadm -lnc, conntrack -L).",
 )
 
-BALANCER = pa.DataFrameSchema(
+BALANCER = Table(
     {
         **SAMPLE,
         "tool": name("ipvsadm, proc, haproxy, nft or iptables."),
@@ -194,7 +192,7 @@ BALANCER = pa.DataFrameSchema(
     description="Virtual services and real servers with their counters (ipvsadm, haproxy, nft, iptables).",
 )
 
-SERVER = pa.DataFrameSchema(
+SERVER = Table(
     {
         **SAMPLE,
         "tool": name("nginx or apache."),

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
 
 from loadcurve.arrays import Array, between_0_and_1, floats
 from loadcurve.errors import ValueRuleError
@@ -180,7 +180,7 @@ def _expanded(ratios: Array, first: Array, second: Array, centre: _Centre, level
         return np.quantile(ratios, [0.5, 0.5])
     # A resample of n runs scatters by (n − 1)/n too little: variance over the runs, divided by n instead of n − 1.
     narrow = np.sqrt(variances.sum() / np.sum(variances * (runs - 1) / runs))
-    tail = ndtr(-narrow * stdtrit(welch_degrees(variances, runs), (1 + level) / 2))
+    tail = scipy.special.ndtr(-narrow * scipy.special.stdtrit(welch_degrees(variances, runs), (1 + level) / 2))
     result: Array = np.quantile(ratios, [tail, 1 - tail])
     return result
 
@@ -189,14 +189,14 @@ def _bca(ratios: Array, first: Array, second: Array, centre: _Centre, level: flo
     """Bias-corrected and accelerated: Efron and Tibshirani (1993), equations 14.10, 14.14 and 14.15."""
     value = centre(first) / centre(second)
     share = (np.mean(ratios < value) + np.mean(ratios <= value)) / 2  # ties count half
-    bias = ndtri(np.clip(share, 1 / (ratios.size + 1), ratios.size / (ratios.size + 1)))
+    bias = scipy.special.ndtri(np.clip(share, 1 / (ratios.size + 1), ratios.size / (ratios.size + 1)))
     left_out = [_without_each(first, centre) / centre(second), centre(first) / _without_each(second, centre)]
     # The influence of a run, from the ratio without it, as its group weighs in a sum.
     influence = np.concatenate([(one.size - 1) / one.size * (one.mean() - one) for one in left_out])
     spread = np.sum(influence**2) ** 1.5
     acceleration = np.sum(influence**3) / (6 * spread) if spread > 0 else 0.0
-    z = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
-    result: Array = np.quantile(ratios, ndtr(bias + z / (1 - acceleration * z)))
+    z = bias + scipy.special.ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    result: Array = np.quantile(ratios, scipy.special.ndtr(bias + z / (1 - acceleration * z)))
     return result
 
 

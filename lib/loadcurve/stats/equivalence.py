@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -95,7 +94,7 @@ def _p_values(first: Array, second: Array, margin: float) -> tuple[float, float]
     if error == 0:  # no scatter: what was measured is all there is
         return float(abs(difference) >= margin), float(difference == 0)
     worst = (abs(difference) - margin) / error  # the nearer margin has the larger p
-    return float(stdtr(degrees, worst)), float(2 * stdtr(degrees, -abs(difference) / error))
+    return float(scipy.special.stdtr(degrees, worst)), float(2 * scipy.special.stdtr(degrees, -abs(difference) / error))
 
 
 def _plan(first: Array, second: Array, margin_ratio: float, level: float, power: float) -> dict[str, float]:
@@ -103,7 +102,7 @@ def _plan(first: Array, second: Array, margin_ratio: float, level: float, power:
     if min(first.size, second.size) < 2:
         return {"variation_ratio": np.nan, "repeats_needed": np.nan, "repeats_needed_hi": np.nan}
     squares = sum((group.size - 1) * np.log(group).var(ddof=1) for group in (first, second))
-    likely, most = np.sqrt(squares / degrees), np.sqrt(squares / chdtri(degrees, level))
+    likely, most = np.sqrt(squares / degrees), np.sqrt(squares / scipy.special.chdtri(degrees, level))
     needed = [repeats_for_equivalence(_variation(sd), margin_ratio, level=level, power=power) for sd in (likely, most)]
     return {"variation_ratio": _variation(likely), "repeats_needed": needed[0], "repeats_needed_hi": needed[1]}
 
@@ -201,17 +200,17 @@ def equivalence_power(
     error = np.sqrt(2 * np.log1p(variation_ratio**2) / repeats)  # σ² of the logarithm is ln(1 + variation²)
     below = (np.log1p(margin_ratio) + np.log(true_ratio)) / error
     above = (np.log1p(margin_ratio) - np.log(true_ratio)) / error
-    t = stdtrit(degrees, level)
+    t = scipy.special.stdtrit(degrees, level)
 
-    scale = np.log(2) + degrees / 2 * np.log(degrees / 2) - gammaln(degrees / 2)
+    scale = np.log(2) + degrees / 2 * np.log(degrees / 2) - scipy.special.gammaln(degrees / 2)
 
     def of_scatter(s: float) -> float:
         density = np.exp(scale + (degrees - 1) * np.log(s) - degrees * s * s / 2)  # of s = √(χ²/ν)
-        return float((ndtr(above - t * s) - ndtr(t * s - below)) * density)
+        return float((scipy.special.ndtr(above - t * s) - scipy.special.ndtr(t * s - below)) * density)
 
     # `most`: with more scatter the interval is wider than the margin, or such scatter practically never occurs.
-    most = min((below + above) / (2 * t), np.sqrt(chdtri(degrees, 1e-14) / degrees))
-    least = np.sqrt(2 * gammaincinv(degrees / 2, 1e-14) / degrees)
+    most = min((below + above) / (2 * t), np.sqrt(scipy.special.chdtri(degrees, 1e-14) / degrees))
+    least = np.sqrt(2 * scipy.special.gammaincinv(degrees / 2, 1e-14) / degrees)
     return float(max(scipy.integrate.quad(of_scatter, least, most, limit=200)[0], 0.0)) if most > least else 0.0
 
 
@@ -247,4 +246,4 @@ def variation_that_hides(ratio: float, level: float = 0.95) -> float:
     if not ratio > 0 or np.isinf(ratio):
         raise ValueRuleError("ratio", "> 0", ratio)
     between_0_and_1("level", level)
-    return _variation(abs(np.log(ratio)) / (np.sqrt(2) * ndtri((1 + level) / 2)))
+    return _variation(abs(np.log(ratio)) / (np.sqrt(2) * scipy.special.ndtri((1 + level) / 2)))

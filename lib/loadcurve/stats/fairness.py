@@ -8,8 +8,8 @@ retries, connections that end early), and a chi-square that is large even for ra
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc
 
 from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -90,7 +90,7 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
     between_0_and_1("level", level)
     observed, expected = _checked(counts, weights)
     chi_square = float(np.sum((observed - expected) ** 2 / expected))
-    p_value = float(chdtrc(observed.size - 1, chi_square))
+    p_value = float(scipy.special.chdtrc(observed.size - 1, chi_square))
     # A turn that is not finished: by one request with equal weights, by the largest weight otherwise.
     unfinished = expected.max() / expected.min()
     if np.abs(observed - expected).max() <= unfinished:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -74,7 +74,7 @@ def find_mean(values: ArrayLike, level: float = 0.95) -> Estimate:
     if known.size == 1:
         return Estimate(known[0], np.nan, np.nan, level, "mean", (*warnings, "1 repeat: no interval"))
     mean = known.mean()
-    half = stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
+    half = scipy.special.stdtrit(known.size - 1, (1 + level) / 2) * known.std(ddof=1) / np.sqrt(known.size)
     warnings += _skewed(known, mean)
     return Estimate(mean, mean - half, mean + half, level, "mean, t interval over repeats", tuple(warnings))
 

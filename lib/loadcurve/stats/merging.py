@@ -11,8 +11,8 @@ MASCOTS 2016.
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc, stdtrit
 
 from loadcurve.arrays import Array, between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -198,7 +198,7 @@ def find_mean_of_series(values: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(known.mean(), np.nan, np.nan, level, "mean of a series", (warning,))
     merged = _merged(known, size)
     samples, inflation = merged.size, remaining_inflation(merged, fitted=1)
-    quantile = stdtrit(max((samples - 1) / inflation, 1.0), (1 + level) / 2)
+    quantile = scipy.special.stdtrit(max((samples - 1) / inflation, 1.0), (1 + level) / 2)
     half = quantile * np.sqrt(merged.var(ddof=1) / samples * inflation)
     warnings = []
     if samples < SURE_MERGED:
@@ -231,7 +231,7 @@ def _slow_p_value(merged: Array) -> float:
     slow = min(SLOW, power.size // 3)
     if slow == 0 or not power[slow:].mean() > 0:
         return 1.0
-    return float(fdtrc(2 * slow, 2 * (power.size - slow), power[:slow].mean() / power[slow:].mean()))
+    return float(scipy.special.fdtrc(2 * slow, 2 * (power.size - slow), power[:slow].mean() / power[slow:].mean()))
 
 
 def remaining_inflation(merged: Array, fitted: int) -> float:

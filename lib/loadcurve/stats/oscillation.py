@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from loadcurve.arrays import between_0_and_1
 from loadcurve.stats._hypothesis_test import result_row
@@ -110,6 +109,7 @@ def fisher_g_p_value(g: float, ordinates: int) -> float:
     if ordinates * (1 - g) ** (ordinates - 1) > CERTAIN:
         return 1.0  # the terms of the sum grow large and cancel; 1 − P is below exp(−20)
     terms = np.arange(1, min(int(1 / g), ordinates) + 1)
-    binomial = special.gammaln(ordinates + 1) - special.gammaln(terms + 1) - special.gammaln(ordinates - terms + 1)
+    everything, chosen, rest = (scipy.special.gammaln(n + 1) for n in (ordinates, terms, ordinates - terms))
+    binomial = everything - chosen - rest
     sizes = np.exp(binomial + (ordinates - 1) * np.log1p(-np.minimum(terms * g, 1 - 1e-16)))
     return float(np.clip(np.sum(np.where(terms % 2, sizes, -sizes)), 0.0, 1.0))

@@ -5,8 +5,8 @@ other, so the scatter between runs is the only scatter that counts.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -64,7 +64,7 @@ def find_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estimate:
     if of_a == of_b == 0:
         warnings.append(_ALIKE)
     degrees = welch_degrees([of_a, ratio**2 * of_b], [first.size, second.size])
-    lo, hi = _fieller(first.mean(), second.mean(), of_a, of_b, stdtrit(degrees, (1 + level) / 2))
+    lo, hi = _fieller(first.mean(), second.mean(), of_a, of_b, scipy.special.stdtrit(degrees, (1 + level) / 2))
     if np.isinf(hi):
         warnings.append("B scatters so much that its mean could be 0: the ratio has no upper end")
     method = f"ratio of means, Fieller's interval, t with {degrees:.3g} degrees of freedom"
@@ -116,7 +116,7 @@ def find_geometric_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Est
         return Estimate(np.exp(log_ratio), np.nan, np.nan, level, "ratio of geometric means", tuple(warnings))
     if error == 0:
         warnings.append(_ALIKE)
-    half = stdtrit(degrees, (1 + level) / 2) * error
+    half = scipy.special.stdtrit(degrees, (1 + level) / 2) * error
     method = f"ratio of geometric means, t interval on logarithms with {degrees:.3g} degrees of freedom"
     ends = np.exp([log_ratio - half, log_ratio, log_ratio + half])
     return Estimate(ends[1], ends[0], ends[2], level, method, tuple(warnings))
@@ -167,7 +167,9 @@ def find_paired_ratio(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> Estima
     value, method = np.exp(log_ratios.mean()), "geometric mean of the ratios of pairs"
     if log_ratios.size == 1:
         return Estimate(value, np.nan, np.nan, level, method, tuple(warnings))
-    half = stdtrit(log_ratios.size - 1, (1 + level) / 2) * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
+    half = (
+        scipy.special.stdtrit(log_ratios.size - 1, (1 + level) / 2) * log_ratios.std(ddof=1) / np.sqrt(log_ratios.size)
+    )
     method = f"{method}, t interval over {log_ratios.size} pairs"
     return Estimate(value, value * np.exp(-half), value * np.exp(half), level, method, tuple(warnings))
 

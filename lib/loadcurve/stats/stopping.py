@@ -11,8 +11,8 @@ Variance", Annals of Mathematical Statistics 16, 1945 (the plan).
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, stdtrit
 
 from loadcurve.arrays import between_0_and_1
 from loadcurve.errors import ValueRuleError
@@ -71,7 +71,9 @@ def summarise_stopping(
     mean = known.mean() + total / repeats
     with np.errstate(divide="ignore", invalid="ignore"):  # one repeat has no variance, a mean of 0 no relative width
         deviation = np.sqrt(np.maximum(squares - total**2 / repeats, 0.0) / (repeats - 1))
-        half = stdtrit(repeats - 1, (1 + between_0_and_1("level", level)) / 2) * deviation / np.sqrt(repeats)
+        half = (
+            scipy.special.stdtrit(repeats - 1, (1 + between_0_and_1("level", level)) / 2) * deviation / np.sqrt(repeats)
+        )
         reached = half / np.abs(mean)
     stop = np.logical_or.accumulate((repeats >= minimum) & (reached <= ratio))
     columns = {"repeats": repeats, "mean": mean, "lo": mean - half, "hi": mean + half}
@@ -122,8 +124,8 @@ def find_repeats(pilot: ArrayLike, half_width_ratio: float, level: float = 0.95)
     free = known.size - 1
     target = ratio * abs(known.mean())
     # Degrees of freedom over the chi-square quantiles: the lowest variance in question, the pilot's own, the highest.
-    factors = np.append(free / chdtri(free, [(1 - level) / 2, (1 + level) / 2]), 1.0)[[0, 2, 1]]
-    quantile = stdtrit(free, (1 + level) / 2)
+    factors = np.append(free / scipy.special.chdtri(free, [(1 - level) / 2, (1 + level) / 2]), 1.0)[[0, 2, 1]]
+    quantile = scipy.special.stdtrit(free, (1 + level) / 2)
     counts = np.ceil(factors * (quantile * known.std(ddof=1) / target) ** 2)
     lo, value, hi = np.maximum(counts, known.size)
     few = known.size < MINIMUM

@@ -7,14 +7,16 @@ NA, never 0 or −1.
 
 import re
 from functools import cache
+from math import isinf
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
+from pandas.api.extensions import ExtensionDtype
 
 from loadcurve.errors import LoadcurveError, ValueRuleError
-from loadcurve.schemas import SCHEMAS
+from loadcurve.schemas import SCHEMAS, Column, Table
 from loadcurve.schemas.derived import DERIVED
+from loadcurve.tables.by_pandera import validated
 from loadcurve.units import unit_of_column
 
 _QUANTITY = {
@@ -39,7 +41,7 @@ _LABEL = {
 ARROW_TEXT = pd.StringDtype("pyarrow", np.nan)
 """Type of text columns for tables that are written: Python strings take three times as long and need more memory."""
 
-_TYPE = {"string": "text", "Int64": "integer", "boolean": "yes/no", "float64": "number", "datetime64": "time"}
+_TYPE = {"str": "text", "Int64": "integer", "boolean": "yes/no", "float64": "number", "datetime64": "time"}
 
 
 def columns(table: str) -> pd.DataFrame:
@@ -49,8 +51,8 @@ def columns(table: str) -> pd.DataFrame:
             {
                 "column": name,
                 "type": _TYPE[re.split(r"\[", str(c.dtype))[0]],
-                "unit": shown_unit(c.metadata["unit"]),
-                "meaning": c.description,
+                "unit": shown_unit(c.unit),
+                "meaning": c.meaning,
             }
             for name, c in _schema(table).columns.items()
         ]
@@ -95,7 +97,7 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False, text: pd.Stri
         return _without_rows(table, text).copy()
     checked = _typed(table, frame, text)
     if checked is None:
-        checked = _with_text(table, _validated(table, frame), text)
+        checked = _with_text(table, validated(table, frame), text)
     if unknown:
         checked = pd.concat([checked, frame[unknown].reset_index(drop=True)], axis=1)
     for column, function in DERIVED.get(table, {}).items():
@@ -104,35 +106,34 @@ def check(table: str, frame: pd.DataFrame, *, extra: bool = False, text: pd.Stri
 
 
 def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame | None:
-    """Return the columns with their types, or None if a value may break a rule: `_validated` then decides and names it.
+    """Return the columns with their types, or None if a value may break a rule: `validated` then decides and names it.
 
-    pandera takes half a millisecond for each column, whatever the number of rows.  Most columns of a table are not in
-    a frame, and a frame is checked when it is read and again when it is stored, so this takes a quarter of the time.
+    Most columns of a table are not in a frame, and a frame is checked when it is read and again when it is stored.
     """
     columns, found = _schema(table).columns, {}
     if not frame.columns.is_unique:
         return None
     given = frame.reset_index(drop=True)
     absent = [name for name in columns if name not in given]
-    if not all(columns[name].nullable for name in absent):
+    if any(columns[name].required for name in absent):
         return None
     for name in columns.keys() - absent:
         column, values = columns[name], given[name]
-        kind = text if text and _is_text(column) else column.dtype.type
+        kind = text if text and _is_text(column) else column.dtype
         if values.dtype != kind:
             try:
-                values = _as_text(values, kind) if _is_text(column) else column.dtype.coerce(values)
+                values = _converted(values, kind)
             except Exception:  # whatever NumPy, pandas and PyArrow raise for a value of another type
                 return None
-        if not all(_holds(rule, values) for rule in column.checks) or not (column.nullable or values.notna().all()):
+        if not _holds(column, values):
             return None
         found[name] = values
     missing = _without_rows(table, text)[absent].reindex(given.index)
     return pd.concat([pd.DataFrame(found, index=given.index), missing], axis=1)[list(columns)]
 
 
-def _is_text(column: pa.Column) -> bool:
-    return isinstance(column.dtype.type, pd.StringDtype)
+def _is_text(column: Column) -> bool:
+    return isinstance(column.dtype, pd.StringDtype)
 
 
 def _with_text(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.DataFrame:
@@ -141,32 +142,23 @@ def _with_text(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> 
     return frame.astype({name: text for name in columns if _is_text(columns[name])}) if text else frame
 
 
-def _as_text(values: pd.Series, kind: pd.StringDtype) -> pd.Series:
-    """Return values as text; where they are categorical, the categories are converted, not each value."""
-    if not isinstance(values.dtype, pd.CategoricalDtype):
-        return values.astype(kind)
-    categories = values.cat.categories.astype(kind).array
-    return pd.Series(categories.take(values.cat.codes.to_numpy(), allow_fill=True), values.index)
+def _converted(values: pd.Series, kind: np.dtype | ExtensionDtype) -> pd.Series:
+    """Return values in another type; where texts are categorical, the categories are converted, not each value."""
+    if isinstance(kind, pd.DatetimeTZDtype):
+        return pd.to_datetime(values, utc=True).astype(kind)
+    if isinstance(kind, pd.StringDtype) and isinstance(values.dtype, pd.CategoricalDtype):
+        categories = values.cat.categories.astype(kind).array
+        return pd.Series(categories.take(values.cat.codes.to_numpy(), allow_fill=True), values.index)
+    return values.astype(kind)
 
 
-def _holds(rule: pa.Check, values: pd.Series) -> bool:
-    """Whether the values that are not missing obey a rule, which is a range with both ends inside."""
-    ends = rule.statistics
-    if rule.name not in ("greater_than_or_equal_to", "in_range") or ends is None:
+def _holds(column: Column, values: pd.Series) -> bool:
+    """Whether values obey the rules of their column; a missing value obeys its range."""
+    if column.required and not values.notna().all():
         return False
-    return bool(
-        values.isna().all() or (values.min() >= ends["min_value"] and values.max() <= ends.get("max_value", np.inf))
-    )
-
-
-def _validated(table: str, frame: pd.DataFrame) -> pd.DataFrame:
-    schema = _schema(table)
-    try:
-        return schema.validate(frame.reindex(columns=list(schema.columns)), lazy=True).reset_index(drop=True)
-    except pa.errors.SchemaErrors as error:
-        faults = error.failure_cases.groupby(["column", "check"], dropna=False)["failure_case"].first()
-        text = "; ".join(f"{column} must be {rule}, got {case!r}" for (column, rule), case in faults.items())
-        raise LoadcurveError(f"table {table}: {text}") from None
+    if isinf(column.least) and isinf(column.most):
+        return True
+    return bool(values.isna().all() or (values.min() >= column.least and values.max() <= column.most))
 
 
 def empty(table: str) -> pd.DataFrame:
@@ -183,8 +175,8 @@ def empty(table: str) -> pd.DataFrame:
 @cache
 def _without_rows(table: str, text: pd.StringDtype | None = None) -> pd.DataFrame:
     """Return the empty table, cached: most tables of a run are empty, and checking one takes as long as a full one."""
-    schema = _schema(table)
-    return _with_text(table, schema.validate(pd.DataFrame(columns=list(schema.columns))), text)
+    columns = _schema(table).columns.items()
+    return _with_text(table, pd.DataFrame({name: pd.Series(dtype=column.dtype) for name, column in columns}), text)
 
 
 def heading(column: str) -> str:
@@ -207,7 +199,7 @@ def axis_label(table: str, column: str) -> str:
     >>> axis_label("runs", "throughput_rps"), axis_label("runs", "connections")
     ('Throughput [requests/s]', 'Connections')
     """
-    unit = _schema(table).columns[column].metadata["unit"]
+    unit = _schema(table).columns[column].unit
     label = heading(column)
     return f"{label} [{shown_unit(unit)}]" if unit else label
 
@@ -217,7 +209,7 @@ def shown_unit(unit: str) -> str:
     return _QUANTITY.get(unit, unit)
 
 
-def _schema(table: str) -> pa.DataFrameSchema:
+def _schema(table: str) -> Table:
     if table not in SCHEMAS:
         raise LoadcurveError(f"table must be one of {', '.join(SCHEMAS)}, got {table!r}")
     return SCHEMAS[table]

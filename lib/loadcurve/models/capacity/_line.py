@@ -10,7 +10,7 @@ E. C. Fieller, "Some Problems in Interval Estimation", J. Royal Statistical Soci
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from loadcurve.arrays import Array
 
@@ -62,7 +62,7 @@ def _through_origin(x: Array, u: Array, target: float, level: float) -> Line:
     half: float = np.nan
     if x.size > 1:
         squares = np.sum((u - slope * x) ** 2) / (x.size - 1)
-        half = stdtrit(x.size - 1, (1 + level) / 2) * np.sqrt(squares / (x @ x))
+        half = scipy.special.stdtrit(x.size - 1, (1 + level) / 2) * np.sqrt(squares / (x @ x))
     lo = max(slope - half, 0.0) if x.size > 1 else np.nan  # no demand is below 0
     ends = (slope, lo, slope + half)
     return Line(ends, UNKNOWN, reciprocal(target, ends))
@@ -74,7 +74,7 @@ def _with_intercept(x: Array, u: Array, target: float, level: float) -> Line:
     slope = (x - mean) @ u / spread
     intercept = u.mean() - slope * mean
     squares = np.sum((u - intercept - slope * x) ** 2) / (count - 2)
-    t = stdtrit(count - 2, (1 + level) / 2)
+    t = scipy.special.stdtrit(count - 2, (1 + level) / 2)
     half = t * np.sqrt(squares / spread)
     half_intercept = t * np.sqrt(squares * (1 / count + mean**2 / spread))
     # |U_target − ū − b z| <= t s sqrt(1/n + z²/Sxx) with z = X − x̄: a quadratic in z.

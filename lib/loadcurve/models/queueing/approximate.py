@@ -19,8 +19,8 @@ Communications of the ACM 25(2), 1982, pp. 126–134.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from loadcurve.arrays import Array, Integers
 from loadcurve.errors import ValueRuleError
@@ -173,7 +173,7 @@ class _Network(NamedTuple):
             most = 1e-3
             while excess(most) > 0:
                 most *= 2
-            residence = residence * np.exp(brentq(excess, 0, most, xtol=1e-15) * column)
+            residence = residence * np.exp(scipy.optimize.brentq(excess, 0, most, xtol=1e-15) * column)
         return residence
 
 

@@ -27,7 +27,7 @@ Multiple Closed Chains: Theory and Computational Algorithms", IBM Journal of Res
 """
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from loadcurve.arrays import Array, Integers
 
@@ -81,7 +81,7 @@ class Lattice:
         log_g = np.zeros(self.populations.shape[1])
         for c, pause in enumerate(outside):
             n = self.populations[c]
-            log_g += np.where(n > 0, n * np.log(pause) if pause > 0 else -np.inf, 0.0) - gammaln(n + 1)
+            log_g += np.where(n > 0, n * np.log(pause) if pause > 0 else -np.inf, 0.0) - scipy.special.gammaln(n + 1)
         return log_g
 
     def add(self, others: Array, log_demand: Array, servers: float) -> tuple[Array, Array]:

@@ -22,8 +22,8 @@ Servers in Closed Queueing Networks", Performance Evaluation 1(1), 1981, pp. 7â€
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from loadcurve.arrays import Array, above_0
 from loadcurve.errors import ValueRuleError
@@ -101,7 +101,7 @@ def _delay(outside: float, number: int) -> Array:
     if outside == 0:
         return np.concatenate([[0.0], np.full(number, -np.inf)])
     n = np.arange(number + 1)
-    log_g: Array = n * np.log(outside) - gammaln(n + 1)
+    log_g: Array = n * np.log(outside) - scipy.special.gammaln(n + 1)
     return log_g
 
 

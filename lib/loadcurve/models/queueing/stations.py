@@ -17,8 +17,8 @@ G. Bolch, S. Greiner, H. de Meer, K. S. Trivedi, "Queueing Networks and Markov C
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, logsumexp
 
 from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
@@ -171,7 +171,9 @@ def solve_mmm(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int) -> Sta
     wait = delayed * service / (number - load)
     # Time spent with exactly m present is p(m) = C (1 − ρ); p(0) = p(m) m! / a^m, in logarithms.
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_idle = np.log(delayed) + np.log1p(-load / number) + gammaln(number + 1) - number * np.log(load)
+        log_idle = (
+            np.log(delayed) + np.log1p(-load / number) + scipy.special.gammaln(number + 1) - number * np.log(load)
+        )
     idle = np.where(load == 0, 1.0, np.exp(log_idle))
     return _station(rate, service, number, wait, idle=idle, delayed=delayed)
 
@@ -211,7 +213,7 @@ def solve_mmmk(arrival_rps: ArrayLike, service_s: ArrayLike, servers: int, capac
     n = np.arange(room + 1)
     # p(n) ∝ a^n / (n! until m, then m! m^(n−m)); in logarithms, because both overflow.
     log_weight = n * np.log(rate * service)[..., None] - np.cumsum(np.log(np.clip(n, 1, number)))
-    share = np.exp(log_weight - logsumexp(log_weight, axis=-1, keepdims=True))
+    share = np.exp(log_weight - scipy.special.logsumexp(log_weight, axis=-1, keepdims=True))
     lost = share[..., -1]
     # Of the requests that get in: those who find all servers busy, but not a full station.
     delayed = share[..., number:-1].sum(axis=-1) / share[..., :-1].sum(axis=-1)

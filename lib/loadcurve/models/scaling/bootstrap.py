@@ -11,8 +11,8 @@ A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, c
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, stdtrit
 
 from loadcurve.arrays import Array, Integers, above_0, between_0_and_1, measured
 from loadcurve.errors import ValueRuleError
@@ -156,7 +156,7 @@ def find_interval(drawn: ArrayLike, value: float, level: float = 0.95, degrees: 
         warnings.append(f"{share:.1%} of the draws do not have it")
     if not known.size:
         return Estimate(value, np.nan, np.nan, level, method, tuple(warnings))
-    tail = float(ndtr(stdtrit(degrees, (1 - level) / 2)))
+    tail = float(scipy.special.ndtr(scipy.special.stdtrit(degrees, (1 - level) / 2)))
     if tail * known.size < 1:
         warnings.append(f"{known.size} draws have no percentile of {tail:.2g}: the ends are their least and greatest")
     # Ranks, not interpolation: between a finite and an infinite draw there is no value.

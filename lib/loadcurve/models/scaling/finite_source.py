@@ -13,7 +13,7 @@ distribution of the times.
 """
 
 import numpy as np
-from scipy import special
+import scipy
 
 from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
@@ -35,12 +35,12 @@ def finite_source_rps(number: Array, demand_s: Array, delay_s: Array) -> Array:
     number, load = np.broadcast_arrays(
         np.asarray(number, float), np.maximum(np.asarray(delay_s, float) / demand, _SHORTEST)
     )
-    rest = special.gammaincc(number + 1, load)
+    rest = scipy.special.gammaincc(number + 1, load)
     small = rest < _SMALL
     loss = np.empty(number.shape)
     loss[small] = 1 / _sum(number[small], load[small])
     n, a = number[~small], load[~small]
-    loss[~small] = np.exp(n * np.log(a) - a - special.gammaln(n + 1) - np.log(rest[~small]))
+    loss[~small] = np.exp(n * np.log(a) - a - scipy.special.gammaln(n + 1) - np.log(rest[~small]))
     result: Array = (1 - loss) / demand
     return result
 

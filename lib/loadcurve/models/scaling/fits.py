@@ -3,8 +3,8 @@
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -66,7 +66,8 @@ def fit_law(
     inverse = free_inverse(law, number, throughput, weight, values)
     covariance, slopes = residual_sd**2 * inverse, law.gradient(number, *values)
     leverage = weight * np.einsum("ij,jk,ik->i", slopes, inverse, slopes)
-    half = stdtrit(degrees, (1 + level) / 2) * np.sqrt(np.diag(covariance)) if degrees else np.full(count, np.nan)
+    quantile = scipy.special.stdtrit(degrees, (1 + level) / 2) if degrees else np.nan
+    half = quantile * np.sqrt(np.diag(covariance))
     for i, column in zip(free, slopes[:, free].T, strict=True):
         if not column.any():
             half[i] = np.nan

@@ -5,8 +5,8 @@ error there moves the whole curve.  The third is for reports that give no more t
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize
 
 from loadcurve.arrays import Array, above_0, at_least_0
 from loadcurve.errors import ValueRuleError
@@ -57,7 +57,7 @@ def usl_through_first(connections: ArrayLike, throughput_rps: ArrayLike) -> tupl
     def residuals(costs: Array) -> Array:
         return usl(number, throughput[0], *costs) - throughput
 
-    found = optimize.least_squares(
+    found = scipy.optimize.least_squares(
         residuals, [0.01, 1e-4], bounds=(0, np.inf), x_scale=[0.01, 1e-4], xtol=1e-14, ftol=1e-14, gtol=1e-14
     )
     return float(found.x[0]), float(found.x[1])

@@ -15,7 +15,7 @@ random walk, whose step is larger where no law fits well, and on a slope.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from loadcurve.arrays import Array
 
@@ -94,12 +94,12 @@ def join(outlooks: list[Outlook]) -> Outlook:
 def _quantile(centre: Array, below: Array, above: Array, end: float) -> Array:
     """Quantile of an even mixture of normals whose halves have widths of their own, by bisection."""
     # It lies between the least and the largest quantile of the mixed ones.
-    away = special.ndtri(end) * (below if end < 0.5 else above)
+    away = scipy.special.ndtri(end) * (below if end < 0.5 else above)
     lo, hi = (centre + away).min(axis=1), (centre + away).max(axis=1)
     for _ in range(_STEPS):
         middle = (lo + hi) / 2
         apart = middle[:, None] - centre
-        reached = special.ndtr(apart / np.where(apart < 0, below, above)).mean(axis=1) >= end
+        reached = scipy.special.ndtr(apart / np.where(apart < 0, below, above)).mean(axis=1) >= end
         lo, hi = np.where(reached, lo, middle), np.where(reached, middle, hi)
     result: Array = (lo + hi) / 2
     return result

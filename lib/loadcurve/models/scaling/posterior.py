@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from loadcurve.arrays import Array
 from loadcurve.models.scaling.law import Law
@@ -113,7 +113,8 @@ def _over_unit(
     low, high = unit
     if capacity is not None:
         low, high = np.maximum(low, capacity[0] - shape[:, 0]), np.minimum(high, capacity[1] - shape[:, 0])
-    inside = special.stdtr(degrees, (high - middle) / width) - special.stdtr(degrees, (low - middle) / width)
+    below, above = (scipy.special.stdtr(degrees, (end - middle) / width) for end in (low, high))
+    inside = above - below
     with np.errstate(divide="ignore"):
         integral = np.log(np.maximum(inside, 0.0)) + np.log(width) - (degrees + 1) / 2 * np.log(squares)
-    return integral + np.log(degrees) / 2 + special.betaln(0.5, degrees / 2), middle, squares
+    return integral + np.log(degrees) / 2 + scipy.special.betaln(0.5, degrees / 2), middle, squares

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
-from scipy.special import fdtri
+import scipy
 
 from loadcurve.arrays import Array
 from loadcurve.errors import ValueRuleError
@@ -154,7 +153,7 @@ class Profile:
         def excess(log: float) -> float:
             return min(self(np.exp(log)), 1e3 * limit) - limit  # it may be infinite
 
-        return float(np.exp(optimize.brentq(excess, *sorted(np.log([inside, outside])), xtol=_DIGITS)))
+        return float(np.exp(scipy.optimize.brentq(excess, *sorted(np.log([inside, outside])), xtol=_DIGITS)))
 
 
 def find_profile(fit: Fit, quantity: str) -> Estimate:
@@ -236,7 +235,7 @@ def profile_holds(fit: Fit, quantity: str, value: float) -> bool:
 
 def sum_limit(squares: float, degrees: int, level: float) -> float:
     """Sum of squares up to which a value belongs to the interval, from the least and its degrees of freedom."""
-    return float(squares * (1 + fdtri(1, degrees, level) / degrees))
+    return float(squares * (1 + scipy.special.fdtri(1, degrees, level) / degrees))
 
 
 def _check(fit: Fit, quantity: str) -> None:

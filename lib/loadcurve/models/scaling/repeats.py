@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize
 
 from loadcurve.arrays import Array, Integers
 from loadcurve.models._runs import group_runs, known_runs
@@ -74,6 +74,6 @@ def _scatter(means: Array, squares: Array, degrees: Integers) -> Array:
     def misfit(power: float) -> float:
         return float(degrees.sum() * np.log(variance(power)) + 2 * power * (degrees @ np.log(relative)))
 
-    power = float(optimize.minimize_scalar(misfit, bounds=(0.0, 1.0), method="bounded").x)
+    power = float(scipy.optimize.minimize_scalar(misfit, bounds=(0.0, 1.0), method="bounded").x)
     result: Array = np.sqrt(variance(power)) * np.power(relative, power)
     return result
