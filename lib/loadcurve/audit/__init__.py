@@ -11,6 +11,7 @@
 | ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
 | ``late``             | least mean response time when late responses are missing from wrk's mean |
+| ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
 | ``claims checklist`` | claims of a published report, and a checklist for such reports |
 
 ``rule`` < ``rules``, ``settings`` < ``registry``; ``verdict`` and ``sentences`` read findings; the other modules import

@@ -20,8 +20,8 @@ from loadcurve.reading.spool import Spool
 from loadcurve.reading.studies import RUN_S
 from loadcurve.study import manifest
 
-# Files in a study's folder that belong to no run.
-_OF_A_STUDY = ("study.yml", "answers.json", manifest.NAME)
+# Files in a study's folder that belong to no run; fault.yml describes a fault that was recorded on purpose.
+_OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", manifest.NAME)
 
 
 def read_each(path: str | Path, hints: Hints, workers: int = 0, leave_out: Collection[Path] = ()) -> Iterator[Reading]:
