@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ from loadcurve import tables as schemas
 from loadcurve.audit.of_runs import Tables, key_of, tables_of
 
 Severity = Literal["ok", "warning", "error", "unchecked"]
+Family = Literal["Load delivered", "Errors", "What saturated", "Physics", "Statistics", "Balance", ""]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+"""Groups of the rules, in the order of the gallery; a rule without a group is shown last."""
 NOT_CHECKED = "Not checked: "
 """How the evidence begins of a finding that says why a rule did not examine a run."""
 
@@ -129,6 +132,8 @@ class Rule:
         The load generators whose runs are examined; empty for all.
     unfinished : bool
         Whether runs that did not finish are examined too.
+    family : Family
+        Group of the rule in the gallery of the handbook.
 
     Examples
     --------
@@ -153,6 +158,7 @@ class Rule:
     limits: Mapping[str, Limit] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     unfinished: bool = False
+    family: Family = ""
 
     def audit(self, tables: Tables, limits: Mapping[str, float] | None = None) -> pd.DataFrame:
         """Return the findings in declared tables, as the table ``findings``.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rule import NOT_CHECKED, Family, Finding, Limit, Need, Rule, Severity
 from loadcurve.units import format_quantity
 from loadcurve.wording import fill_text
 
@@ -22,12 +22,13 @@ def threshold_rule(
     limits: Mapping[Severity, Limit],
     needs: tuple[Need, ...],
     unit: str = "ratio",
+    family: Family = "",
 ) -> Rule:
     """Return a rule that reports the most severe limit that a run's number exceeds.
 
     Parameters
     ----------
-    name, question, needs
+    name, question, needs, family
         Of the rule.
     measure : callable
         Tables -> a row for each run, indexed by its key (`loadcurve.audit.of_runs.key_of`), with the column `observed`
@@ -68,7 +69,8 @@ def threshold_rule(
     shown = {severity: format_quantity(limit.value, unit) for severity, limit in limits.items()}
     severities: dict[Severity, str] = {"ok": f"at most {shown['warning']}"}
     severities |= {severity: f"above {text}" for severity, text in shown.items()}
-    return Rule(name, question, find, severities, needs, {str(name): limit for name, limit in limits.items()})
+    named = {str(severity): limit for severity, limit in limits.items()}
+    return Rule(name, question, find, severities, needs, named, family=family)
 
 
 def _severity(observed: float, limits: Mapping[str, float]) -> Severity:

@@ -1,0 +1,107 @@
+"""Planted faults: the load was not the one that the run's label states."""
+
+from loadcurve.audit.atlas import Fault, Shows
+from validation.faults.mutation import Mutation, chain, times, with_text, with_values, without_rows
+
+CONNECTIONS = "1 threads and 64 connections"
+TOTAL = "35200 requests in 6.03s, 26.32MB read\n"
+
+MUTATIONS = (
+    Mutation(
+        "descriptor_limit",
+        Fault(
+            "Too few descriptors",
+            "wrk was asked for 1100 connections with a limit of 1024 open files, so 1020 opened.",
+            ("connections-opened",),
+            cause="ulimit -n",
+            shows=Shows("runs", ("connections", "errors_connect")),
+        ),
+        with_text(
+            (CONNECTIONS, "1 threads and 1100 connections"),
+            (TOTAL, TOTAL + "  Socket errors: connect 80, read 0, write 0, timeout 0\n"),
+            ("10.90ms", "174.65ms"),
+        ),
+    ),
+    Mutation(
+        "connect_errors",
+        Fault(
+            "Connections that failed to open",
+            "wrk was asked for 128 connections; 64 of them failed to open.",
+            ("effective-concurrency", "connections-opened"),
+            cause="ulimit -n",
+            shows=Shows("runs", ("connections", "errors_connect")),
+        ),
+        with_text(
+            (CONNECTIONS, "1 threads and 128 connections"),
+            (TOTAL, TOTAL + "  Socket errors: connect 64, read 0, write 0, timeout 0\n"),
+        ),
+    ),
+    Mutation(
+        "connections_by_threads",
+        Fault(
+            "Connections lost by integer division",
+            "wrk was asked for 127 connections on 64 threads and opened 64, one on each thread.",
+            ("effective-concurrency",),
+            cause="multiple of the number of threads",
+            shows=Shows("runs", ("connections", "threads")),
+        ),
+        with_text((CONNECTIONS, "64 threads and 127 connections")),
+    ),
+    Mutation(
+        "corrected_response_time",
+        Fault(
+            "Response time corrected for coordinated omission",
+            "The mean response time of wrk was raised by half, as its correction does after a stall.",
+            ("effective-concurrency",),
+            cause="coordinated omission",
+            shows=Shows("runs", ("latency_mean_s", "latency_max_s")),
+        ),
+        with_values("runs", latency_mean_s=times(1.5)),
+    ),
+    Mutation(
+        "wait_for_the_generator",
+        Fault(
+            "Response time without the wait for a busy wrk",
+            "The mean response time was lowered by half, and the generator's processor was always busy.",
+            ("effective-concurrency", "saturated-generator"),
+            cause="waits for a busy wrk",
+            shows=Shows("cpu", ("cpu_idle_ratio",), where={"cpu": "1"}),
+        ),
+        chain(
+            with_values("runs", latency_mean_s=times(0.45)),
+            with_values("cpu", {"cpu": "1"}, cpu_idle_ratio=0.01, cpu_user_ratio=0.5, cpu_system_ratio=0.49),
+        ),
+    ),
+    Mutation(
+        "local_ports",
+        Fault(
+            "Local ports used up",
+            "27,500 sockets of the generator's host were left in TIME_WAIT.",
+            ("local-ports",),
+            cause="ab -k",
+            shows=Shows("sockets", ("time_wait",)),
+        ),
+        with_values("sockets", time_wait=27500),
+    ),
+    Mutation(
+        "missing_at_the_server",
+        Fault(
+            "Connections that the server never saw",
+            "The server's sockets in state ESTAB were removed from the snapshots of ss.",
+            ("established-connections",),
+            shows=Shows("sockets", ("established",)),
+        ),
+        without_rows("connections", {"state": "ESTAB", "local_port": "60679"}),
+    ),
+    Mutation(
+        "rate_not_reached",
+        Fault(
+            "A rate that was not reached",
+            "8,000 requests/s were asked for; 5,839 requests/s came.",
+            ("target-rate",),
+            cause="beyond the capacity",
+            shows=Shows("runs", ("target_rate_rps", "throughput_rps")),
+        ),
+        with_values("runs", target_rate_rps=8000.0),
+    ),
+)

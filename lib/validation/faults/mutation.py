@@ -1,0 +1,140 @@
+"""A fault that is planted in a clean recorded run, and the pure functions that plant it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loadcurve import paths, tables
+from loadcurve.audit.atlas import Fault
+from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.sniff import parse
+
+Tables = Mapping[str, pd.DataFrame]
+Change = Callable[[Tables], dict[str, pd.DataFrame]]
+
+STUDY = "connections_on_loopback"
+"""Study with the clean runs: a server that waits 10 ms, far below every limit of its machine."""
+
+RUN = "delay-c0064-r1"
+"""Clean run of that study in which a fault about one run is planted: wrk with 64 connections for 6 s."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A planted fault.
+
+    Attributes
+    ----------
+    name : str
+        Its own among all planted faults, in lower case with underscores.
+    fault : Fault
+        What was planted, and what the audit must find.
+    change : callable
+        Tables of the clean run -> tables with the fault; its argument stays as it is.
+    sweep : bool
+        Whether it is planted in all runs of the waiting server together, and not in one.
+    not_recorded : str
+        Why the laboratory did not record such a run, in a sentence; empty if a recorded fault shows the same rule.
+    """
+
+    name: str
+    fault: Fault
+    change: Change
+    sweep: bool = False
+    not_recorded: str = ""
+
+
+def with_values(table: str, where: Mapping[str, Any] | None = None, **values: Any) -> Change:
+    """Return a change of columns of a table, in the rows that have the values of `where`, or in all."""
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        frame = given[table].copy()
+        rows = rows_where(frame, where or {})
+        if not rows.any():
+            raise LoadcurveError(f"{table} must have rows with {where}, got none")
+        for name, value in values.items():
+            whole = frame[name].astype(object)
+            whole[rows] = value(frame.loc[rows, name]) if callable(value) else value
+            frame[name] = whole
+        return {**given, table: tables.check(table, frame, extra=True)}
+
+    return change
+
+
+def with_rows(table: str, *rows: Mapping[str, Any], seconds: int = 1) -> Change:
+    """Return a change that adds rows to a table for each second of the load, with the run's host and time.
+
+    A value may be a function of the second, from 0.
+    """
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        run = given["runs"].iloc[0]
+        known = {name: run[name] for name in ("study", "run_id", "host")} | {"source": f"planted.{table}"}
+        columns = tables.SCHEMAS[table].columns
+        made = []
+        for second in range(seconds):
+            at = {"time": run["started_at"] + pd.Timedelta(seconds=second + 1), "elapsed_s": second + 1.0}
+            for row in rows:
+                own = {name: value(second) if callable(value) else value for name, value in row.items()}
+                made.append({name: value for name, value in (known | at).items() if name in columns} | own)
+        planted = tables.check(table, pd.DataFrame(made))
+        before = [given[table]] if table in given else []
+        return {**given, table: tables.check(table, pd.concat([*before, planted], ignore_index=True), extra=True)}
+
+    return change
+
+
+def without_rows(table: str, where: Mapping[str, Any]) -> Change:
+    """Return a change that removes the rows of a table that have the values of `where`."""
+    return lambda given: {**given, table: given[table][~rows_where(given[table], where)]}
+
+
+def with_text(*replacements: tuple[str, str]) -> Change:
+    """Return a change of the text that wrk printed in the clean run; what the parser reads then replaces the run's row.
+
+    A replacement with a text that is not in the output is refused, so a planted fault cannot be lost.
+    """
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        text = (paths.studies() / STUDY / RUN / "local.wrk.txt").read_text("utf-8")
+        for old, new in replacements:
+            if old not in text:
+                raise LoadcurveError(f"text must contain {old!r}, got {text!r}")
+            text = text.replace(old, new)
+        printed = parse(text, "wrk").tables["runs"].iloc[0].to_dict()
+        stated = {name: value for name, value in printed.items() if not pd.isna(value)}
+        if "throughput_rps" not in stated:  # the report was cut off
+            numbers = given["runs"].select_dtypes("number").columns
+            stated |= dict.fromkeys(set(numbers) - {"connections", "threads", "generator", "repeat"}, np.nan)
+            stated["status"] = None
+        return with_values("runs", **stated)(given)
+
+    return change
+
+
+def chain(*changes: Change) -> Change:
+    """Return the changes one after the other."""
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        done = dict(given)
+        for one in changes:
+            done = one(done)
+        return done
+
+    return change
+
+
+def times(factor: float) -> Callable[[pd.Series], pd.Series]:
+    """Return the multiplication by a factor, for `with_values`."""
+    return lambda column: column.astype(float) * factor
+
+
+def rows_where(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.Series:
+    """Return which rows have these values; a number equals the text that prints it."""
+    rows = pd.Series(True, index=frame.index)
+    for name, value in where.items():
+        rows &= frame[name].astype(str) == str(value)
+    return rows

@@ -1,0 +1,164 @@
+"""Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from loadcurve import paths, read
+from loadcurve.audit import AuditSettings, audit
+from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
+from loadcurve.audit.of_runs import Tables, tables_of
+from validation.faults import balance, errors, load, physics, saturation, statistics
+from validation.faults.mutation import RUN, STUDY, Mutation
+
+FOUND = ("warning", "error")
+FAMILIES = (load, errors, saturation, physics, statistics, balance)
+MUTATIONS: tuple[Mutation, ...] = tuple(one for family in FAMILIES for one in family.MUTATIONS)
+CLEAN = (
+    "data/studies/connections_on_loopback",
+    *(f"lib/tests/data/folders/{name}" for name in ("ab_sar", "json_tools", "wrk_monitors", "wrk_only")),
+)
+"""Recorded runs without a planted fault, beside those of the atlas."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Tables of a planted fault and what the audit reports about them.
+
+    Attributes
+    ----------
+    name : str
+        Of the fault's folder, or of the mutation.
+    kind : {"recorded", "mutated"}
+    fault : Fault
+    tables : mapping of str to pandas.DataFrame
+    findings : pandas.DataFrame
+    not_recorded : str
+        Why it is not recorded, of a mutation.
+    """
+
+    name: str
+    kind: str
+    fault: Fault
+    tables: Tables
+    findings: pd.DataFrame
+    not_recorded: str = ""
+
+    @property
+    def found(self) -> pd.DataFrame:
+        """The warnings and errors, errors first and the expected rules before others."""
+        rows = self.findings[self.findings["severity"].isin(FOUND)]
+        order = {rule: number for number, rule in enumerate(self.fault.finds)}
+        rank = rows["rule"].map(order).fillna(len(order))
+        return rows.assign(rank=rank).sort_values(["rank", "severity"], kind="stable").drop(columns="rank")
+
+    @property
+    def verdict(self) -> str:
+        """``found``, ``cause not named`` or ``missed``."""
+        found = self.found
+        if not set(self.fault.finds) <= set(found["rule"]):
+            return "missed"
+        expected = found[found["rule"].isin(self.fault.finds)]
+        words = expected["evidence"] + " " + expected["advice"].fillna("")
+        return "found" if words.str.contains(self.fault.cause, regex=False).any() else "cause not named"
+
+
+@cache
+def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
+    """Return the tables of the clean study in which faults are planted."""
+    return dict(read(paths.studies() / study).tables.items())
+
+
+def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
+    """Yield each recorded fault, and what the audit reports about its runs together."""
+    for name, fault in read_faults(folder).items():
+        if fault.finds:
+            tables = read_recorded(name, folder).tables
+            yield Case(name, "recorded", fault, tables, audit(tables, AuditSettings()))
+
+
+def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]:
+    """Yield each mutation and what the audit reports; those of one run are audited together, which takes less time."""
+    tables = clean_tables()
+    runs = tables["runs"]
+    run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
+    planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
+    single = {one.name: _renamed(planted[one.name], one.name) for one in mutations if not one.sweep}
+    together = audit(_joined(single), AuditSettings()) if single else pd.DataFrame()
+    for mutation in mutations:
+        if mutation.sweep:
+            findings = audit(planted[mutation.name], AuditSettings())
+        else:
+            findings = together[together["run_id"] == mutation.name]
+        yield Case(mutation.name, "mutated", mutation.fault, planted[mutation.name], findings, mutation.not_recorded)
+
+
+def _renamed(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
+    return {table: frame.assign(run_id=name) for table, frame in tables.items()}
+
+
+def _joined(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
+    names = dict.fromkeys(name for tables in planted.values() for name in tables)
+    return {
+        name: pd.concat([tables[name] for tables in planted.values() if name in tables], ignore_index=True)
+        for name in names
+    }
+
+
+def summarise_recall(cases: list[Case]) -> pd.DataFrame:
+    """Return a row for each planted fault: what was planted, what must be found and what is.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``fault kind expected found verdict evidence name``: the rules that must report it, all that do, the verdict,
+        and the evidence of the first expected rule.
+    """
+    rows = []
+    for case in cases:
+        found = case.found
+        first = found[found["rule"].isin(case.fault.finds)].head(1)
+        rows.append(
+            {
+                "fault": case.fault.title,
+                "kind": case.kind,
+                "expected": ", ".join(case.fault.finds),
+                "found": ", ".join(found["rule"].unique()),
+                "verdict": case.verdict,
+                "evidence": first["evidence"].iloc[0] if len(first) else "",
+                "name": case.name,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def summarise_false_alarms(folders: tuple[str, ...] = CLEAN, atlas: Path | None = None) -> pd.DataFrame:
+    """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``data runs errors runs_with_warning rules``.
+    """
+    at = atlas_folder() if atlas is None else atlas
+    clean = [name for name, fault in read_faults(atlas).items() if not fault.finds] if at.is_dir() else []
+    read_in = {f"data/atlas/{name}": (lambda name=name: read_recorded(name, atlas).tables) for name in clean}
+    read_in |= {path: (lambda path=path: read(paths.root() / path).tables) for path in folders}
+    rows = []
+    for path, tables in read_in.items():
+        found = tables()
+        findings = audit(found, AuditSettings())
+        warned = findings[findings["severity"] == "warning"]
+        rows.append(
+            {
+                "data": path,
+                "runs": len(found["runs"]),
+                "errors": int((findings["severity"] == "error").sum()),
+                "runs_with_warning": int(warned["run_id"].nunique()),
+                "rules": ", ".join(warned["rule"].unique()),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,110 @@
+"""Planted faults: too little evidence for what is concluded."""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.atlas import Fault, Shows
+from loadcurve.audit.of_runs import tables_of
+from validation.faults.mutation import Change, Mutation, Tables, with_text
+
+FEW = (
+    ("35200 requests in 6.03s, 26.32MB read\n", "40 requests in 6.03s, 30.63KB read\n"),
+    ("5839.24", "6.63"),
+    ("4.37MB", "5.08KB"),
+    ("1 threads and 64 connections", "1 threads and 1 connections"),
+    ("10.90ms", "150.70ms"),
+)
+
+
+def first_repeats(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Return the tables without all repeats but the first."""
+    runs = tables["runs"]
+    return tables_of(runs[runs["repeat"] == 1], tables)
+
+
+def drifting(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Return the tables with a throughput that falls by 10 % from the first run to the last."""
+    runs = tables["runs"].sort_values("started_at")
+    fall = np.linspace(1.05, 0.95, len(runs))
+    slower = {name: runs[name].astype(float) * fall for name in ("requests", "throughput_rps", "goodput_rps")}
+    slower |= {"requests": slower["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / fall}
+    return {**tables, "runs": runs.assign(**slower, received_bytes_per_s=runs["received_bytes_per_s"] * fall)}
+
+
+def second_half(column: str, value: object) -> Change:
+    """Return a change: the runs of the higher loads have another value in a column of ``runs``."""
+
+    def change(tables: Tables) -> dict[str, pd.DataFrame]:
+        runs = tables["runs"]
+        high = runs["connections"] > runs["connections"].median()
+        return {**tables, "runs": runs.assign(**{column: runs[column].astype(object).mask(high, value)})}
+
+    return change
+
+
+def other_kernel(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Return the tables with another kernel for half of the runs."""
+    hosts = tables["hosts"].copy()
+    hosts.loc[hosts.index[::2], "kernel"] = "5.10.0-8-amd64"
+    return {**tables, "hosts": hosts}
+
+
+MUTATIONS = (
+    Mutation(
+        "percentile_of_few",
+        Fault(
+            "A percentile of 40 responses",
+            "The 99th percentile was taken from 40 responses.",
+            ("few-responses",),
+            cause="40 responses",
+            shows=Shows("latency", ("latency_s",)),
+        ),
+        with_text(*FEW),
+    ),
+    Mutation(
+        "one_repeat",
+        Fault(
+            "One run for each load",
+            "Only the first repeat of each load was kept.",
+            ("few-repeats",),
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        first_repeats,
+        sweep=True,
+    ),
+    Mutation(
+        "slower_and_slower",
+        Fault(
+            "Repeats that drift",
+            "Throughput falls by 10 % from the first run of the study to the last.",
+            ("drift-of-repeats",),
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        drifting,
+        sweep=True,
+    ),
+    Mutation(
+        "two_versions",
+        Fault(
+            "Two versions of the generator in one curve",
+            "The runs of the higher loads are of wrk 4.2.0.",
+            ("mixed-environments",),
+            cause="4.2.0",
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        second_half("tool_version", "4.2.0"),
+        sweep=True,
+    ),
+    Mutation(
+        "two_kernels",
+        Fault(
+            "Two kernels in one curve",
+            "Half of the runs are of a host with another kernel.",
+            ("mixed-environments",),
+            cause="kernels (",
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        other_kernel,
+        sweep=True,
+    ),
+)
