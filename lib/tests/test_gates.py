@@ -104,7 +104,7 @@ def test_a_rule_is_ignored_with_a_reason(called, tmp_path):
     assert called("audit", "odd", "--ignore", "effective-concurrency=known")[0] == 0
     (tmp_path / "loadcurve.toml").write_text(ignored, "utf-8")
     code, out = called("audit", "odd")
-    assert code == 0 and "ignored, effective-concurrency, 6 runs" in out and "the loads were named by hand" in out
+    assert code == 0 and "ignored: effective-concurrency, 6 runs" in out and "the loads were named by hand" in out
     assert called("audit", "odd", "--select", "unfinished-run")[1].count("rules") == 1
     (tmp_path / "loadcurve.toml").write_text("[audit.limits.effective-concurrency]\nfactor = 1000\n", "utf-8")
     assert called("audit", "odd")[0] == 0, "a warning up to a factor of 1000"
@@ -112,7 +112,7 @@ def test_a_rule_is_ignored_with_a_reason(called, tmp_path):
 
 
 HOSTILE = [
-    Check("a,b: c", "50%\nof \x00 <runs> & \ud800", "fail", "x\r\ny]]>\x1b[31m"),
+    Check("a,b: c", "50%\nof \x00 <runs> & \ud800", "fail", "x\r\ny]]>\x1b[31m", "c 1,2:50%.txt"),
     Check("a,b: c", "second", "skipped", "Not checked"),
     Check("other", "third", "warning", "::error::x"),
     Check("other", "fourth", "pass", ""),
@@ -160,9 +160,51 @@ def test_annotations_are_read_back_by_the_runner():
     """As `ActionCommand.TryParseV2` of actions/runner splits and unescapes a line."""
     lines = github_annotations(HOSTILE).splitlines()
     assert len(lines) == 2
-    read = [re.fullmatch(r"::(error|warning) title=([^,:\r\n]*)::(.*)", line) for line in lines]
-    message = read[0][3].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+    read = [re.fullmatch(r"::(error|warning) (?:file=([^,:\r\n]*),)?title=([^,:\r\n]*)::(.*)", line) for line in lines]
+    message = read[0][4].replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
     assert message == HOSTILE[0].message
-    title = read[0][2].replace("%2C", ",").replace("%3A", ":").replace("%0D", "\r").replace("%0A", "\n")
+    file, title = (text.replace("%2C", ",").replace("%3A", ":").replace("%0A", "\n") for text in read[0].group(2, 3))
+    assert file.replace("%25", "%") == HOSTILE[0].file
     assert title.replace("%25", "%") == f"{HOSTILE[0].group}: {HOSTILE[0].name}"
-    assert read[1][3] == "::error::x"
+    assert (read[1][2], read[1][4]) == (None, "::error::x")
+
+
+FORMATS = ("text", "json", "junit", "github", "html")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_exit_codes_and_order_are_the_same_in_each_format(called, form):
+    """0 clean, 1 with an error, 2 for wrong usage; an error comes before what was not checked."""
+    assert called("audit", "main", "--format", form)[0] == 0
+    code, out = called("audit", "odd", "main", "--format", form, "--limit", "few-repeats.repeats=4")
+    assert code == 1
+    assert called("audit", "nowhere", "--format", form) == (2, "")
+    assert called("audit", "main", "--format", form, "--select", "speed") == (2, "")
+    assert called("audit", "main", "--format", form, "-o", "nowhere/x") == (2, "")
+    first, second = (out.find(words) for words in ("effective-concurrency", "few-repeats"))
+    assert -1 < first < second and (form == "github" or second < out.find("swapping"))
+
+
+def test_the_suffix_of_the_output_chooses_the_format(called, tmp_path):
+    code, out = called("audit", "odd", "-o", "a.html")
+    assert (code, out) == (1, "a.html: odd: do not use: effective-concurrency in 6 of 6 runs\n")
+    assert (tmp_path / "a.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert called("audit", "odd", "-o", "a.doc")[0] == 2
+    assert called("audit", "odd", "-o", "a.doc", "--format", "junit")[0] == 1
+    assert ET.parse(tmp_path / "a.doc").getroot().attrib["failures"] == "6"
+
+
+def test_an_annotation_names_file_and_folder(called):
+    lines = called("audit", "odd", "--format", "github")[1].splitlines()
+    files = [re.match(r"::error file=([^,]*),title=effective-concurrency%3A ([^:]*)::", line) for line in lines]
+    assert {found.groups() for found in files if found} == {
+        (f"odd/r{repeat}/c{n}.txt", f"odd/r{repeat}/c{n}") for repeat in (1, 2, 3) for n in (1, 8)
+    }
+
+
+def test_a_rule_is_explained_by_its_name(called):
+    assert called("explain")[1].splitlines()[1].split() == ["rule", "question"]
+    code, out = called("explain", "effective-concurrency")
+    assert code == 0 and out.startswith("effective-concurrency: Were as many requests in flight")
+    assert "``" not in out and "$" not in out and "factor" in out
+    assert called("explain", "speed") == (2, "")

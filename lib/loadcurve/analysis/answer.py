@@ -13,7 +13,8 @@ from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import name_of, read_sources
-from loadcurve.audit import Verdict, audit, judge
+from loadcurve.audit import Verdict, judge
+from loadcurve.audit.registry import audit
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError

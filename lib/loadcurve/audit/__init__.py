@@ -6,7 +6,9 @@
 | ``rules``            | one module for each rule, found by itself (`all_rules`) |
 | ``settings``         | which rules run and with which limits: loadcurve.toml, study.yml, options |
 | ``registry``         | `audit`, which runs every rule |
-| ``verdict``          | usable, usable with care, or do not use: all runs together, and each; ``sentences`` |
+| ``explanation``      | what a rule means, from the docstring of its module |
+| ``verdict``          | usable, usable with care, or do not use: all runs together, and each |
+| ``findings``         | `Findings`, the table that begins with its verdict; ``sentences`` and ``text`` of it |
 | ``failures``         | the share of requests that failed |
 | ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
@@ -14,13 +16,19 @@
 | ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
 | ``claims checklist`` | claims of a published report, and a checklist for such reports |
 
-``rule`` < ``rules``, ``settings`` < ``registry``; ``verdict`` and ``sentences`` read findings; the other modules import
-none of these.
+``rule`` < ``rules``, ``settings``, ``explanation`` < ``registry``; ``verdict`` < ``sentences`` < ``text`` <
+``findings``; the other modules import none of these.
+
+The package is called as a function: ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
 """
+
+import sys
+from types import ModuleType
 
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.audit.claims import VERDICTS, judge_claims
 from loadcurve.audit.deviation import summarise_deviation
+from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
@@ -34,13 +42,13 @@ __all__ = [
     "VERDICTS",
     "AuditSettings",
     "Finding",
+    "Findings",
     "Limit",
     "Need",
     "Rule",
     "Verdict",
     "all_rules",
     "answer_of_checks",
-    "audit",
     "judge",
     "judge_claims",
     "least_mean_latency_s",
@@ -52,3 +60,12 @@ __all__ = [
     "summarise_sockets",
     "verdict_of_each",
 ]
+
+
+class _Callable(ModuleType):
+    """The module that is also the function of its name."""
+
+    __call__ = staticmethod(audit)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -6,6 +6,8 @@ import pandas as pd
 
 from loadcurve import tables as schemas
 from loadcurve.audit import rules
+from loadcurve.audit.explanation import explain
+from loadcurve.audit.findings import Findings
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Rule
 from loadcurve.audit.settings import AuditSettings, read_settings
@@ -36,7 +38,7 @@ def all_rules() -> dict[str, Rule]:
     return found
 
 
-def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = None) -> pd.DataFrame:
+def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = None) -> Findings:
     """Return what every rule finds.
 
     Parameters
@@ -49,9 +51,9 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
 
     Returns
     -------
-    pandas.DataFrame
-        The table ``findings``: rule after rule.  A finding of an ignored rule has the severity ``ignored`` and the
-        reason as advice.
+    Findings
+        The table ``findings``, a DataFrame: the most severe first, and rule after rule among equal ones.  A finding of
+        an ignored rule has the severity ``ignored`` and the reason as advice.  A notebook shows the verdict first.
 
     Raises
     ------
@@ -77,4 +79,7 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     for name, reason in chosen.ignore.items():
         counted = (findings["rule"] == name) & findings["severity"].isin(["warning", "error"])
         findings.loc[counted, ["severity", "advice"]] = ["ignored", reason]
-    return findings
+    wrong = findings["severity"].isin(["error", "warning", "ignored"])
+    meanings = {name: explain(rules[name]).meaning or None for name in findings.loc[wrong, "rule"].unique()}
+    findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
+    return Findings.of(findings, len(checked["runs"]))

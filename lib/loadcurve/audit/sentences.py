@@ -1,12 +1,64 @@
 """Findings of the audit as sentences: one for each rule, so that 60 runs with one fault are one line."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import pandas as pd
 
 from loadcurve.audit.verdict import Verdict
 
 _NAMED = 3  # runs that a line names
+
+
+@dataclass(frozen=True)
+class Group:
+    """The findings of one rule and severity, of which a line shows the first.
+
+    Attributes
+    ----------
+    severity, rule : str
+    runs : str
+        In words: the name of the only run, or how many there are and the first of them.
+    evidence, meaning, advice : str
+        Of the first; empty where there is none.
+    rows : pandas.DataFrame
+        All of them.
+    """
+
+    severity: str
+    rule: str
+    runs: str
+    evidence: str
+    meaning: str
+    advice: str
+    rows: pd.DataFrame
+
+    def __str__(self) -> str:
+        return f"{self.severity}, {self.rule}, {self.runs}: {self.evidence} {self.advice}".strip()
+
+
+def groups_of(findings: pd.DataFrame) -> list[Group]:
+    """Return what was found, the most severe first: errors, warnings, and findings of ignored rules.
+
+    Examples
+    --------
+    >>> row = {"rule": "short-run", "evidence": "It took 2 s.", "advice": "Measure longer.", "source": None}
+    >>> [group] = groups_of(pd.DataFrame([row | {"severity": "warning", "run_id": run} for run in "ab"]))
+    >>> print(group)
+    warning, short-run, 2 runs, such as a: It took 2 s. Measure longer.
+    """
+    found = []
+    for severity in ("error", "warning", "ignored"):
+        for rule, rows in findings[findings["severity"] == severity].groupby("rule", sort=False):
+            first = rows.iloc[0]
+            evidence, meaning, advice = (_text(first.get(column)) for column in ("evidence", "meaning", "advice"))
+            found.append(Group(severity, str(rule), _runs(rows), evidence, meaning, advice, rows))
+    return found
+
+
+def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
+    """One sentence for each rule and severity: how many runs, and the first of them with its numbers."""
+    return map(str, groups_of(findings))
 
 
 def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
@@ -27,13 +79,6 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
         yield f"{words} ({', '.join(names[:_NAMED])}{more})"
 
 
-def finding_sentences(findings: pd.DataFrame) -> Iterable[str]:
-    """One sentence for each rule and severity: how many runs, and the first of them with its numbers."""
-    for severity in ("error", "warning", "ignored"):
-        for rule, rows in findings[findings["severity"] == severity].groupby("rule", sort=False):
-            yield f"{severity}, {rule}, {_runs(rows)}: {rows.iloc[0]['evidence']} {_advice(rows.iloc[0])}".strip()
-
-
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """One sentence for each thing to do so that more rules can be checked: what to do, which rules, how many runs.
 
@@ -44,17 +89,32 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     ['Record sar. Without it: swapping, paging (1 run).']
     """
     lacking = findings[findings["severity"] == "unchecked"]
-    for advice, rows in lacking.groupby("advice", sort=False):
+    if lacking.empty:
+        return
+    for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False):
         rules, number = ", ".join(rows["rule"].unique()), int(rows["rule"].value_counts().max())
-        yield f"{advice} Without it: {rules} ({number} run{'s' if number != 1 else ''})."
+        start = f"{advice} Without it" if advice else str(rows["evidence"].iloc[0]).rstrip(".")
+        yield f"{start}: {rules} ({number} run{'s' if number != 1 else ''})."
+
+
+def run_name(finding: Mapping[str, object] | pd.Series) -> str:
+    """Return the run that a finding is about: its name, else its file; empty if it is about all runs together.
+
+    Examples
+    --------
+    >>> run_name({"run_id": None, "source": "c64.txt"}), run_name({"run_id": "c64-r1", "source": "local.wrk.txt"})
+    ('c64.txt', 'c64-r1')
+    """
+    names = (finding[column] for column in ("run_id", "source"))
+    return next((str(name) for name in names if isinstance(name, str)), "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _runs(rows: pd.DataFrame) -> str:
-    first = rows.iloc[0]["run_id"]
-    if pd.isna(first):
+    first = run_name(rows.iloc[0])
+    if not first:
         return "all runs together"
-    return f"{len(rows)} runs, such as {first}" if len(rows) > 1 else str(first)
-
-
-def _advice(finding: pd.Series) -> str:
-    return "" if pd.isna(finding["advice"]) else str(finding["advice"])
+    return f"{len(rows)} runs, such as {first}" if len(rows) > 1 else first

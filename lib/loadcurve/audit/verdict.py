@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from loadcurve.audit.of_runs import key_of
 from loadcurve.blocks import Paragraph, to_display
 
 WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
@@ -74,7 +75,9 @@ def verdict_of_each(findings: pd.DataFrame) -> dict[str, Verdict]:
     {'a': 'usable', 'b': 'usable with care: short-run'}
     """
     verdicts = {}
-    for run, rows in findings.dropna(subset=["run_id"]).groupby("run_id", sort=False):
+    of_runs = findings.dropna(subset=["run_id"])
+    several = "study" in of_runs and len(of_runs["study"].unique()) > 1  # whose runs may have the same names
+    for run, rows in of_runs.groupby(key_of(of_runs) if several else "run_id", sort=False):
         worst = next((s for s in ("error", "warning", "ok") if (rows["severity"] == s).any()), "unchecked")
         rules = rows.loc[rows["severity"] == worst, "rule"].unique() if worst in ("error", "warning") else []
         verdicts[str(run)] = Verdict(worst, ", ".join(rules))
@@ -82,4 +85,5 @@ def verdict_of_each(findings: pd.DataFrame) -> dict[str, Verdict]:
 
 
 def _count(rule: object, rows: pd.DataFrame, number: int) -> str:
-    return f"{rule} in {rows['run_id'].nunique()} of {number} runs" if rows["run_id"].notna().any() else str(rule)
+    of_runs = number > 1 and rows["run_id"].notna().any()
+    return f"{rule} in {rows['run_id'].nunique()} of {number} runs" if of_runs else str(rule)

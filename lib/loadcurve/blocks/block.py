@@ -54,6 +54,13 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Code:
+    """Commands or output, shown as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Drawing:
     """A figure, which only a page shows.
 
@@ -78,4 +85,4 @@ class Section:
     blocks: "Sequence[Block]"
 
 
-Block = Grid | Items | Paragraph | Drawing | Section
+Block = Grid | Items | Paragraph | Code | Drawing | Section

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape as escape_all
 from itertools import groupby
 
-from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
+from loadcurve.blocks.block import Block, Code, Drawing, Grid, Items, Paragraph, Section
 
 # JupyterLab aligns every cell to the right and hides what is wider than the output.
 _DISPLAY = (
@@ -74,6 +74,8 @@ def _html(block: Block, level: int) -> str:
             label = f"<strong>{escape(block.label)}:</strong> " if block.label else ""
             marked = f' class="severity {escape_all(block.severity)}"' if block.severity else ""
             return f"<p{marked}>{label}{escape(block.text)}</p>"
+        case Code():
+            return f"<pre><code>{escape_all(block.text)}</code></pre>"
         case Drawing():
             return f"<figure>\n{block.svg}\n<figcaption>{escape(block.caption)}</figcaption>\n</figure>"
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
+from loadcurve.blocks.block import Block, Code, Drawing, Grid, Items, Paragraph, Section
 
 # Characters that Markdown or HTML inside it may interpret; @ would notify a user of that name.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~$]")
@@ -48,6 +48,8 @@ def _markdown(block: Block, level: int) -> str:
             return "\n".join([f"**{plain(block.title)}**", "", *lines]) if lines else ""
         case Paragraph():
             return (f"**{plain(block.label)}:** " if block.label else "") + plain(block.text)
+        case Code():
+            return f"```text\n{block.text}\n```"
         case Drawing():
             return ""
 

@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from loadcurve.blocks.block import Block, Drawing, Grid, Items, Paragraph, Section
+from loadcurve.blocks.block import Block, Code, Drawing, Grid, Items, Paragraph, Section
 
 _BAR = 24  # characters of the longest bar
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -48,6 +48,8 @@ def _text(block: Block, width: int, unicode: bool) -> str:
             return _items(block, width)
         case Paragraph():
             return _fill((f"{block.label}: " if block.label else "") + block.text, width)
+        case Code():
+            return "\n".join(f"    {line}".rstrip() for line in block.text.splitlines())
         case Drawing():
             return ""
 

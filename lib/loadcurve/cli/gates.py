@@ -1,34 +1,23 @@
-"""Commands that decide: compare measurements, and audit them."""
+"""The command that compares measurements, and gates a build on the result."""
 
-from collections.abc import Callable
 from enum import StrEnum
-from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins
-from loadcurve.errors import LoadcurveError
+from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins, with_code_2
 
 if TYPE_CHECKING:
     from loadcurve.report.checks import Check
 
 
 class GateFormat(StrEnum):
-    """Output formats of `loadcurve compare` and `loadcurve audit`."""
+    """Output formats of `loadcurve compare`."""
 
     text = "text"
     json = "json"
     junit = "junit"
     github = "github"
-
-
-class FailOn(StrEnum):
-    """Least severity with which `loadcurve audit` ends with exit code 1."""
-
-    error = "error"
-    warning = "warning"
-    never = "never"
 
 
 class Undecided(StrEnum):
@@ -93,64 +82,6 @@ def compare(
         raise typer.Exit(1)
 
 
-def audit(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders of raw files, or studies.")],
-    form: Format = GateFormat.text,
-    fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = FailOn.error,
-    select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Run only these rules.")] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULE=REASON", help="Findings of this rule do not count.")
-    ] = None,
-    limit: Annotated[
-        list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
-    ] = None,
-    factor: Patterns = None,
-    factors: FactorsFile = None,
-) -> None:
-    """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
-
-    Rules and limits may also be set in loadcurve.toml of the working directory.  Exit code 0 without findings, 1 with
-    findings at or above --fail-on, 2 for wrong usage.
-
-    Example: loadcurve audit results/ --format junit > audit.xml
-    """
-    from loadcurve import reading
-    from loadcurve.audit import all_rules, judge, verdict_of_each
-    from loadcurve.audit import audit as audit_tables
-    from loadcurve.audit.sentences import finding_sentences, unchecked_sentences, verdict_sentences
-    from loadcurve.audit.settings import parse_settings, read_settings
-    from loadcurve.report.checks import checks_of_findings
-    from loadcurve.report.data import plain_rows
-
-    rules = all_rules()
-    settings = parse_settings(select or (), ignore or (), limit or (), rules).over(read_settings(rules))
-    checks: list[Check] = []
-    rows = []
-    given = given_factors(factor, factors)
-    for path in paths:
-        parsed = reading.read(path, factors=given)
-        reading.require_report(parsed, path)
-        tables = parsed.tables
-        print_origins(path, parsed.origins)
-        findings = audit_tables(tables, settings)
-        checks += checks_of_findings(findings, fail_on.value)
-        rows += plain_rows(findings)
-        if form is GateFormat.text:
-            typer.echo(f"{path}: {judge(findings, len(tables['runs']))}")
-            for sentence in [*verdict_sentences(verdict_of_each(findings)), *finding_sentences(findings)]:
-                typer.echo(f"- {sentence}")
-            if unchecked := list(unchecked_sentences(findings)):
-                typer.echo("Not checked:")
-                for sentence in unchecked:
-                    typer.echo(f"- {sentence}")
-    if form is GateFormat.json:
-        typer.echo(_json(rows))
-    elif form is not GateFormat.text:
-        _print_checks(checks, form)
-    if fail_on is not FailOn.never and any(check.verdict == "fail" for check in checks):
-        raise typer.Exit(1)
-
-
 def _print_checks(checks: "list[Check]", form: GateFormat) -> None:
     from loadcurve.report.checks import github_annotations, junit_xml
 
@@ -163,21 +94,6 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _with_code_2(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with exit code 2 for wrong usage: code 1 means that the measurements failed."""
-
-    @wraps(command)
-    def checked(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except LoadcurveError as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(2) from None
-
-    return checked
-
-
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    app.command("compare")(_with_code_2(compare))
-    app.command("audit")(_with_code_2(audit))
+    app.command("compare")(with_code_2(compare))

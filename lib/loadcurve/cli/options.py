@@ -1,10 +1,13 @@
-"""Options that several commands share: facts about the runs of a folder of raw files."""
+"""What several commands share: options with facts about the runs of a folder, and exit code 2 for wrong usage."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from loadcurve.errors import LoadcurveError, in_one_line
 
 if TYPE_CHECKING:
     from loadcurve.ingest.given_factors import GivenFactors
@@ -37,3 +40,19 @@ def print_origins(path: str, origins: Iterable[str]) -> None:
     """Print the facts that no report prints on standard error, each with its origin."""
     for origin in origins:
         typer.echo(f"{path}: fact that no report prints: {origin}", err=True)
+
+
+def with_code_2(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with exit code 2 for wrong usage: code 1 means that the measurements failed."""
+
+    @wraps(command)
+    def checked(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except BrokenPipeError:
+            raise
+        except (LoadcurveError, OSError) as error:
+            typer.echo(str(error) if isinstance(error, LoadcurveError) else in_one_line(error), err=True)
+            raise typer.Exit(2) from None
+
+    return checked

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
@@ -29,6 +30,8 @@ class Check:
         ``skipped`` where the check could not run.
     message : str
         The numbers, and what to do.
+    file : str
+        Path of the file that was checked; empty if it is not one file.
 
     Examples
     --------
@@ -40,13 +43,27 @@ class Check:
     name: str
     verdict: Literal["pass", "warning", "fail", "skipped"]
     message: str
+    file: str = ""
 
 
-def checks_of_findings(findings: pd.DataFrame, fail_on: str = "error") -> list[Check]:
-    """Return the findings of an audit as checks; those at or above `fail_on` (``warning`` or ``error``) fail."""
+def checks_of_findings(findings: pd.DataFrame, path: str, fail_on: str = "error") -> list[Check]:
+    """Return the findings of an audit as checks; those at or above `fail_on` (``warning`` or ``error``) fail.
+
+    Parameters
+    ----------
+    findings : pandas.DataFrame
+        The table of that name, in the order in which checks are listed.
+    path : str
+        File or folder that was audited; it begins the name of each run, so that runs of two folders differ.
+    fail_on : {"error", "warning", "never"}
+        Least severity of a failing check.
+    """
     found = []
+    files: dict[tuple[object, object], str] = {}
     for row in findings.to_dict("records"):
-        message = f"{row['evidence']} {row['advice'] if isinstance(row['advice'], str) else ''}".strip()
+        texts = (row["evidence"], row["meaning"], row["advice"], f"Rule: loadcurve explain {row['rule']}.")
+        worse = row["severity"] in ("error", "warning", "ignored")
+        message = " ".join(text for text in (texts if worse else texts[:3]) if isinstance(text, str) and text)
         failing = row["severity"] == "error" or (row["severity"] == "warning" and fail_on == "warning")
         verdict: Literal["pass", "warning", "fail", "skipped"]
         if row["severity"] in ("unchecked", "ignored"):
@@ -55,9 +72,20 @@ def checks_of_findings(findings: pd.DataFrame, fail_on: str = "error") -> list[C
             verdict = "fail"
         else:
             verdict = "pass" if row["severity"] == "ok" else "warning"
-        name = row["run_id"] if isinstance(row["run_id"], str) else str(row["source"])
-        found.append(Check(row["rule"], name, verdict, message))
+        run = row["run_id"] if isinstance(row["run_id"], str) else ""
+        place = (row["run_id"], row["source"])
+        if place not in files:
+            files[place] = _file_of(path, run, row["source"])
+        found.append(Check(row["rule"], f"{path}/{run}" if run else path, verdict, message, files[place]))
     return found
+
+
+def _file_of(path: str, run: str, source: object) -> str:
+    """Return the raw file of a run, or else the file that was audited; empty if it is not known or not there."""
+    if not isinstance(source, str):
+        return path if Path(path).is_file() else ""
+    places = (source, f"{path}/{run}/{source}")  # a record names its files from its own folder
+    return next((place for place in places if Path(place).is_file()), "")
 
 
 def checks_of_gates(comparison: Comparison, gates: Sequence[Gate], undecided: Undecided = "pass") -> list[Check]:
@@ -106,17 +134,17 @@ def github_annotations(checks: Iterable[Check]) -> str:
 
     Examples
     --------
-    >>> print(github_annotations([Check("rule", "c1, c2", "fail", "50% of runs")]), end="")
-    ::error title=rule%3A c1%2C c2::50%25 of runs
+    >>> print(github_annotations([Check("rule", "c1, c2", "fail", "50% of runs", "a/c1.txt")]), end="")
+    ::error file=a/c1.txt,title=rule%3A c1%2C c2::50%25 of runs
     """
     words = {"fail": "error", "warning": "warning"}
-    lines = [
-        f"::{words[check.verdict]} title={_escaped(f'{check.group}: {check.name}', property_=True)}::"
-        f"{_escaped(check.message)}"
-        for check in checks
-        if check.verdict in words
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    lines = []
+    for check in checks:
+        if check.verdict in words:
+            properties = {"file": check.file, "title": f"{check.group}: {check.name}"}
+            listed = ",".join(f"{name}={_escaped(text, property_=True)}" for name, text in properties.items() if text)
+            lines.append(f"::{words[check.verdict]} {listed}::{_escaped(check.message)}\n")
+    return "".join(lines)
 
 
 def _counts(checks: Sequence[Check]) -> dict[str, str]:

@@ -12,6 +12,7 @@ FINDINGS = Table(
         "observed": number("", "What the rule measured, in the rule's own unit."),
         "expected": number("", "Expected value of the measurement."),
         "evidence": name("The numbers in a sentence."),
+        "meaning": name("What the finding means for the measurement; missing if nothing is wrong."),
         "advice": name("What to do next; empty if nothing is wrong."),
     },
     description="Findings of the audit for each run; only checks that could run give a verdict.",

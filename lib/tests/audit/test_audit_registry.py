@@ -50,7 +50,7 @@ def test_a_module_alone_adds_a_rule(folder):
     """The audit runs it; the reference lists it, has a page of it and names it in the navigation."""
     (folder / "toy_rule.py").write_text(TOY, "utf-8")
     for stolen, severity in ((0.002, "ok"), (0.05, "warning"), (float("nan"), "unchecked")):
-        found = audit.audit(runs("finished", cpu_steal_ratio=stolen)).set_index("rule")
+        found = audit(runs("finished", cpu_steal_ratio=stolen)).set_index("rule")
         assert found.loc["steal-time", "severity"] == severity
     assert "| [steal-time](steal-time.md) | Did other guests take CPU time? |" in reference.rules_markdown()
     assert reference.pages()["Steal time"] == "rules/steal-time.md"
@@ -62,7 +62,7 @@ def test_two_rules_of_one_name_are_refused(folder):
     for module in ("toy_rule", "toy_rule_again"):
         (folder / f"{module}.py").write_text(TOY, "utf-8")
     with pytest.raises(LoadcurveError, match="'steal-time' twice"):
-        audit.audit(runs("finished"))
+        audit(runs("finished"))
 
 
 OF_ALL_RUNS = {"few-repeats", "mixed-environments", "drift-of-repeats"}
@@ -70,7 +70,7 @@ OF_ALL_RUNS = {"few-repeats", "mixed-environments", "drift-of-repeats"}
 
 
 def test_every_rule_that_applies_reports_on_every_finished_run():
-    found = audit.audit(runs("finished", "failed", "finished"))
+    found = audit(runs("finished", "failed", "finished"))
     of_runs = found.dropna(subset=["run_id"])
     for _, rows in of_runs.groupby("rule"):
         assert {"r0", "r2"} <= set(rows["run_id"])
@@ -80,13 +80,13 @@ def test_every_rule_that_applies_reports_on_every_finished_run():
 
 
 def test_every_severity_is_documented():
-    for rule in audit.audit(runs("finished", "running")).itertuples():
+    for rule in audit(runs("finished", "running")).itertuples():
         assert rule.severity == "unchecked" or rule.severity in all_rules()[rule.rule].severities
 
 
 def test_a_rule_that_raises_is_reported_and_stops_nothing(folder):
     (folder / "toy_rule.py").write_text(TOY.replace("share, most = run", "share, most = 1 / 0 + run"), "utf-8")
-    found = audit.audit(runs("finished", cpu_steal_ratio=0.1)).set_index("rule")
+    found = audit(runs("finished", cpu_steal_ratio=0.1)).set_index("rule")
     assert found.loc["steal-time", "severity"] == "unchecked"
     assert "internal error of this rule (ZeroDivisionError: division by zero)" in found.loc["steal-time", "evidence"]
     assert found.loc["unfinished-run", "severity"] == "ok"
@@ -121,9 +121,9 @@ def test_a_file_that_is_no_toml_is_one_line(tmp_path):
 
 
 def test_nothing_to_audit_is_no_finding():
-    assert audit.audit({"runs": tables.empty("runs")}).empty
+    assert audit({"runs": tables.empty("runs")}).empty
 
 
 def test_runs_are_required():
     with pytest.raises(LoadcurveError, match="tables must include 'runs', got 'cpu'"):
-        audit.audit({"cpu": tables.empty("cpu")})
+        audit({"cpu": tables.empty("cpu")})

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve import paths, read
-from loadcurve.audit import AuditSettings, audit
+from loadcurve.audit import AuditSettings
 from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
 from loadcurve.audit.of_runs import Tables, tables_of
+from loadcurve.audit.registry import audit
 from validation.faults import balance, errors, load, physics, saturation, statistics
 from validation.faults.mutation import RUN, STUDY, Mutation
 

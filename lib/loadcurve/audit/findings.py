@@ -1,0 +1,61 @@
+"""The table ``findings`` as `loadcurve.audit` returns it: a DataFrame that is shown as verdict and findings."""
+
+import pandas as pd
+
+from loadcurve.audit.sentences import groups_of, unchecked_sentences, verdict_sentences
+from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
+from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
+from loadcurve.blocks import Block, Items, Paragraph, to_display
+
+SEVERITIES = ("error", "warning", "ignored", "unchecked", "ok")
+"""Severities of findings, the most severe first."""
+
+
+class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
+    """The table ``findings``, whose display begins with the verdict.
+
+    Only the display differs from that of a DataFrame: every operation of pandas returns a plain DataFrame, which is
+    displayed as a table.
+
+    Examples
+    --------
+    >>> rows = {"run_id": ["a"], "source": None, "rule": "short-run", "severity": "ok", "evidence": "It took 60 s."}
+    >>> found = Findings.of(pd.DataFrame(rows), 1)
+    >>> print(found)
+    usable: 1 of 1 rules had the numbers they need and found nothing
+    >>> type(found.query("severity == 'ok'")).__name__
+    'DataFrame'
+    """
+
+    @classmethod
+    def of(cls, findings: pd.DataFrame, number: int) -> "Findings":
+        """Return the findings about a number of runs, the most severe first; equal ones keep their order."""
+        ranks = findings["severity"].map({severity: rank for rank, severity in enumerate(SEVERITIES)})
+        found = cls(findings.iloc[ranks.argsort(kind="stable")].reset_index(drop=True))
+        found.attrs["runs"] = number
+        return found
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on all runs together."""
+        return judge(pd.DataFrame(self), int(self.attrs["runs"]))
+
+    def __repr__(self) -> str:
+        return audit_text(pd.DataFrame(self), int(self.attrs["runs"]))
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return to_display(self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """Return the verdict and the findings as blocks of a report."""
+        found = pd.DataFrame(self)
+        sentences = [str(group) for group in groups_of(found)]
+        return [
+            Paragraph("Verdict", str(self.verdict), self.verdict.severity),
+            Items("Runs", list(verdict_sentences(verdict_of_each(found)))),
+            Items("Findings", sentences, numbered=True),
+            Items("Not checked", list(unchecked_sentences(found))),
+            *([Paragraph("", HOW_TO_EXPLAIN)] if sentences else []),
+        ]

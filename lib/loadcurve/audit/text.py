@@ -1,0 +1,64 @@
+"""What the audit says as plain text: the verdict first, then every finding, the most severe first."""
+
+import textwrap
+from collections.abc import Iterator
+
+import pandas as pd
+
+from loadcurve.audit.sentences import Group, groups_of, unchecked_sentences, verdict_sentences
+from loadcurve.audit.verdict import judge, verdict_of_each
+
+HOW_TO_EXPLAIN = (
+    "`loadcurve explain RULE` prints what a finding means, why it happens, how to fix it and when to ignore it."
+)
+"""The last line of the text of an audit."""
+
+
+def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int = 100) -> str:
+    """Return the verdict, a paragraph for each rule that found something, and what was not checked.
+
+    Parameters
+    ----------
+    findings : pandas.DataFrame
+        The table of that name.
+    number : int
+        How many runs were audited.
+    name : str
+        Of the data, before the verdict.
+    width : int
+        Columns of the terminal, at least 40.
+
+    Examples
+    --------
+    >>> row = {"rule": "short-run", "severity": "warning", "run_id": "a", "source": None, "meaning": "It is all start."}
+    >>> findings = pd.DataFrame([row | {"evidence": "It took 2 s.", "advice": "Measure longer."}])
+    >>> print(audit_text(findings, 1, "a.txt"))
+    a.txt: usable with care: short-run
+    <BLANKLINE>
+    warning: short-run
+      It took 2 s.
+      Meaning: It is all start.
+      Next: Measure longer.
+    """
+    verdict = str(judge(findings, number))
+    each = [f"- {sentence}" for sentence in verdict_sentences(verdict_of_each(findings))]
+    parts = ["\n".join([f"{name}: {verdict}" if name else verdict, *_filled(each, width, "  ")])]
+    parts += ["\n".join(_finding(group, number, width)) for group in groups_of(findings)]
+    if unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]:
+        parts.append("\n".join(["Not checked, and what to record for it:", *_filled(unchecked, width, "  ")]))
+    return "\n\n".join(parts)
+
+
+def _finding(group: Group, number: int, width: int) -> Iterator[str]:
+    yield f"{group.severity}: {group.rule}" + (f", {group.runs}" if number > 1 else "")
+    labelled = {"": group.evidence, "Meaning: ": group.meaning}
+    labelled["Reason: " if group.severity == "ignored" else "Next: "] = group.advice
+    yield from _filled([f"  {label}{text}" for label, text in labelled.items() if text], width, "    ")
+
+
+def _filled(lines: list[str], width: int, indent: str) -> Iterator[str]:
+    """Break lines at spaces only, so that paths and commands can be copied."""
+    for line in lines:
+        yield textwrap.fill(
+            line, max(width, 40), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )

@@ -1,0 +1,159 @@
+"""Commands that audit measurements, and explain the rules of the audit."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadcurve.cli.options import FactorsFile, Patterns, given_factors, print_origins, with_code_2
+from loadcurve.errors import LoadcurveError, printable
+
+if TYPE_CHECKING:
+    from loadcurve.audit.findings import Findings
+
+
+class AuditFormat(StrEnum):
+    """Output formats of `loadcurve audit`."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    github = "github"
+    html = "html"
+
+
+class FailOn(StrEnum):
+    """Least severity with which `loadcurve audit` ends with exit code 1."""
+
+    error = "error"
+    warning = "warning"
+    never = "never"
+
+
+_FORMAT_OF = {".html": AuditFormat.html, ".json": AuditFormat.json, ".txt": AuditFormat.text, ".xml": AuditFormat.junit}
+
+
+def audit(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Raw files, folders of them, runs, studies, or published tables."),
+    ],
+    form: Annotated[
+        AuditFormat | None,
+        typer.Option(
+            "--format",
+            help="text (default), json, junit (XML for build servers), github (annotations), html (one page).",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file; .html, .json, .txt and .xml choose the format."),
+    ] = None,
+    fail_on: Annotated[FailOn, typer.Option(help="Least severity of a finding for exit code 1.")] = FailOn.error,
+    select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Run only these rules.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE=REASON", help="Findings of this rule do not count.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(metavar="RULE.LIMIT=NUMBER", help="Another value of a rule's threshold.")
+    ] = None,
+    factor: Patterns = None,
+    factors: FactorsFile = None,
+) -> None:
+    """Say whether measurements can be believed: a verdict, then each finding with its numbers and what to do.
+
+    Rules and limits may also be set in the section audit of a study.yml and of the loadcurve.toml in the working
+    directory.  Exit code 0 without findings, 1 with findings at or above --fail-on, 2 for wrong usage.
+
+    Example: loadcurve audit results/ -o audit.html
+    """
+    from loadcurve import reading
+    from loadcurve.audit import all_rules
+    from loadcurve.audit.registry import audit as audit_tables
+    from loadcurve.audit.settings import parse_settings, read_settings
+
+    chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
+    if chosen is None:
+        raise LoadcurveError(f"output must end in {', '.join(_FORMAT_OF)} or have a --format, got {str(output)!r}")
+    rules = all_rules()
+    settings = parse_settings(select or (), ignore or (), limit or (), rules).over(read_settings(rules))
+    given = given_factors(factor, factors)
+    found: list[tuple[str, Findings]] = []
+    for path in paths:
+        parsed = reading.read(path, factors=given)
+        reading.require_report(parsed, path)
+        print_origins(path, parsed.origins)
+        found.append((path, audit_tables(parsed, settings)))
+    text = _shown(found, chosen, fail_on)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        from loadcurve.files.atomic import write_text
+
+        write_text(output, text)
+        for path, findings in found:
+            typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}")
+    failing = {FailOn.error: ["error"], FailOn.warning: ["error", "warning"], FailOn.never: []}[fail_on]
+    if any(findings["severity"].isin(failing).any() for _, findings in found):
+        raise typer.Exit(1)
+
+
+def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn) -> str:
+    if form is AuditFormat.text:
+        from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
+
+        parts = [audit_text(findings, findings.attrs["runs"], path, _width()) for path, findings in found]
+        return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
+    if form is AuditFormat.json:
+        import json
+
+        from loadcurve.report.data import plain_rows
+
+        rows = [row for _, findings in found for row in plain_rows(findings)]
+        return json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if form is AuditFormat.html:
+        from loadcurve.report.audit_page import audit_page
+
+        page: str = audit_page(found)
+        return page
+    from loadcurve.report.checks import checks_of_findings, github_annotations, junit_xml
+
+    checks = [check for path, findings in found for check in checks_of_findings(findings, path, fail_on.value)]
+    return junit_xml(checks) if form is AuditFormat.junit else github_annotations(checks)
+
+
+def explain(
+    rule: Annotated[str, typer.Argument(help="Name of a rule, as a finding names it; without it, list all.")] = "",
+) -> None:
+    """Explain a rule of the audit: what its finding means, why it happens, how to fix it, when to ignore it.
+
+    Example: loadcurve explain effective-concurrency
+    """
+    from loadcurve.audit import all_rules
+    from loadcurve.blocks import Grid, to_text
+
+    rules = all_rules()
+    if not rule:
+        rows = [[name, one.question] for name, one in rules.items()]
+        typer.echo(to_text([Grid(["rule", "question"], rows, "Rules of the audit", left=2)], _width()))
+        return
+    from loadcurve.audit.explanation import explain as explanation_of
+    from loadcurve.audit.explanation import rule_named
+
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    blocks = explanation_of(rule_named(rule, rules)).blocks()
+    typer.echo(to_text(blocks, _width(), unicode=unicode))
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("audit")(with_code_2(audit))
+    app.command("explain")(with_code_2(explain))

@@ -1,0 +1,94 @@
+"""The table of findings as readers see it: order, display, meaning, and the explanation of each rule."""
+
+import pandas as pd
+import pytest
+
+import loadcurve
+from loadcurve.audit import all_rules
+from loadcurve.audit.explanation import Explanation, explain, markdown_blocks, plain_formula, plain_markup, rule_named
+from loadcurve.audit.findings import SEVERITIES
+from loadcurve.blocks import Code, Grid, Items, Paragraph, Section, to_text
+from loadcurve.errors import LoadcurveError
+from loadcurve.report.audit_page import audit_page
+
+WRK_8000 = {
+    "study": "001",
+    "status": "finished",
+    "connections": 8000,
+    "throughput_rps": 20260.6,
+    "errors_connect": 6980,
+}
+RUNS = pd.DataFrame([WRK_8000 | {"run_id": "c8000", "latency_mean_s": 0.04994}, {"run_id": "lost", "status": "failed"}])
+
+
+@pytest.fixture(scope="module")
+def found():
+    return loadcurve.audit({"runs": RUNS})
+
+
+def test_the_most_severe_comes_first(found):
+    ranks = [SEVERITIES.index(severity) for severity in found["severity"]]
+    assert ranks == sorted(ranks) and ranks[0] == 0 < ranks[-1]
+
+
+def test_findings_are_a_table_that_begins_with_its_verdict(found):
+    """Every operation returns a plain DataFrame, so that a part of the findings is shown as a table."""
+    assert isinstance(found, pd.DataFrame) and str(found).startswith("do not use: ") and repr(found) == str(found)
+    html = found._repr_html_()
+    assert html.index("do not use") < html.index("In flight" if "In flight" in html else "in flight")
+    for part in (found.query("severity == 'error'"), found.copy(), found[["rule"]], found.merge(RUNS[["run_id"]])):
+        assert type(part) is pd.DataFrame
+    assert str(loadcurve.audit({"runs": RUNS.iloc[:0]})) == "not checked: no rule had the numbers it needs"
+
+
+def test_only_what_was_found_has_a_meaning(found):
+    wrong = found["severity"].isin(["error", "warning"])
+    assert found.loc[~wrong, "meaning"].isna().all()
+    meanings = {name: explain(rule).meaning for name, rule in all_rules().items()}
+    told = found[wrong].fillna({"meaning": ""})
+    assert (told["meaning"] == told["rule"].map(meanings)).all()
+
+
+def test_every_rule_is_explained_without_markup():
+    for name, rule in all_rules().items():
+        explanation = explain(rule)
+        text = to_text(explanation.blocks(), 80)
+        assert explanation.holds.endswith(".") and " ".join(text.split()).startswith(f"{name}: {rule.question}"), name
+        prose = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+        assert not any(noise in prose for noise in ("``", "**", "\\", "$")), f"{name}\n{prose}"
+        assert all(line.count("`") % 2 == 0 for line in to_text(explanation.blocks(), 10_000).splitlines()), name
+
+
+def test_a_docstring_becomes_sections_and_blocks():
+    text = "A *lot* of [loss](a.md).\n\n| a | b |\n|---|---|\n| 1 | `x` |\n\n    $ ss -s\n\n1. one\n   more\n2. two"
+    found = markdown_blocks(text)
+    assert found[0] == Paragraph("", "A lot of loss.")
+    assert isinstance(found[1], Grid) and found[1].rows == [["1", "`x`"]]
+    assert found[2:] == [Code("$ ss -s"), Items("", ["one more", "two"])]
+    rule = all_rules()["unfinished-run"]
+    blocks = Explanation(rule, "It ended.", {"": "First.", "Why it happens": "A limit."}).blocks()
+    assert blocks[2] == Paragraph("", "First.") and blocks[3] == Section("Why it happens", [Paragraph("", "A limit.")])
+    assert plain_markup("a_b ** 2 * c * d and **bold** `x`") == "a_b ** 2 * c * d and bold `x`"
+    assert (
+        plain_formula(r"\frac{X R}{N} \ge 0{,}9 \cdot \sqrt{n}, R^{2}_{\text{min}}") == "(X R) / N ≥ 0,9 · √(n), R²_min"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("Effective Concurrency", None), ("concurency", "effective-concurrency"), ("xyzzy", "")]
+)
+def test_a_wrong_name_gets_the_nearest(name, near):
+    if near is None:
+        assert rule_named(name, all_rules()).name == "effective-concurrency"
+        return
+    with pytest.raises(LoadcurveError, match=f"such as .*{near}" if near else "lists, got 'xyzzy'"):
+        rule_named(name, all_rules())
+
+
+def test_the_page_is_one_file_with_the_rules_that_found_something(found):
+    page = audit_page([("a<b>.txt", found), ("c.txt", found)])
+    assert "<b>" not in page and "http" not in page.split("</style>")[1].partition("<main>")[0]
+    for rule in found["rule"][found["severity"] == "error"].unique():
+        assert page.count(f'id="{rule}"') == 1 and f'<a href="#{rule}">' in page
+    assert page.index("Verdict") < page.index("Findings") < page.index("The rules that found something")
+    assert not any(word in page for word in ("<script", "src=", "@import"))
