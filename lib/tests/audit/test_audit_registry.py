@@ -65,7 +65,7 @@ def test_two_rules_of_one_name_are_refused(folder):
         audit(runs("finished"))
 
 
-OF_ALL_RUNS = {"few-repeats", "mixed-environments", "drift-of-repeats"}
+OF_ALL_RUNS = {"few-repeats", "mixed-environments", "drift-of-repeats", "wide-interval", "undecided-comparison"}
 """Rules about all runs together, which say nothing about a few runs."""
 
 

@@ -29,20 +29,19 @@ import scipy
 
 from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
-from loadcurve.tables import merge_generators, name_curves
+from loadcurve.audit.rules._levels import runs_by_level
 
 _FEWEST = 8  # runs: with fewer, no order of ranks has a two-sided p below 0.001
 
 
 def judge_drift(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding about all runs together: the change of throughput from the first run to the last."""
-    runs = merge_generators(tables["runs"]).dropna(subset=["connections", "throughput_rps", "started_at"])
-    runs = runs[runs["throughput_rps"] > 0]
+    runs = runs_by_level(tables).dropna(subset=["throughput_rps", "started_at"])
+    runs = runs[(runs["throughput_rps"] > 0) & ~runs["unclear"]].sort_values("started_at")
     if runs.empty:
         return
-    named = name_curves(runs, tables.get("factors"), over="connections").sort_values("started_at")
-    levels = named.groupby(["variant", "connections"], dropna=False)["throughput_rps"]
-    ratio = (named["throughput_rps"] / levels.transform("mean"))[levels.transform("size") > 1].astype(float)
+    levels = runs.groupby(["variant", "axis", "level"], dropna=False)["throughput_rps"]
+    ratio = (runs["throughput_rps"] / levels.transform("mean"))[levels.transform("size") > 1].astype(float)
     if len(ratio) < _FEWEST:
         evidence = f"{NOT_CHECKED}needs {_FEWEST} runs of repeated levels with a time."
         yield Finding(all_of(runs), "unchecked", evidence, "Repeat each level at least three times.")

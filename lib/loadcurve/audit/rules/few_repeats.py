@@ -25,18 +25,19 @@ The sweep only looks for the range of loads that deserves a measurement, and no 
 from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, all_of
-from loadcurve.audit.rule import Finding, Limit, Rule, Severity
-from loadcurve.tables import merge_generators, name_curves
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.rules._levels import ONE_FILE, SEPARATE, runs_by_level
 
 
 def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding about all runs together: the least number of repeats of a level."""
-    runs = merge_generators(tables["runs"])
-    load = "connections" if runs["connections"].notna().any() else "target_rate_rps"
-    named = name_curves(runs, tables.get("factors"), over=load)
-    repeats = named.dropna(subset=[load]).groupby(["variant", load], dropna=False).size()
-    if repeats.empty or len(runs) == 1:
+    runs = runs_by_level(tables)
+    if runs.empty:
         return
+    if runs["unclear"].any():
+        yield Finding(all_of(runs), "unchecked", f"{NOT_CHECKED}{ONE_FILE}.", SEPARATE)
+        return
+    repeats = runs.groupby(["variant", "axis", "level"], dropna=False).size()
     few, least = int((repeats < limits["repeats"]).sum()), int(repeats.min())
     runs_word = "run" if least == 1 else "runs"
     evidence = (

@@ -1,0 +1,60 @@
+"""Repeated levels of the runs, for the rules about repeats."""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables
+from loadcurve.tables import merge_generators
+from loadcurve.tables.loads import name_loops
+
+WORDS = {"connections": "connections", "target_rate_rps": "requests/s"}
+"""Column of the load -> its unit in sentences."""
+
+
+ONE_FILE = "needs to know whether reports of one file are repeats or generators of one run"
+"""Of a level of which one file holds several reports, in a finding that was not checked."""
+SEPARATE = "Write each repeat to a file of its own."
+
+
+def runs_by_level(tables: Tables) -> pd.DataFrame:
+    """Return the runs, one row each, with ``variant``, ``axis`` (column of the load) and ``level`` (its value).
+
+    Runs that agree in these three are repeats.  Closed and open loops have no level in common, and measured rates that
+    differ by less than 1 % are one level (`loadcurve.tables.loads`).  ``unclear`` is true where one file without a
+    record holds several reports of a level: they may be repeats, or generators of one run.
+    """
+    runs = merge_generators(tables["runs"])
+    if len(runs) < 2:
+        return runs.assign(axis="", level=np.nan, unclear=False).iloc[:0]
+    several = runs["repeat"].isna() & runs["generator"].notna() & runs.duplicated(["study", "run_id"], keep=False)
+    runs = runs.assign(generator=runs["generator"].mask(several))
+    parts = [
+        named.assign(axis=axis, level=named[axis].astype(float))
+        for axis, named in name_loops(runs, tables.get("factors"))
+        if len(named)
+    ]
+    levels = pd.concat(parts).dropna(subset=["level"])
+    same = levels.duplicated(["study", "run_id", "variant", "axis", "level"], keep=False)
+    return levels.assign(unclear=same & several.reindex(levels.index))
+
+
+def throughput_by_level(tables: Tables) -> pd.DataFrame:
+    """Return ``variant axis level runs mean deviation log_mean log_variance`` of the throughput of each level.
+
+    Differences of logarithms are ratios.  Levels whose reports may be generators of one run are left out.
+    """
+    runs = runs_by_level(tables)
+    runs = runs[(runs["throughput_rps"] > 0) & ~runs["unclear"]]
+    throughput = runs["throughput_rps"].astype(float)
+    runs = runs.assign(throughput=throughput, log=np.log(throughput))
+    levels = runs.groupby(["variant", "axis", "level"], dropna=False)
+    return levels.agg(
+        runs=("log", "size"), mean=("throughput", "mean"), deviation=("throughput", "std"), log_mean=("log", "mean"),
+        log_variance=("log", "var"),
+    ).reset_index()  # fmt: skip
+
+
+def shown_level(row: pd.Series) -> str:
+    """Return the level of a row in words, with its variant where it has a name."""
+    variant = f" of {row['variant']}" if row["variant"] and row["variant"] != "all runs" else ""
+    return f"{row['level']:g} {WORDS[row['axis']]}{variant}"

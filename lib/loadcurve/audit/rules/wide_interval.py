@@ -1,0 +1,78 @@
+"""Rule ``wide-interval``: repeats of a level agree closely enough to compare it with others.
+
+What it means
+-------------
+The 95 % interval of the mean throughput of a level is wider than ±10 %.  A difference of less than that between two
+levels, or between two systems, cannot be distinguished from chance.
+
+Why it happens
+--------------
+The half width is $t_{n-1} s / n^{1/2}$, with $s$ the standard deviation of $n$ repeats.  Three repeats have $t$ =
+4.3, so a scatter of 4 % already gives ±10 %.  Servers that are limited by a processor scatter by 5 to 8 % between
+runs on a shared machine, those limited by a delay or a link by less than 0.5 %.
+
+How to fix it
+-------------
+Repeat each level as often as the finding says.  More repeats help more than longer runs, because most of the scatter
+is from start to start.  Then look for the cause: neighbours (`sar -u ALL`, column `%steal`), processors that are not
+pinned (`taskset`), a clock that changes (`cpupower frequency-info`).
+
+When to ignore it
+-----------------
+The claim is much larger than the interval, such as a factor of two between two systems.  The mean of a sweep without
+a claim about single levels needs no narrow interval at each of them: a fitted curve uses all levels together.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from loadcurve.audit.of_runs import Tables, all_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.rules._levels import shown_level, throughput_by_level
+
+_MANY = 1000  # repeats beyond which nobody goes
+
+
+def judge_width(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding about all runs together: the level with the widest interval, relative to its mean."""
+    levels = throughput_by_level(tables)
+    repeated = levels[levels["runs"] > 1]
+    if repeated.empty:
+        if len(levels) > 1:
+            evidence = f"{NOT_CHECKED}needs two runs of a level."
+            yield Finding(all_of(tables["runs"]), "unchecked", evidence, "Repeat each level at least three times.")
+        return
+    runs, relative = repeated["runs"].to_numpy(), (repeated["deviation"] / repeated["mean"]).to_numpy()
+    half, limit = _t(runs) * relative / np.sqrt(runs), limits["ratio"]
+    worst = repeated.iloc[int(half.argmax())]
+    widest, wide = float(half.max()), int((half > limit).sum())
+    evidence = f"The widest 95 % interval of a mean throughput is ±{widest * 100:.3g} %, at {shown_level(worst)} "
+    evidence += f"({worst['runs']:.0f} runs)."
+    if not wide:
+        yield Finding(all_of(tables["runs"]), "ok", evidence, "", widest, limit)
+        return
+    evidence += f" {wide} of {len(repeated)} levels have one wider than ±{limit * 100:.3g} %."
+    scatter = float(np.sqrt(np.average(relative**2, weights=runs - 1)))
+    needed = np.arange(2, _MANY)
+    enough = needed[_t(needed) * scatter / np.sqrt(needed) <= limit]
+    advice = f"Repeats of a level scatter by {scatter * 100:.3g} %: measure each "
+    advice += f"{enough[0] if len(enough) else f'more than {_MANY}'} times, and claim no smaller difference until then."
+    yield Finding(all_of(tables["runs"]), "warning", evidence, advice, widest, limit)
+
+
+def _t(runs: np.ndarray) -> np.ndarray:
+    """Return the quantile of Student's t for a 95 % interval of a mean of some runs."""
+    from scipy.special import stdtrit  # here, because a single report has no repeats
+
+    quantile: np.ndarray = stdtrit(runs - 1.0, 0.975)
+    return quantile
+
+
+RULE = Rule(
+    "wide-interval",
+    "Do repeats agree closely enough for a comparison?",
+    judge_width,
+    {"ok": "the 95 % interval of each level's mean is within ±10 %", "warning": "that of a level is wider"},
+    limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+)
