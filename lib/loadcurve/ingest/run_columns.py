@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
+from loadcurve.ingest.recorded_settings import recorded_settings
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Command, Run, background_ratios, place_of
 
@@ -72,7 +73,7 @@ def of_run(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
-    """Tables from the record alone: levels of the factors, injected faults, and what quotas of CPU time did."""
+    """Tables from the record alone: levels of the factors, injected faults, settings, what quotas of CPU time did."""
     levels = run.factors.get("levels", {})
     factors = [
         {
@@ -93,8 +94,13 @@ def tables_of(run: Run, load_started: pd.Timestamp) -> dict[str, pd.DataFrame]:
         }
         for event in run.events
     ]
-    found = (("factors", factors), ("events", events), ("counters", _throttling(run, load_started)))
-    return {name: pd.DataFrame(rows) for name, rows in found if rows}
+    found = {
+        "factors": factors,
+        "events": events,
+        "settings": recorded_settings(run),
+        "counters": _throttling(run, load_started),
+    }
+    return {name: pd.DataFrame(rows) for name, rows in found.items() if rows}
 
 
 def _throttling(run: Run, load_started: pd.Timestamp) -> list[dict]:

@@ -25,6 +25,7 @@ SCHEMAS: dict[str, Table] = {
     "averages": host.AVERAGES,
     "events": host.EVENTS,
     "hosts": host.HOSTS,
+    "settings": host.SETTINGS,
     "sockets": sockets.SOCKETS,
     "connections": sockets.CONNECTIONS,
     "flows": sockets.FLOWS,

@@ -1,7 +1,7 @@
-"""Counter files of Linux's /proc: interrupts, packets, protocols, sockets, memory; a text may hold several files.
+"""Files of Linux's /proc: interrupts, packets, protocols, sockets, memory, limits; a text may hold several of them.
 
 Seen: kernel 6.18 on Debian 12 (``cat /proc/interrupts``), kernels from 2.6 on in public repositories.  Each file has a
-reader in `proc_interrupts`, `proc_net`, `proc_tcp` or `proc_system`, and the module describes the format.
+reader in `proc_interrupts`, `proc_net`, `proc_tcp`, `proc_system` or `proc_limits`, which describes the format.
 
 A collector that copies the files in a loop writes the time before each round; then every row has its `time`.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.kernel.proc_interrupts import take_counts, take_counts_without_header
+from loadcurve.ingest.kernel.proc_limits import take_limits
 from loadcurve.ingest.kernel.proc_net import take_devices, take_named, take_pairs, take_sockets, take_softnet
 from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.kernel.proc_system import take_load, take_memory, take_stat
@@ -31,6 +32,7 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...
         (r"sockets:[ \t]+used[ \t]|(?:TCP|UDP|UDPLITE|RAW|FRAG)6?:[ \t]+inuse[ \t]", take_sockets),
         (r"sl[ \t]+local_address[ \t]+rem", take_sockets_in_hexadecimal),
         (r"MemTotal:[ \t]", take_memory),
+        (r"Limit[ \t]+Soft Limit[ \t]+Hard Limit", take_limits),
         (r"cpu[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+[0-9]+[ \t]", take_stat),
         (r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+$", take_load),
     )
@@ -38,7 +40,7 @@ _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...
 
 
 def parse_proc(text: str, timezone: str = "UTC") -> Parsed:
-    r"""Tables of files of /proc: `interrupts`, `counters`, `sockets`, `connections`, `memory`, `load`.
+    r"""Tables of files of /proc: `interrupts counters sockets connections memory load settings`.
 
     Parameters
     ----------
@@ -108,6 +110,7 @@ PROC = Form(
         r"sockets:[ \t]+used[ \t]+[0-9]",
         r"TCP6?:[ \t]+inuse[ \t]+[0-9]",
         r"MemTotal:[ \t]+[0-9]+[ \t]+kB",
+        r"Limit[ \t]+Soft Limit[ \t]+Hard Limit",
         r"cpu[ \t]+[0-9]+ [0-9]+ [0-9]+ [0-9]+",
         r"[0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+\.[0-9]{2} [0-9]+/[0-9]+ [0-9]+[ \t]*$",
     ),

@@ -1,0 +1,57 @@
+"""Settings of hosts and limits of processes from `run.json`, as rows of the table `settings`."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from loadcurve.study import Command, Run
+
+# Facts of the machine that are settings of its kernel (`loadcurve.lab.hosts.facts`).
+_OF_MACHINE = {
+    "tcp_congestion_control": "net.ipv4.tcp_congestion_control",
+    "somaxconn": "net.core.somaxconn",
+    "ip_local_port_range": "net.ipv4.ip_local_port_range",
+}
+_NOFILE = re.compile(r"--nofile=([0-9]+)(?::[0-9]*)?")
+_UNKNOWN = "not known"
+
+
+def recorded_settings(run: Run) -> list[dict[str, str]]:
+    """Return rows of the table `settings`: of each host, and the open files of generators and servers.
+
+    A host of its own network has the settings recorded there; the launcher's machine and its loopback interface have
+    the machine's.  A process has the limit of its command (`prlimit`), a generator otherwise the launcher's.
+    """
+    hosts: dict[str, Any] = run.machine.get("hosts", {})
+    rows = []
+    for host in dict.fromkeys([*(command.host for command in run.commands), *hosts]):
+        facts = hosts.get(host, {})
+        own = facts.get("sysctls")
+        of_machine = facts if _OF_MACHINE.keys() & facts else run.machine if host == "local" else {}
+        known = own if isinstance(own, dict) else {name: of_machine.get(key) for key, name in _OF_MACHINE.items()}
+        rows += [
+            {"host": host, "setting": name, "value": str(value)}
+            for name, value in known.items()
+            if value not in (None, "", _UNKNOWN)
+        ]
+    rows += [row for command in run.commands if (row := _open_files(command, run.machine))]
+    return [{"tool": "loadcurve", **row} for row in rows]
+
+
+def _open_files(command: Command, machine: dict[str, Any]) -> dict[str, str]:
+    """Return the limit of open files of a command; empty where it is not known."""
+    if command.role not in ("generator", "server"):
+        return {}
+    given = next(_nofile(command), None)
+    # A server may raise its own limit, as nginx does by worker_rlimit_nofile.
+    inherited = machine.get("open_files_limit") if command.role == "generator" and command.host == "local" else None
+    limit = given if given is not None else inherited
+    if limit is None:
+        return {}
+    return {"host": command.host, "process": command.role, "setting": "Max open files", "value": str(limit)}
+
+
+def _nofile(command: Command) -> Iterator[str]:
+    for word, option in zip(command.argv, command.argv[1:], strict=False):
+        if word == "prlimit" and (limit := _NOFILE.fullmatch(option)):
+            yield limit[1]

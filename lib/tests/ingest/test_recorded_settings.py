@@ -1,0 +1,41 @@
+"""Settings of hosts and limits of processes that `run.json` records."""
+
+import pytest
+
+from loadcurve.ingest.recorded_settings import recorded_settings
+from loadcurve.study import Command, Run
+
+MACHINE = {"ip_local_port_range": "32768 60999", "somaxconn": "not known", "open_files_limit": 20000}
+
+
+def settings(machine, *commands):
+    run = Run("s", "r", "finished", {}, machine, tuple(commands))
+    return [(row["host"], row.get("process"), row["setting"], row["value"]) for row in recorded_settings(run)]
+
+
+def command(role, host, *argv):
+    return Command(role=role, tool=argv[-1], argv=argv, stdout="", stderr="", limit_s=1.0, host=host)
+
+
+def test_the_launchers_machine():
+    found = settings(MACHINE, command("generator", "local", "taskset", "-c", "1", "wrk"))
+    assert found == [
+        ("local", None, "net.ipv4.ip_local_port_range", "32768 60999"),
+        ("local", "generator", "Max open files", "20000"),
+    ]
+
+
+def test_hosts_have_their_own_settings_and_commands_their_own_limits():
+    hosts = {"C1": {"sysctls": {"net.ipv4.ip_local_port_range": "40000 40199"}}, "S1": {"sysctls": {}}}
+    wrk = command("generator", "C1", "ip", "netns", "exec", "x", "prlimit", "--nofile=256:256", "wrk")
+    nginx = command("server", "S1", "ip", "netns", "exec", "y", "nginx")
+    found = settings(MACHINE | {"hosts": hosts}, nginx, wrk)
+    assert found == [
+        ("C1", None, "net.ipv4.ip_local_port_range", "40000 40199"),
+        ("C1", "generator", "Max open files", "256"),
+    ]
+
+
+@pytest.mark.parametrize("machine", [{}, {"hosts": {"C1": {}}}, {"hosts": {"C1": {"sysctls": None}}}])
+def test_what_is_not_known_has_no_row(machine):
+    assert settings(machine, command("generator", "C1", "wrk"), command("collector", "local", "sar")) == []
