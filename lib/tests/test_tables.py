@@ -48,7 +48,7 @@ def test_missing_stays_missing():
         # At a fixed rate connections may be idle, but no more than there are can be busy.
         (True, {"connections": 100, "throughput_rps": 100.0, "latency_mean_s": 0.01, "target_rate_rps": 100.0}),
         (False, {"connections": 100, "throughput_rps": 100.0, "latency_mean_s": 2.0, "target_rate_rps": 100.0}),
-        (pd.NA, {"connections": 4, "throughput_rps": 100.0, "latency_mean_s": 0.04, "latency_origin": "derived"}),
+        (pd.NA, {"connections": 4, "throughput_rps": 100.0, "latency_mean_s": 0.04, "latency_origin": "derived (N/X)"}),
         (pd.NA, {"connections": 4, "throughput_rps": 100.0, "latency_mean_s": 0.0}),  # wrk without a response
         (pd.NA, {"throughput_rps": 100.0, "latency_mean_s": 0.04}),
     ],

@@ -42,7 +42,6 @@ OF_PAGE = {
     "bottlenecks": {"12.5 %", "70 %", "700 ms"},
     "comparing_two_runs": {"0.1", "3.5", "0.5", "1.1 times", "contains 1.1"},
     "curves_and_forecasts": {"100 KB"},
-    "effective-concurrency": {"0.9 to", "1.1"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
     "knee_and_capacity": {"0…1", "10 ms", "20 ms", "0.1 %", "3/n"},
     "packets_and_wire": {

@@ -43,7 +43,8 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
     ratio, (least, most) = little_ratio(runs), LITTLE_RATIO
     idle_allowed = runs["target_rate_rps"].to_numpy(float, na_value=np.nan) > 0
     usable = pd.array((ratio <= most) & ((ratio >= least) | idle_allowed), dtype="boolean")
-    usable[np.isnan(ratio) | (runs["latency_origin"] == "derived").to_numpy(bool, na_value=False)] = pd.NA
+    derived = runs["latency_origin"].astype("string").str.startswith("derived").to_numpy(bool, na_value=False)
+    usable[np.isnan(ratio) | derived] = pd.NA
     return pd.Series(usable, runs.index)
 
 

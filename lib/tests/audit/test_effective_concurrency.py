@@ -1,15 +1,32 @@
+"""effective-concurrency: thresholds, and every cause on recorded or published numbers."""
+
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import loadcurve
 from loadcurve import tables
 from loadcurve.audit.rules.effective_concurrency import RULE
 
+SAMPLES = Path(__file__).parents[1] / "data"
+# The published report "Nginx Performance Test": wrk -t2 -c30000.
+C30000 = {"tool": "wrk", "threads": 2, "connections": 30000, "throughput_rps": 1288.65, "latency_mean_s": 0.51529,
+          "latency_max_s": 2.0, "requests": 39021, "errors_connect": 0, "errors_read": 298852, "errors_write": 16,
+          "errors_timeout": 3115}  # fmt: skip
 
-def finding(**run):
-    run = {"study": "s", "run_id": "r", "status": "finished", **run}
-    return RULE.audit({"runs": tables.check("runs", pd.DataFrame([run]))}).iloc[0]
+
+def finding(of=None, **run):
+    row = {"study": "s", "run_id": "r", "status": "finished", **run}
+    others = {name: tables.check(name, pd.DataFrame([{"study": "s", "run_id": "r"} | each for each in rows]))
+              for name, rows in (of or {}).items()}  # fmt: skip
+    return RULE.audit({"runs": tables.check("runs", pd.DataFrame([row])), **others}).iloc[0]
+
+
+def recorded(sample, **known):
+    runs = loadcurve.read(SAMPLES / sample).tables["runs"].head(1)
+    return RULE.audit({"runs": runs.assign(**known)}).iloc[0]
 
 
 def test_document_001_asks_for_8000():
@@ -21,29 +38,31 @@ def test_document_001_asks_for_8000():
     assert found["observed"] == pytest.approx(1011.8, abs=0.05)
     assert found["expected"] == 8000
     assert found["evidence"] == (
-        "20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested, 6980 failed to open."
+        "20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested. Cause: 6980 failed to open, and the "
+        "1020 left are just below 1024, a usual limit of open files."
     )
-    assert "ulimit -n" in found["advice"]
-    assert "ip_local_port_range" in found["advice"]
+    assert found["advice"].startswith("Raise the generator's limit of open files (`ulimit -n`).")
 
 
 def test_document_001_asks_for_30000():
-    # wrk -t2 -c30000: 664 in flight; the connections opened, but 298852 reads failed and 3115 responses were late.
-    found = finding(
-        tool="wrk",
-        threads=2,
-        connections=30000,
-        throughput_rps=1288.65,
-        latency_mean_s=0.51529,
-        errors_connect=0,
-        errors_read=298852,
-        errors_timeout=3115,
-    )
+    # 664 in flight; the connections opened, but 298852 reads failed, and 3115 responses of at least 2 s are left out:
+    # 1288.65 × (0.51529 + 3115 / 39021 × 1.48471) = 816.8.
+    found = finding(**C30000)
     assert found["severity"] == "error"
     assert found["observed"] == pytest.approx(664, abs=0.5)
-    assert "298852 read errors" in found["evidence"]
-    assert "ulimit" not in found["advice"]
-    assert "ss -s" in found["advice"]
+    late, failed = "3115 of 39021 responses came after the timeout", "298868 reads and writes failed"
+    assert late in found["evidence"] and "at least 817 were in flight" in found["evidence"]
+    assert found["evidence"].index(late) < found["evidence"].index(failed)
+    assert "ulimit" not in found["advice"] and "--timeout" in found["advice"] and "ss -s" in found["advice"]
+
+
+def test_document_001_shows_7959_established():
+    client = {"host": "client", "elapsed_s": 5.0, "established": 7959}
+    server = {"host": "server", "elapsed_s": 5.0, "established": 28}
+    found = finding({"sockets": [client, server]}, **C30000, host="client", duration_s=30.3)
+    assert "`ss -s` on the generator's host counted at most 7959 established connections" in found["evidence"]
+    unknown = finding({"sockets": [{"elapsed_s": 5.0, "established": 28}]}, **C30000, duration_s=30.3)
+    assert "established" not in unknown["evidence"], "the file may be of any host"
 
 
 def test_document_001_with_one_connection():
@@ -53,13 +72,30 @@ def test_document_001_with_one_connection():
     assert found["advice"] == ""
 
 
-def test_sample_without_file_descriptors():
-    # Sample wrk/fdlimit-t2.out: 1000 asked for on 2 threads, connect 751, 125928.95 requests/s at 1.95 ms.
-    found = finding(
-        tool="wrk", threads=2, connections=1000, throughput_rps=125928.95, latency_mean_s=1.95e-3, errors_connect=751
-    )
-    assert found["severity"] == "error"
-    assert found["observed"] == pytest.approx(1000 - 751, rel=0.02)
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        # prlimit --nofile=256 wrk -t2 -c1000: 249 opened, 125928.95 × 1.95 ms = 245.6.
+        ("samples/wrk/fdlimit-t2.out", "Cause: 751 failed to open, and the 249 left are just below 256, a usual limit"),
+        # -c8000 in 2 s: nothing failed, and nothing else was recorded.
+        ("samples/wrk/bigc.out", "No cause in the data."),
+        ("samples/weighttp/empty.out", "Cause: the run took 8.11 ms, of which opening connections is a part."),
+        ("h2load/median.txt", "No cause in the data."),
+    ],
+)
+def test_causes_in_recorded_reports(sample, words):
+    found = recorded(sample)
+    assert found["severity"] in ("warning", "error") and words in found["evidence"]
+
+
+def test_a_recorded_limit_of_open_files_is_named_instead_of_a_usual_one():
+    settings = [{"host": "C1", "process": "generator", "setting": "Max open files", "value": "300"}]
+    run = {"tool": "wrk", "threads": 1, "connections": 1000, "throughput_rps": 2900.0, "latency_mean_s": 0.1}
+    found = finding({"settings": settings}, **run, host="C1", errors_connect=705)
+    assert "the 295 left are just below 300, the limit of open files" in found["evidence"]
+    uncounted = finding({"settings": settings}, **run, host="C1")
+    assert "Cause: the generator may have 300 open files." in uncounted["evidence"]
+    assert "300" not in finding({"settings": settings}, **run, host="S1")["evidence"], "a limit of another host"
 
 
 @pytest.mark.parametrize(
@@ -73,22 +109,67 @@ def test_thresholds(ratio, severity):
     assert bool(found["advice"]) == (severity != "ok")
 
 
+@pytest.mark.parametrize(("ratio", "severity"), [(0.01, "ok"), (1.0, "ok"), (1.11, "warning"), (600.0, "warning")])
+def test_a_generator_that_holds_a_rate_has_idle_connections(ratio, severity):
+    run = {"tool": "wrk2", "target_rate_rps": 2000.0, "connections": 8, "latency_mean_s": 0.1}
+    found = finding(**run, throughput_rps=80 * ratio, latency_corrected=True)
+    assert found["severity"] == severity
+    assert ("holds a rate" in found["evidence"]) == (ratio < 0.9)
+    assert ("coordinated omission" in found["evidence"]) == (ratio > 1.1)
+    assert "as a point at N" not in found["advice"]
+
+
 def test_more_than_asked_for_with_a_tool_that_corrects():
-    # Sample wrk/sweep-616.txt-c16.txt: 125880.25 requests/s at 186.45 µs with 16 connections.
+    # Sample wrk/sweep-616.txt-c16.txt: 125880.25 requests/s at 186.45 µs with 16 connections; N / X = 127.1 µs.
     run = {"tool": "wrk", "threads": 1, "connections": 16, "throughput_rps": 125880.25, "latency_mean_s": 186.45e-6}
-    assert "coordinated omission" in finding(**run, latency_corrected=True)["advice"]
-    assert "coordinated omission" not in finding(**run, latency_corrected=False)["advice"]
-    assert "coordinated omission" not in finding(**run)["advice"]
-    assert finding(**run)["severity"] == "warning"
+    found = finding(**run, latency_corrected=True)
+    assert "corrects its response times for coordinated omission: N / X is 127.1 µs" in found["evidence"]
+    for known in ({"latency_corrected": False}, {}):
+        assert "coordinated omission" not in finding(**run, **known)["evidence"]
+        assert "mean and throughput cover different" in finding(**run, **known)["advice"]
+    assert found["severity"] == "warning"
 
 
-def test_wrk_opens_equal_shares():
-    found = finding(tool="wrk", threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)
-    assert "wrk opens 4 of them on 4 threads" in found["evidence"]
+@pytest.mark.parametrize("tool", ["wrk", "wrk2"])
+def test_wrk_opens_equal_shares(tool):
+    # wrk -t12 -c100 opens 12 · 8 = 96; at 100 ms they send 960 requests/s.  With 7 on 4 threads the share is below 0.9.
+    assert finding(tool=tool, threads=12, connections=100, throughput_rps=960, latency_mean_s=0.1)["severity"] == "ok"
+    found = finding(tool=tool, threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)
+    assert f"Cause: {tool} opens 4 of them on 4 threads." in found["evidence"]
     assert "multiple of the number of threads" in found["advice"]
-    assert (
-        "opens 4" not in finding(tool="ab", threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)["evidence"]
-    )
+
+
+@pytest.mark.parametrize("tool", ["ab", "h2load", "weighttp"])
+def test_other_tools_distribute_the_remainder(tool):
+    found = finding(tool=tool, threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)
+    assert "No cause in the data." in found["evidence"]
+
+
+def test_users_with_a_think_time():
+    # 100 users at 9.09 requests/s and 1 s each wait 100 / 9.09 - 1 = 10 s.
+    run = {"connections": 100, "throughput_rps": 100 / 11, "latency_mean_s": 1.0}
+    assert "each waited 10.0 s between requests" in finding(tool="jmeter", **run)["evidence"]
+    assert "waited" not in finding(tool="wrk", **run)["evidence"]
+
+
+@pytest.mark.parametrize(("idle", "named"), [(0.03, True), (0.07, False)])
+def test_a_busy_generator(idle, named):
+    cpu = [{"cpu": "1", "elapsed_s": 5.0, "cpu_idle_ratio": idle, "cpu_iowait_ratio": 0.0}]
+    run = {"tool": "wrk", "connections": 512, "throughput_rps": 94432.84, "latency_mean_s": 0.00379, "duration_s": 10.0}
+    found = finding({"cpu": cpu}, **run, server_cpu=0, generator_cpu=1)
+    assert ("Cause: the generator's processor was busy for 97.0 %" in found["evidence"]) == named
+    assert ("No cause in the data" in found["evidence"]) == (not named)
+
+
+def test_an_attempt_repeated_is_no_connection():
+    """A published run of wrk counts 88542 connect errors: refused handshakes are retried."""
+    found = finding(tool="wrk", connections=1000, throughput_rps=100, latency_mean_s=0.1, errors_connect=88542)
+    assert "Cause: 88542 attempts to open a connection failed." in found["evidence"]
+
+
+def test_causes_in_part():
+    found = finding(tool="wrk", threads=1, connections=1000, throughput_rps=100, latency_mean_s=0.1, errors_connect=300)
+    assert "Cause in part: 300 failed to open. The rest has no cause in the data." in found["evidence"]
 
 
 @pytest.mark.parametrize(
@@ -96,10 +177,13 @@ def test_wrk_opens_equal_shares():
     [
         ({"connections": 8, "throughput_rps": 10.0}, "needs the mean response time"),
         ({"connections": 8, "throughput_rps": 10.0, "latency_mean_s": 0.0}, "the mean response time is 0, so no"),
+        ({"connections": 8, "throughput_rps": 10.0, "latency_mean_s": 0.8, "latency_origin": "derived (N/X)"},
+         "the mean response time was computed as N / X"),
         ({"throughput_rps": 10.0, "latency_mean_s": 0.1}, "needs the connections"),
+        ({"connections": 0, "throughput_rps": 10.0, "latency_mean_s": 0.1}, "the report counts 0 connections"),
         ({}, "needs the connections and the throughput and the mean response time"),
     ],
-)
+)  # fmt: skip
 def test_a_missing_number_is_never_ok(run, words):
     found = finding(**run)
     assert found["severity"] == "unchecked"

@@ -29,8 +29,8 @@ def audited(rule, *runs, **tables):
 @pytest.mark.parametrize(
     ("requested", "failed", "severity", "words"),
     [
-        (8000, 6980, "error", "1020 is just below a usual limit of open files"),
-        (30000, 1768, "warning", "28232 is the number of local ports"),
+        (8000, 6980, "error", "1020 is just below 1024, a usual limit of open files"),
+        (30000, 1768, "warning", "28232 is just about the number of local ports, 28232"),
         (1000, 11, "warning", "refused or unanswered handshake"),
         (1000, 10, "ok", ""),
     ],
@@ -39,6 +39,24 @@ def test_connections_opened(requested, failed, severity, words):
     found = audited(connections_opened.RULE, {"connections": requested, "errors_connect": failed}).iloc[0]
     assert (found["severity"], found["observed"]) == (severity, requested - failed)
     assert words in found["advice"] and f"{failed} of {requested}" in found["evidence"]
+
+
+def test_more_failed_attempts_than_connections_say_nothing_about_those_that_opened():
+    """A published run of wrk counts 88542 connect errors, because wrk retries a refused handshake."""
+    found = audited(connections_opened.RULE, {"connections": 1000, "errors_connect": 88542}).iloc[0]
+    assert found["severity"] == "error" and pd.isna(found["observed"])
+    assert "88542 attempts to open 1000 connections failed" in found["evidence"]
+
+
+def test_limits_of_the_host_are_used_where_they_are_known():
+    own = {"host": "C1", "tool": "loadcurve"}
+    limits = [own | {"setting": "net.ipv4.ip_local_port_range", "value": "40000 40199"},
+              own | {"setting": "Max open files", "process": "generator", "value": "20000"}]  # fmt: skip
+    run = {"connections": 1220, "errors_connect": 1020, "host": "C1"}
+    found = audited(connections_opened.RULE, run, settings=limits).iloc[0]
+    assert "200 is just about the number of local ports, 200" in found["advice"]
+    other = audited(connections_opened.RULE, run | {"host": "C2"}, settings=limits).iloc[0]
+    assert "refused or unanswered handshake" in other["advice"]
 
 
 def test_a_generator_that_does_not_count_failed_connections_is_not_examined():

@@ -2,9 +2,6 @@
 
 from loadcurve.audit.rule import Need
 
-LOCAL_PORTS = 28232
-"""Ports of net.ipv4.ip_local_port_range by default, 32768 to 60999."""
-
 _SAR = "Record `sar -A 1` on the server and on the generator while the load runs."
 
 CPU = Need("cpu", ("cpu_idle_ratio",), "the use of the processors", _SAR)

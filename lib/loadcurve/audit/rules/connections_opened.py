@@ -1,42 +1,72 @@
 """Rule ``connections-opened``: the generator opened the connections that it was asked for.
 
-A connection that fails to open is missing from the load for the whole run, but not from the run's label.  A generator
-with the usual limit of 1,024 descriptors opens about 1,020 of 8,000 connections and reports the rest as errors.
+What it means
+-------------
+A connection that fails to open is missing from the load for the whole run, but not from the run's label: wrk's heading
+says `8000 connections` although 6980 failed, and wrk ends with exit code 0.  The rule divides the failed connections
+by those requested.  1 % is a warning, because below it the load differs from its label by less than repeats do; 10 % is
+an error.  wrk retries a refused handshake and counts each attempt, so more failures than connections are an error too.
+
+Why it happens
+--------------
+The generator reached its limit of open files: each connection needs one, and 1,024 is the usual limit, of which about
+1,020 are left for connections.  The host ran out of local ports: the default range has 28,232 for each server address
+and port.  The server refused the handshake, or its backlog, a full conntrack table or a firewall dropped it.
+
+How to fix it
+-------------
+Compare the connections that opened with `ulimit -n` and `sysctl net.ipv4.ip_local_port_range` of the generator's host.
+Raise the limit (`ulimit -n 65536`) in the shell that starts the generator, or widen the range.  For refused or
+unanswered handshakes look at `nstat -az TcpExtListenOverflows TcpExtListenDrops` and the server's log.  Repeat the run,
+or state the connections that opened as N.
+
+When to ignore it
+-----------------
+When the failures are the subject of the test, such as a server that is restarted during the run.  ab ends at the first
+connection that fails, so its runs are reported by `unfinished-run`.
 """
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
-from loadcurve.audit.rules._monitored import LOCAL_PORTS
+import numpy as np
+import pandas as pd
 
-# Standard streams, epoll and its like: a process has a few descriptors beside its connections.
-_OTHER_DESCRIPTORS = 32
-_DESCRIPTORS = "Raise the limit of descriptors of the generator (`ulimit -n`), and repeat."
-_PORTS = "The generator's host ran out of local ports: widen net.ipv4.ip_local_port_range, or use several addresses."
+from loadcurve.audit.hosts import of_generator, port_count, setting_of
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.opened import limit_reached
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+
 _OTHERS = "Look for a refused or unanswered handshake: `ss -s`, the server's backlog and its log."
 
 
 def judge_opened(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: the share of connections that failed to open."""
-    for run in tables["runs"].itertuples(index=False):
+    runs = tables["runs"]
+    settings = of_generator(tables.get("settings"), runs)
+    files = pd.to_numeric(setting_of(settings, "Max open files", "generator"), errors="coerce").astype(float).to_dict()
+    ports = port_count(settings)
+    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
         requested, failed = int(run.connections), int(run.errors_connect)
-        opened, share = max(requested - failed, 0), failed / max(requested, 1)
+        share = failed / max(requested, 1)
         severity: Severity = "ok"
         if share > limits["warning"]:
             severity = "error" if share > limits["error"] else "warning"
+        if failed > requested:
+            evidence = f"{failed} attempts to open {requested} connections failed."
+            yield Finding(run, severity, evidence, f"{_OTHERS} {_not_a_point(requested)}", np.nan, float(requested))
+            continue
+        opened = requested - failed
         evidence = f"{failed} of {requested} connections failed to open."
-        advice = "" if severity == "ok" else f"{_cause(opened)} Do not use this run as a point at N = {requested}."
+        advice = ""
+        if severity != "ok":
+            limit = limit_reached(opened, files.get(key, np.nan), ports.get(key, np.nan))
+            cause = f"{opened} is {limit.words}. {limit.advice}" if limit else _OTHERS
+            advice = f"{cause} {_not_a_point(requested)}"
         yield Finding(run, severity, evidence, advice, float(opened), float(requested))
 
 
-def _cause(opened: int) -> str:
-    limits = [2**k for k in range(8, 21)]  # 1,024 by default, 65,536 or 1,048,576 where it was raised
-    if any(limit - _OTHER_DESCRIPTORS <= opened < limit for limit in limits):
-        return f"{opened} is just below a usual limit of open files. {_DESCRIPTORS}"
-    if LOCAL_PORTS - _OTHER_DESCRIPTORS <= opened <= LOCAL_PORTS:
-        return f"{opened} is the number of local ports. {_PORTS}"
-    return _OTHERS
+def _not_a_point(requested: int) -> str:
+    return f"Do not use this run as a point at N = {requested}."
 
 
 _COUNTED = "Use a generator that counts connections that failed to open, such as wrk."

@@ -1,22 +1,63 @@
-"""Rule ``effective-concurrency``: as many requests are in flight as connections were requested.
+r"""Rule ``effective-concurrency``: as many requests are in flight as connections were requested.
 
-By Little's law a generator that never pauses keeps N = X · R requests in flight (J. D. C. Little, Operations Research
-9(3), 1961; E. D. Lazowska et al., "Quantitative System Performance", 1984, chapter 3).  Throughput X and mean response
-time R are measured and N was requested.  If X · R differs from N, the run is a point at another N than its label says.
+What it means
+-------------
+The run belongs to another number of connections than its label says, and distorts every curve through this point.  A
+generator that never pauses sends the next request as soon as a response is complete.  By Little's law, the number of
+requests in flight is then $X \cdot R$, with the throughput $X$ in requests/s and the mean response time $R$ in s.  The
+rule divides it by the $N$ connections requested.  0.9 to 1.1 is ok: the law is exact over a whole run, and opening
+connections, requests cut off at the end and rounded digits cost a few per cent.  A factor of 2 is an error: sweeps
+usually double $N$, so the run belongs to a neighbouring level.  Agreement shows that $N$ requests were in flight, but
+not that they reached the server: they may have waited in the generator.  Source: J. D. C. Little, "A Proof for the
+Queuing Formula L = λW", Operations Research 9(3), 1961, pp. 383–387; E. D. Lazowska et al., "Quantitative System
+Performance", 1984, chapter 3.
+
+Why it happens
+--------------
+The finding names the cause that the data show, in this order:
+
+- **Connections failed to open** (`Socket errors: connect 6980`).  1020 left of 8000 is the usual limit of 1,024 open
+  files.
+- **wrk divides by threads** and drops the remainder: `wrk -t12 -c100` opens 96.  h2load and weighttp open all.
+- **`ss -s` counted fewer established connections** than were requested.
+- **Late responses**: wrk counts a response after its timeout, and leaves its time out of the mean.
+- **Think time**: users of JMeter, Gatling, k6, Locust and siege may wait between requests; then $N = X (R + Z)$.
+- **The generator's processor was busy**: wrk starts timing when it writes the request (wrk 4.1.0, `src/wrk.c`,
+  `socket_writeable`), so the wait for a busy wrk is in no response time, and acts as a think time.
+- **Failed reads**: the time of a request without a response is in no response time.
+- **Corrected response times**: some versions of wrk add estimated times for coordinated omission.  Then $X \cdot R$ may
+  exceed $N$, which is impossible for measured times.
+
+How to fix it
+-------------
+Raise the limit of open files (`ulimit -n 65536`) or widen the local ports (`sysctl -w
+net.ipv4.ip_local_port_range='1024 65535'`), and rerun.  Request a multiple of the number of threads.  Raise
+`--timeout` above the longest response time.  Give the generator more processors.  If no cause is in the data, record
+`ss -s` on both hosts and `sar -u ALL -P ALL 1` on the generator's.  Response times that leave out a wait can be
+replaced by $R = N / X$, which includes it.
+
+When to ignore it
+-----------------
+When $N$ is a number of users with a known think time: then report both.  When a generator holds a rate (wrk2,
+vegeta), its connections are idle on purpose; the rule reports such a run as ok below $N$.  When the mean was computed
+as $N / X$ (``Time per request`` of ab), the law holds by construction, and the rule does not check the run.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.concurrency_causes import Gap, causes_of
+from loadcurve.audit.hosts import of_generator, port_count, setting_of
+from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rules.saturated_generator import measure_generator
+from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections
 from loadcurve.schemas.derived import LITTLE_RATIO
 from loadcurve.units import format_quantity
-
-# wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c), so some may never be opened.
-_EVEN_SHARES = ("wrk", "wrk2")
 
 
 def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -29,88 +70,100 @@ def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> 
     ...     "study": ["001"], "run_id": ["c8000"], "status": ["finished"], "connections": [8000],
     ...     "throughput_rps": [20260.6], "latency_mean_s": [0.04994], "errors_connect": [6980]}))
     >>> print(RULE.audit({"runs": runs})["evidence"][0])
-    20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested, 6980 failed to open.
+    20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested. Cause: 6980 failed to open, and the 1020 \
+left are just below 1024, a usual limit of open files.
     """
-    for _, run in tables["runs"].iterrows():
-        requested = float(run["connections"])
-        if run["latency_mean_s"] == 0:  # what wrk prints when it recorded no response time
-            evidence = f"{NOT_CHECKED}the mean response time is 0, so no response was timed."
-            yield Finding(run, "unchecked", evidence, _RECORD, expected=requested)
+    runs = tables["runs"]
+    measured = _measured(tables)
+    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+        requested = float(run.connections)
+        if reason := _why_unchecked(run):
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", _RECORD, expected=requested)
             continue
-        in_flight = float(little_connections(run["throughput_rps"], run["latency_mean_s"]))  # N = X R, Z = 0
-        severity = _severity(in_flight / requested, limits["factor"])
-        advice = "" if severity == "ok" else " ".join(_advice(run, in_flight / requested))
-        yield Finding(run, severity, _evidence(run, in_flight), advice, in_flight, requested)
+        in_flight = float(little_connections(run.throughput_rps, run.latency_mean_s))  # N = X R, Z = 0
+        gap = Gap(run, in_flight, **{name: values.get(key, np.nan) for name, values in measured.items()})
+        severity = _severity(gap, limits["factor"])
+        text, advice = _evidence(gap), ""
+        if severity != "ok":
+            text, advice = _explained(gap, text)
+        elif _holds_a_rate(gap) and gap.ratio < LITTLE_RATIO[0]:
+            text += f" {gap.tool or 'The tool'} holds a rate, so connections are idle on purpose."
+        yield Finding(run, severity, text, advice, in_flight, requested)
 
 
-def _severity(ratio: float, factor: float) -> Severity:
-    if LITTLE_RATIO[0] <= ratio <= LITTLE_RATIO[1]:
+def _why_unchecked(run: Any) -> str:
+    if run.connections == 0:
+        return "the report counts 0 connections"
+    if run.latency_mean_s == 0:  # what wrk prints when it recorded no response time
+        return "the mean response time is 0, so no response was timed"
+    if pd.notna(run.latency_origin) and str(run.latency_origin).startswith("derived"):
+        return "the mean response time was computed as N / X, so the law holds by construction"
+    return ""
+
+
+def _measured(tables: Tables) -> dict[str, dict[str, float]]:
+    """Return what monitors and records know of each run's generator: arguments of `Gap` by key."""
+    runs = tables["runs"]
+    busy = measure_generator(tables)["observed"] if "cpu" in tables else pd.Series(dtype=float)
+    sockets = of_generator(tables.get("sockets"), runs)
+    sockets = samples_within(sockets, runs) if len(sockets) else sockets
+    counted = sockets.groupby("key")["established"].max().dropna() if len(sockets) else pd.Series(dtype=float)
+    settings = of_generator(tables.get("settings"), runs)
+    files = setting_of(settings, "Max open files", "generator")
+    return {
+        "busy": busy.astype(float).to_dict(),
+        "established": counted.astype(float).to_dict(),
+        "open_files": pd.to_numeric(files, errors="coerce").dropna().astype(float).to_dict(),
+        "ports": port_count(settings),
+    }
+
+
+def _holds_a_rate(gap: Gap) -> bool:
+    return bool(pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0)
+
+
+def _severity(gap: Gap, factor: float) -> Severity:
+    least, most = LITTLE_RATIO
+    if gap.ratio <= most and (gap.ratio >= least or _holds_a_rate(gap)):
         return "ok"
-    return "warning" if 1 / factor <= ratio <= factor else "error"
+    # A tool that holds a rate and counts from the intended start has requests that wait for a connection.
+    return "warning" if _holds_a_rate(gap) or 1 / factor <= gap.ratio <= factor else "error"
 
 
-def _evidence(run: pd.Series, in_flight: float) -> str:
-    requested = _count(run, "connections")
-    text = (
-        f"{run['throughput_rps']:.1f} × {format_quantity(run['latency_mean_s'], 's', 4)} = {in_flight:.1f} in flight; "
-        f"{requested} connection{'s were' if requested != 1 else ' was'} requested"
+def _evidence(gap: Gap) -> str:
+    return (
+        f"{gap.run.throughput_rps:.1f} × {format_quantity(gap.run.latency_mean_s, 's', 4)} = {gap.in_flight:.1f} in "
+        f"flight; {gap.requested} connection{'s were' if gap.requested != 1 else ' was'} requested."
     )
-    if _opened(run) < requested:
-        text += f", {run['tool']} opens {_opened(run)} of them on {_count(run, 'threads')} threads"
-    for column, words in [
-        ("errors_connect", "failed to open"),
-        ("errors_read", "read errors"),
-        ("errors_write", "write errors"),
-        ("errors_timeout", "responses came after the timeout"),
-    ]:
-        if _count(run, column):
-            text += f", {_count(run, column)} {words}"
-    return text + "."
 
 
-def _advice(run: pd.Series, ratio: float) -> list[str]:
-    advice = []
-    if ratio < 1 and _count(run, "errors_connect"):
-        advice.append(
-            "Give the generator more file descriptors (ulimit -n) or more local ports "
-            "(net.ipv4.ip_local_port_range), and rerun."
-        )
-    if ratio < 1 and _opened(run) < _count(run, "connections"):
-        advice.append("Request a multiple of the number of threads.")
-    if ratio < 1 and run["tool"] == "wrk2":
-        advice.append("wrk2 holds a rate, so its connections may be idle: its run is no point of a curve over them.")
-    any_errors = sum(_count(run, name) for name in ("errors_read", "errors_write", "errors_timeout"))
-    if ratio < 1 and not advice and run["tool"] == "wrk" and not any_errors:
-        advice.append(
+def _explained(gap: Gap, text: str) -> tuple[str, str]:
+    """Return evidence and advice with the causes that the data show."""
+    causes, explained = causes_of(gap)
+    clauses = "; ".join(cause.evidence for cause in causes)
+    advice = [cause.advice for cause in causes]
+    if explained:
+        text += f" Cause: {clauses}."
+    elif causes:
+        text += f" Cause in part: {clauses}. The rest has no cause in the data."
+    else:
+        text += " No cause in the data."
+    if not explained:
+        advice.append(_record(gap))
+    label = "" if _holds_a_rate(gap) else f"Until then do not use this run as a point at N = {gap.requested}."
+    return text, " ".join(filter(None, [*dict.fromkeys(advice), label]))
+
+
+def _record(gap: Gap) -> str:
+    if gap.ratio > 1:
+        return "More than N requests cannot be in flight: mean and throughput cover different requests or times."
+    if gap.tool == "wrk" and np.isnan(gap.busy):
+        return (
             "wrk starts timing when it writes the request, so its response times leave out the time for which a "
-            "connection waits for a busy wrk. Check whether wrk's processor was busy and give wrk more processors, or "
-            "take R = N / X, which includes that wait."
+            "connection waits for a busy wrk. Record `sar -u ALL -P ALL 1` and `ss -s` on wrk's host, and give wrk "
+            "more processors, or take R = N / X, which includes that wait."
         )
-    elif ratio < 1 and not advice:
-        advice.append(
-            "Connections were idle, or the mean leaves out requests that never ended: compare the established "
-            "connections on both sides (ss -s), and check the errors."
-        )
-    if ratio > 1 and run["latency_corrected"] is not pd.NA and run["latency_corrected"]:
-        advice.append(
-            "The tool corrects its response times for coordinated omission: more than N requests cannot be in flight, "
-            "so its mean is not the measured one. Use a tool that does not correct, or take R = N / X."
-        )
-    elif ratio > 1:
-        advice.append(
-            "More than N requests cannot be in flight: mean and throughput cover different requests or times."
-        )
-    return [*advice, f"Until then do not use this run as a point at N = {_count(run, 'connections')}."]
-
-
-def _opened(run: pd.Series) -> int:
-    requested, threads = _count(run, "connections"), _count(run, "threads")
-    even = pd.notna(run["tool"]) and run["tool"] in _EVEN_SHARES and threads
-    return threads * (requested // threads) if even else requested
-
-
-def _count(run: pd.Series, column: str) -> int:
-    return 0 if pd.isna(run[column]) else int(run[column])
+    return "Record `ss -s` on both hosts and `sar -u ALL -P ALL 1` on the generator's, and repeat."
 
 
 _RECORD = "Use a generator that reports throughput and mean response time, and note its connections."
@@ -120,8 +173,8 @@ RULE = Rule(
     "Were as many requests in flight as connections were requested?",
     judge_effective_concurrency,
     {
-        "ok": "X · R / N is 0.9 to 1.1",
-        "warning": "X · R / N is 0.5 to 2",
+        "ok": "X · R / N is 0.9 to 1.1; below it too, if the generator holds a rate",
+        "warning": "X · R / N is 0.5 to 2; above it too, if the generator holds a rate",
         "error": "X · R / N is below 0.5 or above 2",
     },
     needs=(

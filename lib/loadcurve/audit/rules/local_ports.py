@@ -9,15 +9,16 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Limit
-from loadcurve.audit.rules._monitored import LOCAL_PORTS, SUMMARY
+from loadcurve.audit.rules._monitored import SUMMARY
 from loadcurve.audit.threshold import threshold_rule
+from loadcurve.models.wire.ports import LINUX_PORTS
 
 
 def measure_time_wait(tables: Tables) -> pd.DataFrame:
     """Return the most sockets in TIME_WAIT of each run, also after the load, as a share of the local ports."""
     sockets = tables["sockets"].dropna(subset=["time_wait"])
     most = sockets["time_wait"].astype(float).groupby(key_of(sockets)).max()
-    return pd.DataFrame({"observed": most / LOCAL_PORTS, "time_wait": most})
+    return pd.DataFrame({"observed": most / LINUX_PORTS, "time_wait": most})
 
 
 RULE = threshold_rule(

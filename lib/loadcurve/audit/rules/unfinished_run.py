@@ -1,8 +1,33 @@
 """Rule ``unfinished-run``: a run that did not end as planned is no point of a curve.
 
+What it means
+-------------
 A run that failed, was interrupted or still runs covers another time than requested, and often only its start, when
-connections are opened and caches are cold.  The run is kept, because nothing measured is lost.  There is no threshold:
-``run.json`` either says ``finished`` or it does not.
+connections are opened and caches are cold.  Its mean is therefore biased, and more repeats do not help.  There is no
+threshold and no warning, because a partial run is not a shorter run: `run.json` either says `finished` or it does not.
+`finished` means that all commands exited without an error and at least one response was successful; the other rules
+check whether the run measured what was intended.  A report without `run.json` is finished if it has the last line that
+its tool prints.
+
+Why it happens
+--------------
+`failed`: the tool printed an error instead of a report, such as `apr_socket_recv: Connection reset by peer (104)` of
+ab, or counted no response with a byte in it: a server that closes every connection at once gives ab
+`Complete requests: 200, Failed requests: 0, Total transferred: 0 bytes`.  `interrupted`: the report ends early, after
+`^C` or a signal.  `running`: the launcher has not written the end.  `missing`: `runs.json` lists the run, but its
+folder is gone.  `unknown`: the file has no complete report.
+
+How to fix it
+-------------
+`failed`: read the reason in `run.json`, or in the column `reason`, and the standard error of the tool; remove the cause
+and measure again.  `interrupted`: resume the study; `loadcurve launch` repeats only unfinished runs.  `running`: wait;
+if no process is left, resume the study.  `missing`: restore the folder, or launch the study again.  Keep the standard
+error of load generators with their output: ab and weighttp print their errors there.
+
+When to ignore it
+-----------------
+Never for a curve.  When the failure is the result, such as the number of requests that ab completed before the server
+reset its connections, report that number as such.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,0 +1,256 @@
+"""Why fewer or more requests were in flight than connections were requested: the causes that the data of a run show."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.late import least_mean_latency_s
+from loadcurve.audit.opened import ReachedLimit, limit_reached
+from loadcurve.schemas.derived import LITTLE_RATIO
+from loadcurve.units import format_quantity
+
+# wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c).  h2load (nghttp2 1.52,
+# src/h2load.cc) and weighttp (0.4, src/weighttp.c) distribute the remainder, so they open all.
+_EVEN_SHARES = ("wrk", "wrk2")
+# Their users follow a script, which may wait between requests.
+_SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
+_BUSY = 0.95  # of saturated-generator
+_SHORT_S = 1.0  # connections are opened within the first second, and requests still in flight at the end count
+_MANY_FAILED = 0.1  # share of attempts that ended in a failed read
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A run in which the requests in flight differ from the connections requested.
+
+    Attributes
+    ----------
+    run : row
+        Row of the table ``runs``.
+    in_flight : float
+        Throughput times mean response time.
+    busy : float
+        Mean busy share of the generator's processor during the load; NaN if it was not measured.
+    established : float
+        Most connections that `ss -s` counted on the generator's host during the load; NaN if it was not recorded.
+    open_files : float
+        Limit of open files of the generator; NaN if it is not known.
+    ports : float
+        Local ports of the generator's host; NaN if they are not known.
+    """
+
+    run: Any
+    in_flight: float
+    busy: float = np.nan
+    established: float = np.nan
+    open_files: float = np.nan
+    ports: float = np.nan
+
+    def count(self, column: str) -> int:
+        """Return a count of the run, 0 if it is missing."""
+        value = getattr(self.run, column)
+        return 0 if pd.isna(value) else int(value)
+
+    @property
+    def tool(self) -> str:
+        """Load generator; empty if it is not known."""
+        return "" if pd.isna(self.run.tool) else str(self.run.tool)
+
+    @property
+    def requested(self) -> int:
+        """Connections requested."""
+        return int(self.run.connections)
+
+    @property
+    def ratio(self) -> float:
+        """Requests in flight over connections requested."""
+        return self.in_flight / self.requested
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause of the difference, with its numbers.
+
+    Attributes
+    ----------
+    evidence, advice : str
+        A clause with the numbers, and a sentence about what to do.
+    connections : float
+        Connections that could carry requests; NaN if the cause does not change them.
+    in_flight : float
+        Requests in flight with this cause taken into account, at least; NaN if it does not change them.
+    explains_rest : bool
+        Whether the cause has no number of its own and explains whatever is left.
+    """
+
+    evidence: str
+    advice: str
+    connections: float = np.nan
+    in_flight: float = np.nan
+    explains_rest: bool = False
+
+
+def causes_of(gap: Gap) -> tuple[list[Cause], bool]:
+    """Return the causes that the data show, in the order of their evidence, and whether they explain the difference.
+
+    Causes that come after a full explanation are left out.
+
+    Examples
+    --------
+    Of a published test with wrk, 6980 of 8000 connections failed to open:
+
+    >>> from types import SimpleNamespace
+    >>> run = dict.fromkeys(["connections", "errors_connect", "errors_read", "errors_write", "errors_timeout",
+    ...                      "requests", "threads", "duration_s", "target_rate_rps", "latency_corrected"])
+    >>> run = SimpleNamespace(**run | {"tool": "wrk", "connections": 8000, "errors_connect": 6980})
+    >>> causes, explained = causes_of(Gap(run, 20260.6 * 0.04994))
+    >>> causes[0].evidence, explained
+    ('6980 failed to open, and the 1020 left are just below 1024, a usual limit of open files', True)
+    """
+    found: list[Cause] = []
+    connections, in_flight = float(gap.requested), gap.in_flight
+    for look in _TOO_MANY if gap.ratio > 1 else _TOO_FEW:
+        for cause in look(gap):
+            found.append(cause)
+            connections = np.nanmin([connections, cause.connections])
+            in_flight = np.nanmax([in_flight, cause.in_flight])
+            if cause.explains_rest or in_flight >= LITTLE_RATIO[0] * connections:
+                return found, True
+    return found, False
+
+
+def _failed_to_open(gap: Gap) -> Iterator[Cause]:
+    failed, requested = gap.count("errors_connect"), gap.requested
+    if not failed:
+        return
+    if failed > requested:
+        # A refused handshake is retried, and each attempt counted (wrk 4.1.0, src/wrk.c, socket_connected).
+        yield Cause(
+            f"{failed} attempts to open a connection failed",
+            "Look for a refused or unanswered handshake: the server's backlog, its log, and a firewall.",
+            explains_rest=True,
+        )
+        return
+    opened = requested - failed
+    limit = limit_reached(opened, gap.open_files, gap.ports)
+    words = f", and the {opened} left are {limit.words}" if limit else ""
+    yield Cause(f"{failed} failed to open{words}", _advice_of_opening(limit), opened)
+
+
+def _advice_of_opening(limit: ReachedLimit | None) -> str:
+    if limit:
+        return limit.advice
+    return (
+        "Give the generator more file descriptors (`ulimit -n`) or more local ports (net.ipv4.ip_local_port_range), "
+        "and look for refused handshakes."
+    )
+
+
+def _few_descriptors(gap: Gap) -> Iterator[Cause]:
+    if gap.open_files < gap.requested:
+        evidence = f"the generator may have {gap.open_files:.0f} open files"
+        yield Cause(evidence, "Raise the generator's limit of open files (`ulimit -n`).", gap.open_files)
+
+
+def _never_established(gap: Gap) -> Iterator[Cause]:
+    if gap.established < LITTLE_RATIO[0] * gap.requested:
+        yield Cause(
+            f"`ss -s` on the generator's host counted at most {gap.established:.0f} established connections",
+            "Look for a full backlog, a full conntrack table or a firewall between generator and server.",
+            gap.established,
+        )
+
+
+def _even_shares(gap: Gap) -> Iterator[Cause]:
+    threads, requested = gap.count("threads"), gap.requested
+    if gap.tool in _EVEN_SHARES and threads and requested % threads:
+        opened = threads * (requested // threads)
+        yield Cause(
+            f"{gap.tool} opens {opened} of them on {threads} threads",
+            "Request a multiple of the number of threads.",
+            opened,
+        )
+
+
+def _late_responses(gap: Gap) -> Iterator[Cause]:
+    # wrk counts late responses as requests, and leaves their times out of its mean (`loadcurve.audit.late`).
+    late, requests = gap.count("errors_timeout"), gap.count("requests")
+    if not late or gap.tool != "wrk" or not requests:
+        return
+    advice = "Raise `--timeout` above the longest response time, so that the mean includes all responses."
+    evidence = f"{late} of {requests} responses came after the timeout, and the mean leaves them out"
+    slowest = gap.run.latency_max_s
+    if late > requests or pd.isna(slowest) or slowest < gap.run.latency_mean_s:
+        yield Cause(evidence, advice)
+        return
+    least = float(least_mean_latency_s(gap.run.latency_mean_s, requests, late, slowest))  # no timeout is shorter
+    with_late = gap.run.throughput_rps * least
+    yield Cause(f"{evidence}: with them at least {with_late:.0f} were in flight", advice, in_flight=with_late)
+
+
+def _waiting_users(gap: Gap) -> Iterator[Cause]:
+    if gap.tool in _SCRIPTED and gap.in_flight > 0:
+        pause = gap.run.latency_mean_s * (1 / gap.ratio - 1)  # Z = N / X - R
+        yield Cause(
+            f"the users of {gap.tool} follow a script, and by N = X · (R + Z) each waited "
+            f"{format_quantity(pause, 's')} between requests",
+            "Report N users with this think time, or remove the pauses from the script.",
+            explains_rest=True,
+        )
+
+
+def _busy_generator(gap: Gap) -> Iterator[Cause]:
+    if gap.busy > _BUSY:
+        yield Cause(
+            f"the generator's processor was busy for {format_quantity(gap.busy, 'ratio')} of the load, and a "
+            "connection that waits for the generator is not in flight",
+            "Give the generator more processors and threads, or take R = N / X, which includes that wait.",
+            explains_rest=True,
+        )
+
+
+def _failed_reads(gap: Gap) -> Iterator[Cause]:
+    failed, requests = gap.count("errors_read") + gap.count("errors_write"), gap.count("requests")
+    if failed > _MANY_FAILED * (failed + requests):
+        yield Cause(
+            f"{failed} reads and writes failed beside {requests} responses, and their time is in no response time",
+            "Look in the server's log for why connections are closed, and compare `ss -s` on both hosts.",
+            explains_rest=True,
+        )
+
+
+def _short_run(gap: Gap) -> Iterator[Cause]:
+    if pd.notna(gap.run.duration_s) and gap.run.duration_s < _SHORT_S:
+        yield Cause(
+            f"the run took {format_quantity(gap.run.duration_s, 's')}, of which opening connections is a part",
+            "Measure for 10 s or longer.",
+            explains_rest=True,
+        )
+
+
+def _corrected(gap: Gap) -> Iterator[Cause]:
+    if pd.notna(gap.run.latency_corrected) and gap.run.latency_corrected:
+        by_law = gap.requested / gap.run.throughput_rps if gap.run.throughput_rps else np.nan
+        yield Cause(
+            f"{gap.tool or 'the tool'} corrects its response times for coordinated omission: N / X is "
+            f"{format_quantity(by_law, 's', 4)}",
+            "More than N requests cannot be in flight. Use a tool that does not correct, or take R = N / X.",
+            explains_rest=True,
+        )
+
+
+_TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
+    _failed_to_open,
+    _few_descriptors,
+    _even_shares,
+    _never_established,
+    _late_responses,
+    _waiting_users,
+    _busy_generator,
+    _failed_reads,
+    _short_run,
+)
+_TOO_MANY = (_corrected, _short_run)
