@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import audit
 import coverage
 import ingestion
 import launcher
@@ -18,7 +19,7 @@ import models
 import monitors
 import search
 
-CASES = ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES | coverage.CASES
+CASES = audit.CASES | ingestion.CASES | models.CASES | monitors.CASES | search.CASES | launcher.CASES | coverage.CASES
 
 
 def main() -> None:

@@ -1,11 +1,20 @@
 """Tables by run: which rows belong to which run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from loadcurve.arrays import Mask
+
 Tables = Mapping[str, pd.DataFrame]
+
+
+_KEY = "study/run_id"
+"""Column of the tables of `OfRuns` with the texts of `key_of`: making them takes longer than most rules."""
 
 
 def key_of(frame: pd.DataFrame) -> pd.Series:
@@ -16,6 +25,8 @@ def key_of(frame: pd.DataFrame) -> pd.Series:
     >>> key_of(pd.DataFrame({"study": ["s", None], "run_id": ["c1", "c1"]})).tolist()
     ['s/c1', '/c1']
     """
+    if _KEY in frame:
+        return frame[_KEY]
     study = frame["study"].fillna("") if "study" in frame else ""
     return (study + "/" + frame["run_id"].fillna("")).astype(object)
 
@@ -37,6 +48,85 @@ def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
         if name != "runs":
             own[name] = frame if every or "run_id" not in frame else frame[key_of(frame).isin(wanted)]
     return own
+
+
+class OfRuns(Mapping[str, pd.DataFrame]):
+    """The rows of tables that belong to some runs; the rows of a table are selected when a rule first asks for it.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        Declared tables by name, ``runs`` among them; tables without runs are kept whole.
+    runs : pandas.DataFrame, optional
+        Rows of the table ``runs``; all by default.
+
+    Examples
+    --------
+    >>> cpu = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"], "cpu": "0"})
+    >>> runs = pd.DataFrame({"study": "s", "run_id": ["c1", "c2"]})
+    >>> OfRuns({"runs": runs, "cpu": cpu}, runs.head(1))["cpu"]["run_id"].tolist()
+    ['c1']
+    """
+
+    def __init__(self, tables: Tables, runs: pd.DataFrame | None = None) -> None:
+        self._tables = tables
+        self._runs = tables["runs"] if runs is None else runs
+        self._selected: dict[str, pd.DataFrame] = {"runs": self._runs}
+        self._parts: dict[bytes, OfRuns] = {}
+        self._having: dict[tuple[str, tuple[str, ...]], Mask] = {}
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._selected:
+            self._selected[name] = self._select(self._tables[name])
+        return self._selected[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @cached_property
+    def keys_of_runs(self) -> pd.Series:
+        """The key of each row of ``runs``."""
+        return key_of(self._runs)
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """What names each row of ``runs`` in a finding: ``study``, ``run_id`` and ``source``."""
+        return list(self._runs[["study", "run_id", "source"]].itertuples(index=False))
+
+    def part(self, rows: Mask) -> "OfRuns":
+        """Return the tables of some rows of ``runs``; rules that examine the same runs share them."""
+        if rows.all():
+            return self
+        if rows.tobytes() not in self._parts:
+            self._parts[rows.tobytes()] = OfRuns(self, self._runs[rows])
+        return self._parts[rows.tobytes()]
+
+    def having(self, table: str, columns: tuple[str, ...]) -> Mask:
+        """Return for each row of ``runs`` whether its run has a row of a table with values in all of some columns."""
+        if (table, columns) not in self._having:
+            self._having[table, columns] = self._find(table, list(columns))
+        return self._having[table, columns]
+
+    def _find(self, table: str, columns: list[str]) -> Mask:
+        frame = self.get(table)
+        if frame is None or frame.empty:
+            return np.zeros(len(self._runs), dtype=bool)
+        filled = frame[columns].notna().all(axis=1)
+        found = filled if table == "runs" else self.keys_of_runs.isin(key_of(frame)[filled].unique())
+        return np.asarray(found, dtype=bool)
+
+    def _select(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if "run_id" not in frame:
+            return frame
+        if _KEY not in frame:
+            codes, keys = pd.factorize(key_of(frame))  # one text for each run, not for each row
+            frame = frame.assign(**{_KEY: keys.take(codes)})
+        if len(self._runs) == len(self._tables["runs"]):
+            return frame
+        return frame[frame[_KEY].isin(self.keys_of_runs)]
 
 
 def all_of(runs: pd.DataFrame) -> SimpleNamespace:

@@ -1,5 +1,6 @@
 """Run every rule of the audit over tables."""
 
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -8,7 +9,7 @@ from loadcurve import tables as schemas
 from loadcurve.audit import rules
 from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import OfRuns, Tables
 from loadcurve.audit.rule import Rule
 from loadcurve.audit.settings import AuditSettings, read_settings
 from loadcurve.discovery import registered
@@ -74,8 +75,9 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
     rules = all_rules()
     chosen = read_settings(rules) if settings is None else settings
-    found = [rules[name].audit(checked, chosen.limits.get(name)) for name in rules if name in (chosen.select or rules)]
-    findings = schemas.check("findings", pd.concat(found, ignore_index=True))
+    of_runs, wanted = OfRuns(checked), chosen.select or rules
+    rows = (rules[name].rows(of_runs, chosen.limits.get(name)) for name in rules if name in wanted)
+    findings = schemas.check("findings", pd.DataFrame(chain.from_iterable(rows)))
     for name, reason in chosen.ignore.items():
         counted = (findings["rule"] == name) & findings["severity"].isin(["warning", "error"])
         findings.loc[counted, ["severity", "advice"]] = ["ignored", reason]

@@ -1,6 +1,6 @@
 """What an audit rule is, what it needs, and what it finds."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from loadcurve import tables as schemas
-from loadcurve.audit.of_runs import Tables, key_of, tables_of
+from loadcurve.arrays import Mask
+from loadcurve.audit.of_runs import OfRuns, Tables
 
 Severity = Literal["ok", "warning", "error", "unchecked"]
 Family = Literal["Load delivered", "Errors", "What saturated", "Physics", "Statistics", "Balance", ""]
@@ -79,13 +80,6 @@ class Need:
     what: str
     record: str
     applies: bool = True
-
-    def keys(self, tables: Tables) -> pd.Index:
-        """Return the keys of the runs that have these measurements (see `loadcurve.audit.of_runs.key_of`)."""
-        frame = tables.get(self.table)
-        if frame is None or frame.empty:
-            return pd.Index([], dtype=object)
-        return pd.Index(key_of(frame[frame[list(self.columns)].notna().all(axis=1)]).unique())
 
 
 @dataclass(frozen=True)
@@ -170,38 +164,37 @@ class Rule:
         limits : mapping of str to float, optional
             Values that replace those of `limits`.
         """
+        return schemas.check("findings", pd.DataFrame(self.rows(OfRuns(tables), limits)))
+
+    def rows(self, tables: OfRuns, limits: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+        """Return the findings as rows of the table ``findings``: first the runs that were not examined."""
         runs = tables["runs"]
+        examined = np.ones(len(runs), dtype=bool)
         if not self.unfinished:
-            runs = runs[runs["status"] == "finished"]
+            examined &= runs["status"].eq("finished").to_numpy(bool, na_value=False)
         if self.tools:
-            runs = runs[runs["tool"].isin(self.tools)]
-        findings, complete = self._unchecked(tables, runs)
+            examined &= runs["tool"].isin(self.tools).to_numpy()
+        lacking = np.zeros((len(self.needs), len(runs)), dtype=bool)
+        for i, need in enumerate(self.needs):
+            lacking[i] = ~tables.having(need.table, need.columns)
+        complete = examined & ~lacking.any(axis=0)
         values = {name: limit.value for name, limit in self.limits.items()} | dict(limits or {})
         try:
-            if len(complete):
-                findings += self.find(tables_of(complete, tables), values)
+            found = [self._row(one) for one in self.find(tables.part(complete), values)] if complete.any() else []
         except Exception as error:
             fault = f"{NOT_CHECKED}internal error of this rule ({type(error).__name__}: {error})."
             advice = "Report it with the data; the findings of the other rules are not affected."
-            findings = [Finding(run, "unchecked", fault, advice) for run in runs.itertuples(index=False)]
-        return schemas.check("findings", pd.DataFrame([self._row(finding) for finding in findings]))
+            return [self._row(Finding(tables.names[i], "unchecked", fault, advice)) for i in np.flatnonzero(examined)]
+        return [*self._unchecked(tables, lacking, examined & ~complete), *found]
 
-    def _unchecked(self, tables: Tables, runs: pd.DataFrame) -> tuple[list[Finding], pd.DataFrame]:
-        """Return a finding for each run without what the rule needs, and the other runs."""
-        keys, lacking = key_of(runs), np.zeros((len(runs), len(self.needs)), dtype=bool)
-        for i, need in enumerate(self.needs):
-            own = runs[list(need.columns)].notna().all(axis=1) if need.table == "runs" else None
-            lacking[:, i] = ~(keys.isin(need.keys(tables)) if own is None else own)
-        found = []
-        for run, missing in zip(runs.itertuples(index=False), lacking, strict=True):
-            if missing.any():
-                if any(not need.applies for need, one in zip(self.needs, missing, strict=True) if one):
-                    continue
-                needs = [need for need, one in zip(self.needs, missing, strict=True) if one]
+    def _unchecked(self, tables: OfRuns, lacking: Mask, rows: Mask) -> Iterator[dict[str, Any]]:
+        """Yield a row for each run that lacks something, unless the rule does not apply to the run."""
+        for i in np.flatnonzero(rows):
+            needs = [need for need, one in zip(self.needs, lacking[:, i], strict=True) if one]
+            if all(need.applies for need in needs):
                 evidence = f"{NOT_CHECKED}needs {' and '.join(need.what for need in needs)}."
                 advice = " ".join(dict.fromkeys(need.record for need in needs))
-                found.append(Finding(run, "unchecked", evidence, advice))
-        return found, runs[~lacking.any(axis=1)]
+                yield self._row(Finding(tables.names[i], "unchecked", evidence, advice))
 
     def _row(self, found: Finding) -> dict[str, Any]:
         return {

@@ -32,11 +32,9 @@ def samples_within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFra
         return pd.DataFrame(columns=["key"])
     keys = key_of(table)
     duration = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
-    known = keys.isin(duration.index)
-    samples = table[known].assign(key=keys[known])
-    if "elapsed_s" not in samples or "duration_s" not in duration:
-        return samples
-    lasts = samples["key"].map(duration["duration_s"]).astype(float)
-    elapsed = samples["elapsed_s"].astype(float)
-    inside = (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S)
-    return samples[inside | elapsed.isna() | lasts.isna()]
+    within = keys.isin(duration.index)
+    if "elapsed_s" in table and "duration_s" in duration:
+        lasts = keys.map(duration["duration_s"].astype(float))
+        elapsed = table["elapsed_s"].astype(float)
+        within &= (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S) | elapsed.isna() | lasts.isna()
+    return table[within].assign(key=keys[within])
