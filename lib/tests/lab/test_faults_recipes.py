@@ -18,6 +18,7 @@ from loadcurve.lab.faults import (
     Send,
     Sysctl,
     Table,
+    busy_processors,
     cap_connections,
     delay_packets,
     drop_fin,
@@ -26,14 +27,18 @@ from loadcurve.lab.faults import (
     fill_accept_queue,
     fill_conntrack,
     injected,
+    kill_generator,
+    kill_server,
     kill_worker,
     lose_packets,
     narrow_ports,
+    slow_link,
     stop_server,
 )
 from loadcurve.lab.hosts.host import LOCAL, Host
 from loadcurve.lab.hosts.network import TOPOLOGIES, LinkConditions
 from loadcurve.lab.hosts.network.wiring import resolve
+from loadcurve.lab.study_file.faults import FaultSection
 
 ALL = (
     narrow_ports(10),
@@ -47,6 +52,10 @@ ALL = (
     fill_accept_queue("S1", 8),
     fill_conntrack(16),
     cap_connections(80, 16),
+    slow_link(1e6),
+    kill_server("S1"),
+    kill_generator(2.5),
+    busy_processors(2),
 )
 
 
@@ -59,6 +68,9 @@ def test_what_they_are():
     assert few_descriptors(256).wrap == ("prlimit", "--nofile=256:256")
     assert lose_packets(0.1).link == LinkConditions(loss_ratio=0.1)
     assert delay_packets(0.01).link == LinkConditions(delay_s=0.01)
+    assert (kill_server("S1").ends, kill_worker("S1").ends) == ({"S1"}, frozenset()), "its master starts another worker"
+    assert kill_generator(2.5).wrap[-2:] == ("--signal=KILL", "2.5")
+    assert slow_link(1e6).begin[0].text == "qdisc add dev eth0 root tbf rate 1000000bit burst 3028b latency 50ms\n"
     assert stop_server("S1").end == (Send("S1", "CONT"),)
     assert fill_accept_queue("S1", 8).sysctls == {"net.core.somaxconn": "8"}
     (table,) = drop_syn(8080).begin
@@ -83,6 +95,11 @@ def test_what_they_are():
         lambda: fill_accept_queue("S1", 0),
         lambda: fill_conntrack(0),
         lambda: cap_connections(80, 0),
+        lambda: slow_link(7999),
+        lambda: slow_link("1e6 burst 1b"),
+        lambda: kill_server("-1"),
+        lambda: kill_generator(0),
+        lambda: busy_processors(0),
         lambda: Sysctl("kernel.panic", "1"),
         lambda: Sysctl("net.core.somaxconn", "1 -w x=1"),
         lambda: Table("filter", "input", ()),
@@ -97,6 +114,12 @@ def test_what_they_are():
 def test_refused(make):
     with pytest.raises(ValueRuleError):
         make()
+
+
+@pytest.mark.parametrize("times", [{"every_s": 2.0}, {"lasts_s": 2.0, "every_s": 2.0}])
+def test_a_fault_that_begins_again_must_have_ended(times):
+    with pytest.raises(ValueRuleError, match="every_s must be more than lasts_s"):
+        FaultSection(**{"stop_server": True, **times})
 
 
 @pytest.mark.parametrize("fault", [f for f in ALL if f.begin], ids=lambda fault: fault.name)

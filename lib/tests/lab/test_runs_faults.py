@@ -2,6 +2,7 @@
 
 import contextlib
 
+import psutil
 import pytest
 from launched_runs import DELAYS, launched, left_behind, read_folder, short_study
 
@@ -135,6 +136,37 @@ def test_a_server_that_is_stopped_to_the_end(tmp_path):
     made = launched(tmp_path / "s", **SITE, fault={"stop_server": True}, load={"connections": 5})
     assert made.row["requests"] == 0 and made.row["throughput_rps"] == 0
     assert [told.split(":")[0] for told in events(made)] == ["STOP sent to S1", "CONT sent to S1"]
+
+
+def test_a_killed_server(tmp_path):
+    """Its end is no failure of the run, because the study asked for it."""
+    fault = {"kill_server": True, "after_s": 0.3}
+    made = launched(tmp_path / "s", **SITE, server=DELAYS, fault=fault, load={"connections": 8})
+    (told,) = events(made)
+    assert told.startswith("KILL sent to S1: ")
+    assert made.run.status == "finished" and made.row["requests"] > 0 and made.row["errors_read"] >= 8
+
+
+def test_a_killed_generator(tmp_path):
+    made = failing(tmp_path / "s", **SITE, fault={"kill_generator": 0.3})
+    assert made.run.reason == "wrk on C1 ended with exit code 137"
+
+
+def test_a_link_that_is_slow_every_other_time(tmp_path):
+    """Each time is recorded with its beginning and its end, and the last one ends with the load."""
+    fault = {"slow_link": 1e5, "after_s": 0.1, "lasts_s": 0.2, "every_s": 0.3}
+    told = events(launched(tmp_path / "s", **SITE, fault=fault, load={"connections": 8}))
+    begun, ended = told[::2], told[1::2]
+    assert 2 <= len(begun) == len(ended) <= 4
+    assert set(begun) == {"qdisc add dev eth0 root tbf rate 100000bit burst 3028b latency 50ms"}
+    assert all(text.startswith("qdisc del dev eth0 root; Sent ") and "dropped" in text for text in ended)
+
+
+def test_other_processes_beside_the_server(tmp_path):
+    made = launched(tmp_path / "s", **SITE, fault={"busy_processors": 2, "after_s": 0.2})
+    words = [told.split(": ")[0] for told in events(made)]
+    assert words == ["sha256sum /dev/zero started"] * 2 + ["sha256sum /dev/zero ended"] * 2
+    assert not [pid for told in events(made) if psutil.pid_exists(pid := int(told.split(": ")[1]))]
 
 
 def test_a_full_accept_queue(tmp_path):

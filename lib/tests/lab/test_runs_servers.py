@@ -31,10 +31,13 @@ def test_every_response_of_nginx(tmp_path):
             "other_file": {**nginx(files={"sizes_bytes": [100_000, 10]}), "path": "/10.bin"},
             "delay": nginx(delay={"delay_ms": 1, "body_bytes": 33}),
             "burn": nginx(burn={"steps": 50, "body_bytes": 7}),
+            "mixed": nginx(mixed={"ratio": 0.9999, "other_bytes": 21, "delay_ms": 1}),
         },
     )  # fmt: skip
     expected = {"usual": 616, "text": 1232, "file": 100_000, "other_file": 10, "delay": 33, "burn": 7}
-    assert lengths(made) == expected
+    bytes_each = lengths(made)
+    assert 21 <= bytes_each.pop("mixed") < 40, "at most a few of 200 responses are the usual one"
+    assert bytes_each == expected
     latency = made.tables["runs"].set_index("variant")["latency_mean_s"]
     assert latency["delay"] >= 0.001
     for run in made.runs.values():

@@ -38,6 +38,8 @@ WRONG = [
     "monitors: {sar: 0.05}", "monitors: {sarr: 1}", "monitors: {proc: 3601}", "monitors: [sar]",
     "fault: {drop_syn: false}", "fault: {drop_syn: true, drop_fin: true}", "fault: {lose_packets: 0}",
     "fault: {narrow_ports: 20001}", "fault: {stop_server: true, after_s: -1}", "fault: {drop_ack: true}",
+    "fault: {slow_link: 7999}", "fault: {busy_processors: 0}", "fault: {kill_generator: 0}",
+    "server: {nginx: {response: {mixed: {ratio: 1}}}}",
     "objective: {quantile: 1}", "objective: {latency_s: 0}", "objective: {failed_ratio: 1}",
     "search: {}", "search: {capacity: {lowest: 1}}", "search: {capacity: {lowest: 0, highest: 2, final_s: 1}}",
     "search: {capacity: {lowest: 1, highest: 2, final_s: 1, level: 1}}",
@@ -141,6 +143,8 @@ NEEDED = {
     "ServerSection": [{"url": "http://127.0.0.1/"}],
     "Delay": [{"delay_ms": 1}],
     "Burn": [{"steps": 1}],
+    "Mixed": [{"ratio": 0.5}],
+    "FaultSection": [{}, {"lasts_s": 0.0005}],
     "Domains": [{"count": 2}],
     "LoadSection": [
         {"connections": 1024}, {"tool": "hey"}, {"tool": "wrk2", "rate_rps": 1}, {"tool": "ab", "method": "POST"}

@@ -10,11 +10,18 @@ To add a fault, follow the section "A fault" of ``handbook/guides/add_a_server.m
 import sys
 
 from loadcurve.discovery import registered_by_name
-from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Sysctl, Table
+from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Shape, Start, Sysctl, Table
 from loadcurve.lab.faults.inject import Event, injected, why_not
 from loadcurve.lab.faults.limits import cap_connections, few_descriptors, fill_conntrack, narrow_ports
-from loadcurve.lab.faults.packets import delay_packets, drop_fin, drop_syn, lose_packets
-from loadcurve.lab.faults.processes import fill_accept_queue, kill_worker, stop_server
+from loadcurve.lab.faults.packets import delay_packets, drop_fin, drop_syn, lose_packets, slow_link
+from loadcurve.lab.faults.processes import (
+    busy_processors,
+    fill_accept_queue,
+    kill_generator,
+    kill_server,
+    kill_worker,
+    stop_server,
+)
 
 FAULTS = registered_by_name(sys.modules[__name__], FaultKind)
 """Faults by the name that a study uses."""
@@ -26,8 +33,11 @@ __all__ = [
     "FaultKind",
     "FaultTarget",
     "Send",
+    "Shape",
+    "Start",
     "Sysctl",
     "Table",
+    "busy_processors",
     "cap_connections",
     "delay_packets",
     "drop_fin",
@@ -36,9 +46,12 @@ __all__ = [
     "fill_accept_queue",
     "fill_conntrack",
     "injected",
+    "kill_generator",
+    "kill_server",
     "kill_worker",
     "lose_packets",
     "narrow_ports",
+    "slow_link",
     "stop_server",
     "why_not",
 ]

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions
+from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions, tc_lines
 from loadcurve.lab.servers.settings import check_choice, check_name
+
+FIRST_LINK = "eth0"
+"""Name of the first interface of each host, which is on the network of the clients."""
 
 _NUMBERS = re.compile(r"[0-9]{1,10}(?: [0-9]{1,10}){0,2}")
 _RULE = re.compile(r"[a-z][a-z0-9 &|()=]{0,200}")
@@ -92,7 +95,41 @@ class Send:
         check_choice("whom", self.whom, ("all", "worker"))
 
 
-Step = Sysctl | Table | Send
+@dataclass(frozen=True)
+class Shape:
+    """A rate limit of what the host sends on its first link; the end of the fault removes it.
+
+    Attributes
+    ----------
+    rate_bps : float
+        Bits per second, frames with their Ethernet header.
+    """
+
+    rate_bps: float
+
+    def __post_init__(self) -> None:
+        LinkConditions(rate_bps=self.rate_bps)
+
+    @property
+    def text(self) -> str:
+        """What ``tc -batch -`` reads; the kernel refuses it where the link has a limit already."""
+        return tc_lines(FIRST_LINK, LinkConditions(rate_bps=self.rate_bps), netem=False)
+
+
+@dataclass(frozen=True)
+class Start:
+    """A program that runs on the host; the end of the fault ends it, and so does the end of the launcher.
+
+    Attributes
+    ----------
+    argv : tuple of str
+        The program, which needs no file and writes none.
+    """
+
+    argv: tuple[str, ...]
+
+
+Step = Sysctl | Table | Send | Shape | Start
 
 
 @dataclass(frozen=True)
@@ -108,7 +145,7 @@ class Fault:
     begin : tuple of Step
         Steps that make it, while services and load run.
     end : tuple of Step
-        Steps that undo it, besides settings and tables, which are always undone.
+        Steps that undo it, besides settings, tables, rate limits and programs, which are always undone.
     wrap : tuple of str
         Prefix of the argv of the load generator (role C) or of the servers.
     sysctls : mapping of str to str
@@ -129,6 +166,12 @@ class Fault:
         check_choice("role", self.role, ("C", "LB", "S"))
         for name, value in self.sysctls.items():
             Sysctl(name, value)
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """Names of the services that it ends."""
+        sent = (step for step in self.begin if isinstance(step, Send))
+        return frozenset(step.service for step in sent if (step.signal, step.whom) == ("KILL", "all"))
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,18 @@
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loadcurve.errors import LabError
-from loadcurve.lab.faults.fault import Fault, Send, Step, Sysctl, Table
+from loadcurve.lab.faults.fault import FIRST_LINK, Fault, Send, Shape, Start, Step, Sysctl, Table
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network.commands import run
-from loadcurve.lab.hosts.process import now
+from loadcurve.lab.hosts.process import guarded, now
+
+# Longer than any load of a study file; the guard of a program ends it with the launcher as well.
+_LONGEST_S = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,8 @@ class Event:
 def injected(fault: Fault, host: Host, services: Mapping[str, int] | None = None) -> Iterator[list[Event]]:
     """Make a fault, and undo it at the end in reverse.
 
-    A launcher that is killed meanwhile undoes nothing: settings and tables disappear with the namespace, and `clean`
-    ends the processes that were stopped there.
+    A launcher that is killed meanwhile undoes nothing: settings, tables and rate limits disappear with the namespace,
+    `clean` ends the processes that were stopped there, and programs end with the launcher.
 
     Parameters
     ----------
@@ -97,6 +101,12 @@ def _do(step: Step, host: Host, services: Mapping[str, int], events: list[Event]
         run(host.argv(("nft", "-f", "-")), step.text)
         stack.callback(_remove, host, step, events)
         events.append(Event(now(), f"table {step.name} loaded"))
+    elif isinstance(step, Shape):
+        run(host.argv(("tc", "-batch", "-")), step.text)
+        stack.callback(_unshape, host, events)
+        events.append(Event(now(), step.text.strip()))
+    elif isinstance(step, Start):
+        _start(step, host, events, stack)
     else:
         _send(step, services, events)
 
@@ -119,6 +129,28 @@ def _remove(host: Host, table: Table, events: list[Event]) -> None:
     run(host.argv(("nft", "delete", "table", "inet", table.name)))
     counters = [line.strip() for line in counted.splitlines() if "counter packets" in line]
     events.append(Event(now(), f"table {table.name} removed; {'; '.join(counters)}"))
+
+
+def _unshape(host: Host, events: list[Event]) -> None:
+    counted = run(host.argv(("tc", "-s", "qdisc", "show", "dev", FIRST_LINK))).split("Sent", 1)[-1]
+    run(host.argv(("tc", "qdisc", "del", "dev", FIRST_LINK, "root")))
+    events.append(Event(now(), f"qdisc del dev {FIRST_LINK} root; Sent {' '.join(counted.split(')')[0].split())})"))
+
+
+def _start(step: Start, host: Host, events: list[Event], stack: contextlib.ExitStack) -> None:
+    command = guarded(host.argv(step.argv), _LONGEST_S)
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    stack.callback(_end, process, step, events)
+    events.append(Event(now(), f"{' '.join(step.argv)} started: {process.pid}"))
+
+
+def _end(process: subprocess.Popen, step: Start, events: list[Event]) -> None:
+    if process.poll() is not None:
+        raise LabError(f"{' '.join(step.argv)} ended during the fault with exit code {process.returncode}")
+    process.terminate()  # its guard forwards the signal
+    process.wait()
+    events.append(Event(now(), f"{' '.join(step.argv)} ended: {process.pid}"))
 
 
 def _send(step: Send, services: Mapping[str, int], events: list[Event]) -> None:

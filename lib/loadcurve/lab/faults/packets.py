@@ -2,12 +2,13 @@
 
 from typing import Annotated, Literal
 
-from loadcurve.lab.faults.fault import Fault, FaultKind, Table
+from loadcurve.lab.faults.fault import Fault, FaultKind, Shape, Table
 from loadcurve.lab.hosts.network.conditions import DELAY_S, LinkConditions
 from loadcurve.lab.servers.settings import check_count
 from loadcurve.section import Range
 
 _RATIO = Range(gt=0, le=1)
+_RATE_BPS = Range(ge=8000, unit="bit/s")
 # RFC 9293, 3.1: the flags of a segment that opens a connection, and of one that closes it.
 _OPENS, _CLOSES = "tcp flags & (syn | ack) == syn", "tcp flags & fin == fin"
 
@@ -33,6 +34,12 @@ def lose_packets(ratio: float, role: str = "S") -> Fault:
 def delay_packets(delay_s: float, role: str = "S") -> Fault:
     """Return the fault that delays a host's packets in each direction."""
     return Fault("delay_packets", role, link=LinkConditions(delay_s=delay_s))
+
+
+def slow_link(rate_bps: float, role: str = "S") -> Fault:
+    """Return the fault that limits the rate at which a host sends on its first link."""
+    _RATE_BPS.check("rate_bps", rate_bps)
+    return Fault("slow_link", role, (Shape(float(rate_bps)),))
 
 
 DROP_SYN = FaultKind(
@@ -65,4 +72,12 @@ DELAY_PACKETS = FaultKind(
     "No response is faster than twice the delay.",
     Annotated[float, DELAY_S],
     lambda delay_s, target: delay_packets(delay_s, target.role or "S"),
+)
+SLOW_LINK = FaultKind(
+    "slow_link",
+    "Bits per second that a server sends on its first link, which must have no `rate_bps` of its own.",
+    "While it lasts, throughput is the rate divided by the frame bytes of a response, and response times grow with the "
+    "queue. A fault that begins in the middle of the load is a change point; with `every_s` the throughput oscillates.",
+    Annotated[float, _RATE_BPS],
+    lambda rate_bps, target: slow_link(rate_bps, target.role or "S"),
 )

@@ -1,16 +1,37 @@
-"""Faults of a server's processes: killed or stopped by a signal."""
+"""Faults of processes: servers that are killed or stopped, a killed generator, others that take the processors."""
 
 from typing import Annotated, Literal
 
-from loadcurve.lab.faults.fault import Fault, FaultKind, Send
+from loadcurve.lab.faults.fault import Fault, FaultKind, Send, Start
 from loadcurve.section import Range
 
 _BACKLOG = Range(1, 65_535)
+_AFTER_S = Range(0.1, 3600, unit="s")
+_PROCESSES = Range(1, 256)
+# Reads without end from memory, so it uses one processor and no disk.
+_BURNER = ("sha256sum", "/dev/zero")
 
 
 def kill_worker(service: str) -> Fault:
     """Return the fault that kills the first worker of a server."""
     return Fault("kill_worker", "S", (Send(service, "KILL", "worker"),))
+
+
+def kill_server(service: str) -> Fault:
+    """Return the fault that kills all processes of a server."""
+    return Fault("kill_server", "S", (Send(service, "KILL"),))
+
+
+def kill_generator(after_s: float) -> Fault:
+    """Return the fault that kills the load generator some seconds after its start."""
+    _AFTER_S.check("after_s", after_s)
+    return Fault("kill_generator", "C", wrap=("timeout", "--foreground", "--signal=KILL", f"{after_s:g}"))
+
+
+def busy_processors(count: int, role: str = "S") -> Fault:
+    """Return the fault that starts processes beside a host's own, each of which uses a processor."""
+    _PROCESSES.check("count", count, whole=True)
+    return Fault("busy_processors", role, (Start(_BURNER),) * count)
 
 
 def stop_server(service: str) -> Fault:
@@ -32,6 +53,31 @@ KILL_WORKER = FaultKind(
     Literal[True],
     lambda _, target: kill_worker(target.service),
     acts_on="process",
+)
+KILL_SERVER = FaultKind(
+    "kill_server",
+    "The server is killed, with all its processes; nothing starts it again.",
+    "Open connections are reset and new ones refused, which wrk counts as read and connect errors. A balancer fails "
+    "the server's share of the requests, or reports the server as down.",
+    Literal[True],
+    lambda _, target: kill_server(target.service),
+    acts_on="process",
+)
+KILL_GENERATOR = FaultKind(
+    "kill_generator",
+    "Time in s after which the load generator is killed, as by a build's time limit or for lack of memory.",
+    "The output ends where the tool had printed last: wrk leaves its heading, and ab and hey leave nothing. The exit "
+    "code is 137.",
+    Annotated[float, _AFTER_S],
+    lambda after_s, _: kill_generator(after_s),
+)
+BUSY_PROCESSORS = FaultKind(
+    "busy_processors",
+    "Number of other processes that use the processors of a server's host; with `host`, of that host.",
+    "Throughput falls while the server's own CPU time falls too: `pidstat` lists the other processes, and the load "
+    "average exceeds the number of processors. On a virtual machine a neighbour shows as steal time instead.",
+    Annotated[int, _PROCESSES],
+    lambda count, target: busy_processors(count, target.role or "S"),
 )
 STOP_SERVER = FaultKind(
     "stop_server",

@@ -145,13 +145,19 @@ class RunSession:
         with contextlib.ExitStack() as injection:
             if fault and not section.after_s:
                 injection.enter_context(self._injected(fault))
+                begun = time.monotonic()
             instant_ns = common_instant_ns(len(sending)) if len(sending) > 1 else 0
             running = [self._send(*each, role, instant_ns) for each in zip(sending, versions, strict=True)]
             if fault and section.after_s:
                 _while_running(running, section.after_s)
                 injection.enter_context(self._injected(fault))
+                begun = time.monotonic()
             if fault:
                 _while_running(running, section.lasts_s or float("inf"))
+        while fault and section.every_s and _while_running(running, begun + section.every_s - time.monotonic()):
+            begun = time.monotonic()
+            with self._injected(fault):
+                _while_running(running, section.lasts_s)
         done = []
         for number, executor, started in running:
             ended = executor.wait(started)
@@ -177,8 +183,9 @@ class RunSession:
 
     def outcome(self, done: list[tuple[Executor, Command]]) -> tuple[str, str]:
         """Return status and reason: whether generators and servers ran as planned; the audit judges the results."""
-        for executor, started in self.servers.values():
-            if started.process.poll() is not None:
+        fault = self.deployment.fault
+        for name, (executor, started) in self.servers.items():
+            if started.process.poll() is not None and not (fault and name in fault.ends):
                 code, words = started.process.returncode, last_words(executor, started.command.stderr)
                 return "failed", f"{tool_on_host(started.command)} ended during the run with exit code {code}{words}"
         for executor, load in done:
@@ -254,11 +261,14 @@ class RunSession:
             self.record.commands.append((number, executor.stop(started)))
 
 
-def _while_running(running: list[tuple[int, Executor, Started]], max_s: float) -> None:
-    """Wait `max_s`, or until the last generator has ended."""
+def _while_running(running: list[tuple[int, Executor, Started]], max_s: float) -> bool:
+    """Wait `max_s`, or until the last generator has ended; return whether one still runs."""
     deadline = time.monotonic() + max_s
-    while time.monotonic() < deadline and any(started.process.poll() is None for _, _, started in running):
+    while runs := any(started.process.poll() is None for _, _, started in running):
+        if time.monotonic() >= deadline:
+            break
         pause(0.02)
+    return runs
 
 
 def _pin(cpus: tuple[int, ...]) -> tuple[str, ...]:

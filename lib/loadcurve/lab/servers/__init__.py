@@ -15,7 +15,7 @@ from loadcurve.lab.servers.lighttpd import lighttpd_service
 from loadcurve.lab.servers.mariadb import MariaDb, mariadb_service
 from loadcurve.lab.servers.nginx import Nginx, Process, Serving, nginx_service
 from loadcurve.lab.servers.php import Page, PhpFpm, php_front_service, php_service
-from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
+from loadcurve.lab.servers.responses import Burn, Delay, Files, Mixed, Response, Status, Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.settings import Endpoint
 from loadcurve.lab.servers.web import WebSection, WebServer
@@ -35,6 +35,7 @@ __all__ = [
     "HaproxySection",
     "Layout",
     "MariaDb",
+    "Mixed",
     "Nginx",
     "Page",
     "PhpFpm",

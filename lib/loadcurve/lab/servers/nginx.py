@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.capabilities import Programs
-from loadcurve.lab.servers.responses import Burn, Delay, Files, Response, Status, Text
+from loadcurve.lab.servers.responses import Burn, Delay, Files, Mixed, Response, Status, Text
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.servers.settings import (
     Endpoint,
@@ -134,7 +134,7 @@ class Nginx:
     listens : tuple of Endpoint
         Where it listens; the first one is its URL.
     response : Response
-        What it responds with; a `Delay` needs nginx's echo module.
+        What it responds with; a delay needs nginx's echo module.
     process, serving
         How it runs and sends.
     wildcard : bool
@@ -190,7 +190,8 @@ def nginx_service(nginx: Nginx) -> Service:
     if nginx.status:
         server += block("server", [f"listen {nginx.status};", *_locations(nginx.name, Status())])
     files = nginx.response.files(f"{nginx.name}.www") if isinstance(nginx.response, Files) else {}
-    http = block("http", [*http_directives(nginx.name), *nginx.serving.directives(nginx.name), *server])
+    shares = _shares(nginx.response)
+    http = block("http", [*http_directives(nginx.name), *shares, *nginx.serving.directives(nginx.name), *server])
     return nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
 
 
@@ -208,18 +209,40 @@ def block(head: str, lines: Iterable[str]) -> list[str]:
     return [f"{head} {{", *(f"    {line}" for line in lines), "}"]
 
 
+def _shares(response: Response) -> list[str]:
+    """Directives of ``http`` that choose the requests with the other response."""
+    if not isinstance(response, Mixed):
+        return []
+    return block('split_clients "$request_id" $other', [f"{response.ratio:.2%} 1;", '* "";'])
+
+
+def _waiting(delay_ms: int, body_bytes: int) -> list[str]:
+    return [f"echo_sleep {delay_ms / 1000:.3f};", f"echo_duplicate {body_bytes} x;"]
+
+
+def _returned(status: int, body_bytes: int) -> list[str]:
+    return [f'return {status} "{"x" * body_bytes}";' if status != 444 else "return 444;"]
+
+
 def _locations(name: str, response: Response) -> list[str]:
     if isinstance(response, Files):
         return block("location /", [f"root {name}.www;", f"index {response.sizes_bytes[0]}.bin;"])
     if isinstance(response, Delay):
-        body = [f"echo_sleep {response.delay_ms / 1000:.3f};", f"echo_duplicate {response.body_bytes} x;"]
+        body = _waiting(response.delay_ms, response.body_bytes)
     elif isinstance(response, Status):
         body = ["stub_status;"]
     else:
-        body = [f'return 200 "{"x" * response.body_bytes}";']
+        body = _returned(200, response.body_bytes)
     if isinstance(response, Burn):
         # Each of the two stars can end anywhere and nothing matches after them: PCRE tries all divisions of the text.
         body = [f'set $text "{"a" * response.steps}";', 'if ($text ~ "^[ab]*[ab]*[^ab]") { return 500; }', *body]
+    if isinstance(response, Mixed):
+        size = response.other_bytes
+        other = _waiting(response.delay_ms, size) if response.delay_ms else _returned(response.status, size)
+        return [
+            *block("location /", ["if ($other) { rewrite ^ /other last; }", *body]),
+            *block("location /other", other),
+        ]
     return block("location /", body)
 
 

@@ -31,7 +31,7 @@ class NginxSection(Section):
 
 
 def _start(section: NginxSection, host: ServerHost) -> ServerGroup:
-    modules = (host.programs.ECHO,) if section.response.delay is not None else ()
+    modules = (host.programs.ECHO,) if section.response.delay_s else ()
     process = nginx_process(section.process, host.connections, host.programs, *modules)
     response, serving = section.response.value, section.serving
     if section.layout:
@@ -47,12 +47,12 @@ def _start(section: NginxSection, host: ServerHost) -> ServerGroup:
 
 def _require(section: NginxSection, programs: Programs) -> None:
     # Without nginx, the missing program is the obstacle.
-    if section.response.delay is not None and which("nginx"):
+    if section.response.delay_s and which("nginx"):
         programs.module(programs.ECHO)
 
 
 def _work_s(section: NginxSection) -> float:
-    return section.response.delay.delay_ms / 1000 if section.response.delay is not None else 0.0
+    return section.response.delay_s
 
 
 NGINX = Server("nginx", "An nginx, or a program that reads its configuration.", NginxSection, _start, _require, _work_s)

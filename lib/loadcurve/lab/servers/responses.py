@@ -1,4 +1,4 @@
-"""What a server responds with: a text from memory, files, a text after a delay or some work, its own status."""
+"""What a server responds with: texts from memory, files, a text after a delay or some work, its own status."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,7 +66,35 @@ class Status(Section):
     """Counters of nginx itself (stub_status): a small dynamic page that needs no file."""
 
 
-Response = Text | Files | Delay | Burn | Status
+@dataclass(frozen=True)
+class Mixed(Section):
+    """A body from memory; to a random share of the requests an error, a short body, or a body after a wait."""
+
+    # split_clients of nginx takes percentages with two decimals.
+    ratio: Annotated[float, Range(0.0001, 0.9999)]
+    """Share of the requests that get the other response; its resolution is 0.0001."""
+
+    # nginx: 444 closes the connection without a response; 3xx would need a location.
+    status: Annotated[int, Range(200, 599)] = 200
+    """Status of the other response; 444 closes the connection without a response."""
+
+    other_bytes: BodyBytes = 616
+    """Length of the body of the other response."""
+
+    delay_ms: Annotated[int, Range(0, 60_000, unit="ms")] = 0
+    """Wait before the other response, whose status is then 200."""
+
+    body_bytes: BodyBytes = 616
+    """Length of the usual body."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if 300 <= self.status < 400:
+            yield ValueRuleError("status", "no redirect", self.status)
+        if self.delay_ms and self.status != 200:
+            yield ValueRuleError("status", "200 for a response after a wait", self.status)
+
+
+Response = Text | Files | Delay | Burn | Mixed | Status
 
 
 @dataclass(frozen=True)
@@ -85,6 +113,9 @@ class ResponseSection(Choice):
     burn: Burn | None = None
     """A body after work of the processor."""
 
+    mixed: Mixed | None = None
+    """A body from memory, and another response to a share of the requests."""
+
     status: Status | None = None
     """Counters of nginx itself."""
 
@@ -92,3 +123,9 @@ class ResponseSection(Choice):
     def value(self) -> Response:
         """The response itself."""
         return self.chosen[1] or Text()
+
+    @property
+    def delay_s(self) -> float:
+        """Longest wait on a timer before a response, in s."""
+        waits = self.delay or self.mixed
+        return waits.delay_ms / 1000 if waits is not None else 0.0

@@ -1,8 +1,10 @@
 """The section `fault`: what goes wrong on purpose."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.faults import FAULTS
 from loadcurve.section import Choice, Range, with_keys
 
@@ -21,6 +23,16 @@ class FaultSection(Choice):
 
     lasts_s: Annotated[float, Range(0, 3600, unit="s")] = 0.0
     """How long the fault lasts; 0 for as long as the load."""
+
+    every_s: Annotated[float, Range(0, 3600, unit="s")] = 0.0
+    """The fault begins again this time after its last beginning, for as long as the load; 0 for one time. More than
+    `lasts_s`."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if self.every_s and not 0 < self.lasts_s < self.every_s:
+            yield ValueRuleError(
+                "every_s", f"more than lasts_s ({self.lasts_s:g} s), which must be over 0", self.every_s
+            )
 
     @property
     def kind(self) -> str:
