@@ -69,7 +69,7 @@ class Explanation:
         """Return everything a reader may want to know about the rule."""
         rule = self.rule
         limits = [[name, f"{one.value:g}", one.reason] for name, one in rule.limits.items()]
-        needs = [f"{need.what}: {need.record}" for need in rule.needs]
+        needs = [": ".join(filter(None, (need.what, need.record))) for need in rule.needs]
         about: list[Block] = [*markdown_blocks(self.sections.get("", ""))]
         about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [
@@ -113,17 +113,28 @@ def rule_named(name: str, rules: Mapping[str, Rule]) -> Rule:
     >>> from loadcurve.audit import all_rules
     >>> rule_named("running", {"unfinished-run": all_rules()["unfinished-run"]})
     Traceback (most recent call last):
-    loadcurve.errors.LoadcurveError: rule must be one that loadcurve explain lists, got 'running'
+    loadcurve.errors.LoadcurveError: expected a rule that loadcurve explain lists, got 'running'
     """
     if name in rules:
         return rules[name]
     words = name.lower().replace("_", "-").replace(" ", "-")
     if words in rules:
         return rules[words]
-    near = [one for one in rules if words and (words in one or one in words)]
-    near += [one for one in difflib.get_close_matches(words, rules, n=3, cutoff=0.5) if one not in near]
-    such = f", such as {', '.join(near[:3])}" if near else ""
-    raise LoadcurveError(f"rule must be one that loadcurve explain lists{such}, got {name!r}")
+    raise LoadcurveError(f"expected {one_listed(words, rules)}, got {name!r}")
+
+
+def one_listed(name: str, rules: Mapping[str, Rule]) -> str:
+    """Return what a name of a rule must be, in words, with the names that are nearest to a wrong one.
+
+    Examples
+    --------
+    >>> from loadcurve.audit import all_rules
+    >>> one_listed("finished", {"unfinished-run": all_rules()["unfinished-run"]})
+    'a rule that loadcurve explain lists, such as unfinished-run'
+    """
+    near = [one for one in rules if name and (name in one or one in name)]
+    near += [one for one in difflib.get_close_matches(name, rules, n=3, cutoff=0.5) if one not in near]
+    return "a rule that loadcurve explain lists" + (f", such as {', '.join(near[:3])}" if near else "")
 
 
 def markdown_blocks(text: str) -> list[Block]:
@@ -157,7 +168,7 @@ def markdown_blocks(text: str) -> list[Block]:
             rows = [[plain_markup(cell.strip()) for cell in line.strip("| ").split("|")] for line in lines]
             blocks.append(Grid(rows[0], rows[2:], "Table", left=len(rows[0])))
         else:
-            blocks.append(Paragraph("", plain_markup(" ".join(line.strip() for line in lines))))
+            blocks.append(Paragraph("", plain_markup(" ".join(" ".join(lines).split()))))
         lines.clear()
 
     code: list[str] | None = None

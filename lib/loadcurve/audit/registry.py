@@ -11,10 +11,11 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.of_runs import OfRuns, Tables
 from loadcurve.audit.rule import Rule
-from loadcurve.audit.settings import AuditSettings, read_settings
+from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.discovery import registered
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.parsed import Parsed
+from loadcurve.paths import data_folder
 from loadcurve.reading import as_parsed
 
 
@@ -45,10 +46,11 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     Parameters
     ----------
     data : mapping of str to pandas.DataFrame, Parsed, str or pathlib.Path
-        Tables by name, of which ``runs`` is required; what `loadcurve.read` returns; or a file or folder.  Columns that
-        are not declared are ignored.
+        A file or folder, or the name of a study; what `loadcurve.read` returns; or tables by name, of which ``runs``
+        is required.  Columns that are not declared are ignored.
     settings : AuditSettings, optional
-        Which rules run and with which limits; by default those of the loadcurve.toml in the working directory.
+        Which rules run and with which limits; by default those of the study, over those of the loadcurve.toml in the
+        working directory.
 
     Returns
     -------
@@ -69,12 +71,15 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     >>> audit({"runs": runs}).query("severity == 'ok'")["rule"].tolist()
     ['effective-concurrency', 'unfinished-run']
     """
+    folder = None
+    if isinstance(data, str | Path):
+        data = folder = Path(data) if Path(data).exists() else data_folder(data)
     tables = as_parsed(data).tables
     if "runs" not in tables:
         raise LoadcurveError(f"tables must include 'runs', got {', '.join(map(repr, tables)) or 'none'}")
     checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
     rules = all_rules()
-    chosen = read_settings(rules) if settings is None else settings
+    chosen = default_settings(rules, folder) if settings is None else settings
     of_runs, wanted = OfRuns(checked), chosen.select or rules
     rows = (rules[name].rows(of_runs, chosen.limits.get(name)) for name in rules if name in wanted)
     findings = schemas.check("findings", pd.DataFrame(chain.from_iterable(rows)))

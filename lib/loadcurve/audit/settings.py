@@ -4,10 +4,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from loadcurve.audit.explanation import one_listed
 from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
+
+if TYPE_CHECKING:
+    from loadcurve.study import Study
 
 FILE = "loadcurve.toml"
 _KEYS = ("select", "ignore", "limits")
@@ -65,7 +69,7 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
     --------
     >>> build_settings({"ignore": {"speed": "why"}}, {}, "loadcurve.toml")
     Traceback (most recent call last):
-    loadcurve.errors.LoadcurveError: loadcurve.toml: expected a rule (none), got 'speed'
+    loadcurve.errors.LoadcurveError: loadcurve.toml: expected a rule that loadcurve explain lists, got 'speed'
     """
     _of_type(values, Mapping, "a table", where)
     for key in values:
@@ -75,7 +79,8 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
     _of_type(ignore, Mapping, "rule = reason in ignore", where)
     _of_type(limits, Mapping, "a table for each rule in limits", where)
     for name in [*select, *ignore, *limits]:
-        _one_of(name, rules, "a rule", where)
+        if name not in rules:
+            raise LoadcurveError(f"{where}: expected {one_listed(str(name), rules)}, got {name!r}")
     for name, reason in ignore.items():
         if not isinstance(reason, str) or not reason.strip():
             raise LoadcurveError(f"{where}: expected a reason for ignoring {name}, got {reason!r}")
@@ -123,6 +128,42 @@ def parse_settings(
         except ValueError:
             raise LoadcurveError(f"--limit must be RULE.LIMIT=NUMBER, got {text!r}") from None
     return build_settings({"select": tuple(select), "ignore": reasons, "limits": values}, rules, "options")
+
+
+def default_settings(rules: Mapping[str, Rule], data: Path | None = None) -> AuditSettings:
+    """Return the settings that hold for some data: those of their study over those of the working directory.
+
+    Parameters
+    ----------
+    rules : mapping of str to Rule
+        The rules there are.
+    data : pathlib.Path, optional
+        Folder of a study or of one of its runs, whose study.yml may have a section ``audit``.
+
+    Raises
+    ------
+    LoadcurveError
+        As `read_settings`, and when the study.yml is wrong.
+    """
+    own = AuditSettings()
+    for folder in (data, data.absolute().parent) if data is not None else ():
+        if (folder / "study.yml").is_file():
+            from loadcurve.study.records import read_study  # with pydantic, which files without a study do not need
+
+            own = study_settings(read_study(folder), rules)
+            break
+    return own.over(read_settings(rules))
+
+
+def study_settings(study: "Study", rules: Mapping[str, Rule]) -> AuditSettings:
+    """Return the settings in the section ``audit`` of a study.
+
+    Raises
+    ------
+    LoadcurveError
+        As `build_settings`.
+    """
+    return build_settings(study.audit, rules, f"{study.study}/study.yml audit")
 
 
 def read_settings(rules: Mapping[str, Rule], folder: Path | None = None) -> AuditSettings:

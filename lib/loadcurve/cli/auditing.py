@@ -74,17 +74,20 @@ def audit(
     from loadcurve import reading
     from loadcurve.audit import all_rules
     from loadcurve.audit.registry import audit as audit_tables
-    from loadcurve.audit.settings import parse_settings, read_settings
+    from loadcurve.audit.settings import default_settings, parse_settings
+    from loadcurve.paths import data_folder
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
         raise LoadcurveError(f"output must end in {', '.join(_FORMAT_OF)} or have a --format, got {str(output)!r}")
     rules = all_rules()
-    settings = parse_settings(select or (), ignore or (), limit or (), rules).over(read_settings(rules))
+    options = parse_settings(select or (), ignore or (), limit or (), rules)
     given = given_factors(factor, factors)
     found: list[tuple[str, Findings]] = []
     for path in paths:
-        parsed = reading.read(path, factors=given)
+        place = Path(path) if Path(path).exists() else data_folder(path)  # of a study, by its name
+        settings = options.over(default_settings(rules, place))  # before minutes of reading
+        parsed = reading.read(place, factors=given)
         reading.require_report(parsed, path)
         print_origins(path, parsed.origins)
         found.append((path, audit_tables(parsed, settings)))

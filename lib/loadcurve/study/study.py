@@ -146,6 +146,7 @@ class Study(StudyKeys):
     objective: Mapping = field(default_factory=dict)
     search: Mapping | None = None
     stop: Mapping | None = None
+    audit: Mapping = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         rows = [["variants", ", ".join(self.variants)]]

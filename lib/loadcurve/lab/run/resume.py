@@ -53,8 +53,10 @@ def check_folder(study: Study, folder: Path) -> None:
 
 
 def _as_written(study: Study) -> dict[str, Any]:
-    """The study as its file represents it, with lists for tuples."""
-    return json.loads(json.dumps(asdict(study)))
+    """The settings of its runs as the study's file represents them, with lists for tuples."""
+    written = json.loads(json.dumps(asdict(study)))
+    del written["audit"]  # judges the runs, and changes none
+    return written
 
 
 # Facts that must agree for runs to share a curve; load, limits and addresses may change between launches.

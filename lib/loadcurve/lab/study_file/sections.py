@@ -6,6 +6,7 @@ from typing import Any
 from loadcurve.lab.hosts.network.conditions import LinkConditions
 from loadcurve.lab.schedule.goals import ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.servers.nginx_server import NGINX, NginxSection
+from loadcurve.lab.study_file.audit import AuditSection
 from loadcurve.lab.study_file.balancers import BalancerSection
 from loadcurve.lab.study_file.faults import FaultSection
 from loadcurve.lab.study_file.hosts import HostSection, TopologySection
@@ -54,3 +55,6 @@ class Sections(StudyKeys):
 
     stop: StopSection | None = None
     """Instead of a number of repeats: repeat until the mean is known well enough."""
+
+    audit: AuditSection = field(default_factory=AuditSection)
+    """Which rules of the audit judge the runs, and with which limits."""

@@ -94,7 +94,7 @@ def _first(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _document(study: Study, *changes: dict[str, Any]) -> Document:
-    head = {name: getattr(study, name) for name in ("study", "question", "objective", "warm_up_s", "limit_s")}
+    head = {name: getattr(study, name) for name in ("study", "question", "objective", "audit", "warm_up_s", "limit_s")}
     head["factors"] = {name: [0] for name in study.factors}  # only their names matter to a search
     head |= {"search": study.search, "stop": study.stop}
     return Document(head | settled(study.sections(), *changes), {}, Path("study.yml"))

@@ -1,0 +1,19 @@
+"""The section `audit`: which rules judge the runs of the study, and with which limits."""
+
+from dataclasses import dataclass, field
+
+from loadcurve.section import Section
+
+
+@dataclass(frozen=True)
+class AuditSection(Section):
+    """Rules of the audit for the runs of this study, with the keys of `[audit]` in a loadcurve.toml."""
+
+    select: tuple[str, ...] = ()
+    """Names of the rules that run; all rules where it is left out."""
+
+    ignore: dict[str, str] = field(default_factory=dict)
+    """Rule → the reason why its findings do not count. They are listed with the reason."""
+
+    limits: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Rule → threshold → another value; `loadcurve explain RULE` lists the thresholds."""
