@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import pytest
 
-from loadcurve import read, read_table
+from loadcurve import audit, read, read_table
 from loadcurve.analysis import analyse
-from loadcurve.audit import audit
+from loadcurve.errors import LoadcurveError
 from loadcurve.lab import Feedback, list_obstacles
 from loadcurve.lab.run.progress import LaunchProgress
 from loadcurve.lab.schedule.points import plan
-from loadcurve.launching import interruption
+from loadcurve.launching import interruption, launch
 from loadcurve.launching.run_line import describe
 from loadcurve.launching.summary import describe_launch
 from loadcurve.paths import shown
@@ -50,25 +50,52 @@ def recorded(root, tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_every_fact_and_every_distinct_warning_is_told(recorded):
     runs = read_table("runs", STUDY).set_index("run_id")
-    ratio = runs["throughput_rps"] * runs["latency_mean_s"] / runs["connections"]
-    head, failed, share, little, other, steal, *warnings = describe_launch(recorded)
+    head, failed, share, other, steal, *warnings = describe_launch(recorded)
     assert head == f"{shown(recorded)}: 3 runs, 2 finished, 1 failed"
     assert failed == "  failed: delay-c0008-r2: wrk ended with exit code 1"
     requests = runs.loc[["cpu-c0512-r2", "delay-c0008-r1"], "requests"].sum()
     assert share == f"  failed requests: none of {requests:,}"
-    assert little.startswith(
-        "  Little's law: in 1 of 2 runs throughput × response time is "
-        f"{ratio['cpu-c0512-r2']:.2g} times the connections"
-    )
     # 0.12 s and 1.12 s of the 12 s of two processors.
     assert other == "  other processes: up to 9.3% of a run's processors (delay-c0008-r1), over 2% in 1 of 2 runs"
     assert steal.startswith("  steal by the hypervisor: up to 0.0% ") and steal.endswith("over 2% in 0 of 2 runs")
-    assert warnings == [
+    assert warnings[:3] == [
         "  warning in 2 runs: wrk ended after 1.5 s of a load of 6 s (and 1 with other numbers)",
         "  warning in 1 run: S1 was odd",
+        "  audit: do not use: unfinished-run in 1 of 3 runs",
     ]
+    assert "    do not use: unfinished-run (delay-c0008-r2)" in warnings
+    assert any("effective-concurrency" in line and line.endswith("(cpu-c0512-r2)") for line in warnings)
+    assert warnings[-1] == f"    each finding, and what to do: loadcurve audit {shown(recorded)}"
+
+
+@pytest.mark.slow
+def test_a_study_says_which_rules_judge_its_runs(recorded, monkeypatch):
+    """A study's section counts in its audit, its launch and its analysis, and before the loadcurve.toml."""
+    file = recorded / "study.yml"
+    file.write_text(file.read_text("utf-8") + "audit: {ignore: {unfinished-run: it was stopped}}\n", "utf-8")
+    monkeypatch.chdir(recorded)
+    (recorded.parent / "loadcurve.toml").write_text(
+        "[audit.ignore]\nunfinished-run = 'x'\nfew-repeats = 'y'\n", "utf-8"
+    )
+    monkeypatch.chdir(recorded.parent)
+    found = audit(recorded)
+    ignored = found[found["severity"] == "ignored"].set_index("rule")["advice"]
+    assert ignored["unfinished-run"] == "it was stopped" and ignored.get("few-repeats", "y") == "y"
+    assert (analyse(recorded).findings["severity"] == found["severity"]).all()
+    of_run = audit(recorded / "delay-c0008-r2")
+    assert of_run.set_index("rule").loc["unfinished-run", "severity"] == "ignored"
+    assert next(line for line in describe_launch(recorded) if "audit:" in line) == f"  audit: {found.verdict}"
+    assert found.verdict.severity == "warning"
+
+
+def test_a_wrong_rule_stops_a_launch_before_its_first_run(tmp_path):
+    study = Study("s", "?", audit={"select": ["speed"]})
+    with pytest.raises(LoadcurveError, match="s/study.yml audit: expected a rule that .* lists, got 'speed'"):
+        launch(study, tmp_path / "s")
+    assert not list(tmp_path.iterdir())
 
 
 def test_response_times_that_the_audit_rejects_are_those_that_cannot_be_used():

@@ -14,8 +14,9 @@ from loadcurve.analysis.models_of_curve import analyse_curve
 from loadcurve.analysis.objective import parse_objectives
 from loadcurve.analysis.sources import name_of, read_sources
 from loadcurve.audit import Verdict, judge
-from loadcurve.audit.registry import audit
+from loadcurve.audit.registry import all_rules, audit
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
+from loadcurve.audit.settings import default_settings
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.given_factors import Factors
@@ -188,12 +189,15 @@ def analyse(
     (1, 3.8)
     """
     asked = _objectives(objectives)  # before minutes of reading
+    alone = None
     if isinstance(data, Parsed | Mapping):
         parsed = as_parsed(data)
     else:
         paths = [data] if isinstance(data, str | Path) else data
         source = source or name_of(paths)
+        alone = Path(paths[0]) if len(paths) == 1 else None
         parsed = read_sources(paths, factors)
+    settings = default_settings(all_rules(), alone)
     tables = parsed.tables
     require_report(parsed, source)
     checked = {name: check(name, tables[name], extra=True) for name in tables}
@@ -206,7 +210,7 @@ def analyse(
         analyse_curve(variant, group, monitors, load=load, objectives=asked, level=level)
         for load, variant, group in _named_curves(runs, checked)
     )
-    findings = audit(checked)
+    findings = audit(checked, settings)
     return Analysis(
         source,
         judge(findings, len(checked["runs"])),

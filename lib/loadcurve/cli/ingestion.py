@@ -119,8 +119,10 @@ def tidy(
         list[str] | None, typer.Argument(help="Names or folders; by default all recorded studies.")
     ] = None,
 ) -> None:
-    """Read the raw files of recorded studies into tidy tables under build/tidy, as make does."""
+    """Read the raw files of recorded studies into tidy tables under build/tidy, and audit them, as make does."""
     from loadcurve import paths
+    from loadcurve.audit.registry import all_rules, audit
+    from loadcurve.audit.settings import default_settings
     from loadcurve.ingest.store import recorded_studies
     from loadcurve.reading import tables  # which reads on all processors, with progress
 
@@ -130,12 +132,17 @@ def tidy(
             rows = tables.tidy(study, _note)
             for warning in tables.read_warnings(study):
                 typer.echo(f"warning: {warning}", err=True)
+            settings = default_settings(all_rules(), paths.study_folder(study))
+            findings = audit(
+                {name: tables.read_table(name, study) for name, n in rows.items() if n or name == "runs"}, settings
+            )
         except LoadcurveError as error:
             refused += 1
             typer.echo(str(error), err=True)
             continue
         label = study if isinstance(study, str) else paths.shown(study)
         typer.echo(f"{label}: " + ", ".join(f"{name} {n}" for name, n in rows.items()))
+        typer.echo(f"{label}: audit: {findings.verdict}")
     if refused:
         raise typer.Exit(1)
 

@@ -34,6 +34,8 @@ def launch(
     Example: loadcurve launch shop --seconds 5 --repeats 3
     """
     from loadcurve import paths
+    from loadcurve.audit.registry import all_rules
+    from loadcurve.audit.settings import study_settings
     from loadcurve.lab import describe, describe_obstacles, read_checked
     from loadcurve.lab.hosts.signals import signal_of
     from loadcurve.launching import interruption
@@ -46,6 +48,7 @@ def launch(
         changes["load"] = {**found.load, "duration_s": seconds}
     if plan:
         planned = replace(found, **changes)
+        study_settings(planned, all_rules())
         for line in describe(planned):
             typer.echo(line)
         for line in describe_obstacles(planned, public=public):

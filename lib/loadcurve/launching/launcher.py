@@ -7,6 +7,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from loadcurve import lab
+from loadcurve.audit.registry import all_rules
+from loadcurve.audit.settings import study_settings
 from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.jupyter import in_kernel
 from loadcurve.lab.hosts.network import clean
@@ -55,6 +57,7 @@ def launch(
     >>> launch(study, Path("data/studies/quick"))  # doctest: +SKIP
     [PosixPath('data/studies/quick/c0001-r1')]
     """
+    study_settings(study, all_rules())  # raises for a rule that there is not, before minutes of load
     for sentence in clean():
         log(f"left by an earlier launch: {sentence}")
     before = _records(folder)

@@ -1,18 +1,19 @@
-"""The summary at the end of a launch: the number of runs, their statuses, and each distinct warning with its count."""
+"""The summary at the end of a launch: statuses, distinct warnings with their counts, and the verdict of the audit."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
+from loadcurve.audit.registry import audit
+from loadcurve.audit.sentences import verdict_sentences
+from loadcurve.audit.verdict import verdict_of_each
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio
 from loadcurve.paths import shown
-from loadcurve.schemas.derived import LITTLE_RATIO, little_ratio
 from loadcurve.study import BUSY_RATIO, Run
 from loadcurve.study.record_rules import STATUSES
 from loadcurve.study.records import read_run, run_folders
@@ -24,7 +25,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z0-9_.-])\d[\d,]*(?:\.\d+)?")
 
 
 def describe_launch(folder: Path) -> list[str]:
-    """Return lines about the runs in a study's folder: each fact, then each distinct warning.
+    """Return lines about the runs in a study's folder: each fact, each distinct warning, the audit's verdict.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ def describe_launch(folder: Path) -> list[str]:
     lines = [_statuses(folder, runs.values()), *_reasons(runs.values())]
     if reports:
         rows = pd.concat(reports, ignore_index=True)
-        lines += [*_silent(rows), _failed(rows), *_little(rows), *_taken(rows)]
-    return [*lines, *_distinct(warnings)]
+        lines += [*_silent(rows), _failed(rows), *_taken(rows)]
+    return [*lines, *_distinct(warnings), *(_audited(folder) if runs else ())]
 
 
 def _report(path: Path, run: Run) -> tuple[pd.DataFrame | None, list[str]]:
@@ -84,39 +85,17 @@ def _failed(rows: pd.DataFrame) -> str:
     )
 
 
-def _little(rows: pd.DataFrame) -> Iterator[str]:
-    usable = rows["latency_usable"]
-    if usable.isna().all():
-        yield "  Little's law: not checked, the generators report no mean response time"
+def _audited(folder: Path) -> Iterator[str]:
+    """The verdict on all runs, which runs have another, and the command that prints the findings."""
+    try:
+        findings = audit(folder)
+    except LoadcurveError as error:  # the runs are recorded, whatever can be read of them
+        yield f"  audit: not done: {error}"
         return
-    least, most = LITTLE_RATIO
-    off = rows[usable.eq(False).fillna(False)]
-    checked = rows.loc[usable.notna(), "run_id"].nunique()
-    if off.empty:
-        yield (
-            f"  Little's law: throughput × response time is {least:g} to {most:g} times the connections wherever "
-            f"checked, in {_count(checked)}"
-        )
-        return
-    ratios = little_ratio(off)
-    worst = off["run_id"].iloc[int(np.argmax(np.abs(np.log(ratios))))]
-    span = " to ".join(dict.fromkeys(_ratio(end) for end in (ratios.min(), ratios.max())))
-    yield (
-        f"  Little's law: in {off['run_id'].nunique()} of {checked} runs throughput × response time is {span} times "
-        f"the connections (farthest in {worst}): do not use their response times, take connections / throughput "
-        "(rule effective-concurrency; column latency_usable)"
-    )
-
-
-def _ratio(value: float) -> str:
-    """Two digits, never with an exponent.
-
-    Examples
-    --------
-    >>> _ratio(0.564), _ratio(4.9), _ratio(1250.2)
-    ('0.56', '4.9', '1,250')
-    """
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    yield f"  audit: {findings.verdict}"
+    yield from (f"    {sentence}" for sentence in verdict_sentences(verdict_of_each(findings)))
+    if findings.verdict.severity in ("error", "warning"):
+        yield f"    each finding, and what to do: loadcurve audit {shown(folder)}"
 
 
 def _taken(rows: pd.DataFrame) -> Iterator[str]:
