@@ -1,8 +1,9 @@
 """Identities between the numbers of one report: rates are totals over time, and Little's law holds.
 
-    X = requests / duration        transfer rate = bytes / duration        N = X R   (no think time)
+    X = requests / duration    transfer rate = bytes / duration    N = X R (no think time)    time per request = N / X
 
-They hold by definition, or by Little's law.  Numbers that break one are not from one run, or are mislabelled.
+They hold by definition, or by Little's law.  Numbers that break one are not from one run, or are mislabelled.  The time
+per request is a mean that a tool computed from N and X, such as ab's; a measured mean is not N / X.
 """
 
 import pandas as pd
@@ -38,10 +39,14 @@ def summarise_identities(runs: pd.DataFrame) -> pd.DataFrame:
     [0.0, -0.091, -0.25]
     """
     duration = runs["duration_s"].where(runs["duration_s"] > 0)
+    origin = runs["latency_origin"] if "latency_origin" in runs else pd.Series(pd.NA, runs.index)
+    computed = origin.astype("string").str.startswith("derived").fillna(False)
+    throughput = runs["throughput_rps"].where((runs["throughput_rps"] > 0) & computed)
     implied = {
         "throughput": ("throughput_rps", runs["requests"] / duration),
         "transfer rate": ("received_bytes_per_s", runs["received_bytes"] / duration),
         "connections": ("connections", little_connections(runs["throughput_rps"], runs["latency_mean_s"])),
+        "time per request": ("latency_mean_s", runs["connections"] / throughput),
     }
     found = [
         pd.DataFrame({"run_id": runs["run_id"], "identity": name, "stated": runs[column], "implied": by_others})

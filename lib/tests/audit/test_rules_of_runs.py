@@ -5,7 +5,6 @@ import pytest
 
 from loadcurve.audit.rules import (
     connections_opened,
-    contradicting_numbers,
     drift_of_repeats,
     established_connections,
     few_repeats,
@@ -102,21 +101,6 @@ def test_each_generator_has_its_own_percentiles():
 def test_few_responses_needs_percentiles():
     found = audited(few_responses.RULE, {"requests": 100}).iloc[0]
     assert found["severity"] == "unchecked" and "wrk --latency" in found["advice"]
-
-
-# The published report on 10 GbE prints for 616 bytes a rate and a bandwidth that are peaks of different moments.
-@pytest.mark.parametrize(
-    ("stated", "severity"), [(100.0, "ok"), (101.9, "ok"), (103.0, "warning"), (120.0, "error"), (50.0, "error")]
-)
-def test_contradicting_numbers(stated, severity):
-    found = audited(contradicting_numbers.RULE, {"requests": 1000, "throughput_rps": stated}).iloc[0]
-    assert (found["severity"], found["expected"]) == (severity, 100.0)
-
-
-def test_contradicting_bytes():
-    run = {"requests": 1000, "throughput_rps": 100.0, "received_bytes": 10000.0, "received_bytes_per_s": 2000.0}
-    found = audited(contradicting_numbers.RULE, run).iloc[0]
-    assert found["severity"] == "error" and "bytes over time is 1000" in found["evidence"]
 
 
 @pytest.mark.parametrize(("repeats", "severity"), [(1, "warning"), (2, "warning"), (3, "ok"), (4, "ok")])

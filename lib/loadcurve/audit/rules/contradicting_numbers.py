@@ -1,38 +1,71 @@
-"""Rule ``contradicting-numbers``: throughput is requests over time, and transfer rate is bytes over time.
+r"""Rule ``contradicting-numbers``: the numbers of one report agree with each other.
 
-The identities hold by definition.  Numbers of one report that break them are from different moments, such as a peak, or
-were copied wrongly.
+What it means
+-------------
+Some numbers of a report follow from others: throughput is requests over duration, $X = n / T$; the transfer rate is
+bytes over duration; and the time per request that ab prints as “mean” is $N / X$, not a mean of measured times. The
+identities hold by definition. The rule computes each from the other numbers: in a published output of ab, 10000 /
+9040.98 requests/s are 1.10608 s, printed 1106.074 ms, and 42149180 bytes / 5.530 s are 7443.3 KiB/s, printed 7442.78
+KiB/s. These numbers are of one run.
+
+Why it happens
+--------------
+A number was copied from another run or another line; the throughput is a peak and the total is of the whole run; a
+unit was read wrongly (KiB as kB: 2.4 %; MiB as MB: 4.9 %; minutes as seconds); or a script computed a rate over its
+own time, with start and end, instead of the tool's.
+
+How to fix it
+-------------
+Take all numbers from one output of the tool, kept as it was printed. Compute the rate yourself: requests over the
+duration that the tool prints. If only a peak is known, call it a peak and do not combine it with totals.
+
+When to ignore it
+-----------------
+When the report prints a duration of less than a second with two digits: rounding then explains several per cent. wrk
+prints three digits of the duration, ab milliseconds.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 
-_WORDS = {"throughput": "requests over time", "transfer rate": "bytes over time"}
+_WORDS = {
+    "throughput": ("requests / duration", "{:,.2f} requests/s"),
+    "transfer rate": ("bytes / duration", "{:,.0f} bytes/s"),
+    "time per request": ("connections / throughput", "{:,.7g} s"),
+}
 
 
 def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs``: the identity that is furthest off."""
+    """Yield one finding for each row of ``runs``: its identities, the one that is furthest off first."""
     runs = tables["runs"]
     found = summarise_identities(runs.assign(run_id=range(len(runs))))
     found = found[found["identity"].isin(_WORDS)]
-    furthest = found.loc[found["off_ratio"].abs().groupby(found["run_id"]).idxmax()]
-    for worst in furthest.to_dict("records"):
-        row = runs.iloc[worst["run_id"]]
-        off = abs(float(worst["off_ratio"]))
-        severity: Severity = "ok"
-        if off > limits["warning"]:
-            severity = "error" if off > limits["error"] else "warning"
-        evidence = (
-            f"The {worst['identity']} is {worst['stated']:.6g}; {_WORDS[worst['identity']]} is {worst['implied']:.6g}."
-        )
-        advice = (
-            "" if severity == "ok" else "Find out which of the numbers is of another moment or run; use none before."
-        )
-        yield Finding(row, severity, evidence, advice, float(worst["stated"]), float(worst["implied"]))
+    found = found.assign(off=found["off_ratio"].abs()).sort_values(["run_id", "off"], ascending=[True, False])
+    of_run: dict[int, list[dict[str, Any]]] = {}
+    for identity in found.to_dict("records"):
+        of_run.setdefault(identity["run_id"], []).append(identity)
+    for position, identities in of_run.items():
+        worst = identities[0]
+        severity: Severity = "error" if worst["off"] > limits["error"] else "ok"
+        if severity == "ok" and worst["off"] > limits["warning"]:
+            severity = "warning"
+        evidence = "; ".join(map(_in_words, identities)).capitalize() + "."
+        advice = "" if severity == "ok" else _ADVICE
+        yield Finding(runs.iloc[position], severity, evidence, advice, worst["stated"], worst["implied"])
 
+
+def _in_words(identity: Mapping[str, Any]) -> str:
+    by, form = _WORDS[identity["identity"]]
+    stated, implied = form.format(identity["stated"]), form.format(identity["implied"])
+    off = f"{100 * identity['off_ratio']:+.2f} %".replace("-", "−")
+    return f"{identity['identity']} {stated}, {by} = {implied} ({off})"
+
+
+_ADVICE = "Find out which of the numbers is of another moment or run; use none before."
 
 RULE = Rule(
     "contradicting-numbers",

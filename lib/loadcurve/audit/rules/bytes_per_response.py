@@ -1,0 +1,106 @@
+r"""Rule ``bytes-per-response``: the interfaces carried the bytes that the responses take on the wire.
+
+What it means
+-------------
+Bytes per second of the interface over requests per second are the bytes of one response. A response of $F$
+bytes with a header of $H$ bytes makes $P = \lceil (F + H) / 1448 \rceil$ TCP segments and $F + H + 66\,P$ bytes
+in frames: 14 Ethernet, 20 IP and 32 TCP with time stamps for each segment (RFC 894, RFC 9293, RFC 7323). An
+interface that counts what the sender hands over as one packet, up to 45 segments, counts fewer headers; the
+least is $F + H + 66\,\lceil P / 45 \rceil$. Fewer bytes than that are impossible. Many more mean that something
+else was sent.
+
+Why it happens
+--------------
+Too few: rate and bandwidth are peaks of different moments, or of different runs; the requests did not cross
+this link; or the responses are shorter than stated. The report “Nginx 万兆网络环境测试” (test 2) prints 586,296
+requests/s and 459.435 MiB/s for 616 bytes: 821.7 bytes for each response, where the wire needs 898.
+
+Too many: a proxy sends its own requests by the same port (in test 5 of that report, 441.4 bytes instead of
+282); header and body are sent in segments of their own (`tcp_nopush off`); packets are sent again; or other
+programs use the link.
+
+How to fix it
+-------------
+Count requests and bytes over the same seconds: totals of the load generator, and the bytes of `sar -n DEV 1` or
+`ip -s link` before and after. Take the header from `curl -sD - -o /dev/null URL | wc -c`. On a proxy, count
+each side by itself.
+
+When to ignore it
+-----------------
+When the link is known to carry other traffic, such as a proxy's requests, and the finding is “more bytes”.
+Compression, IPv6 and VLAN tags change a response by less than the limit, unless it is tiny. With TLS the rule
+looks for missing bytes only.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_traffic, summarise_wire
+
+Row = Mapping[Hashable, Any]
+
+_HOST = "Record `sar -n DEV 1` on the generator's host, or on the server alone, and name the host of each file."
+
+
+def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run: bytes per response on the wire, and by the wire model."""
+    runs = tables["runs"]
+    wire, traffic = summarise_wire(runs).to_dict("index"), summarise_traffic(tables).to_dict("index")
+    for key, run in runs.set_axis(key_of(runs)).loc[lambda rows: ~rows.index.duplicated()].iterrows():
+        model, carried = wire[key], traffic.get(key)
+        if pd.isna(model["payload_bytes"]):
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
+        elif carried is None:
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}it is not known which host sent the responses.", _HOST)
+        else:
+            yield _judged(run, model, carried, limits)
+
+
+def _judged(run: pd.Series, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
+    rate, payload = model["throughput_rps"], model["payload_bytes"]
+    most, least = carried["most_bytes_per_s"] / rate, carried["least_bytes_per_s"] / rate
+    with_tls = pd.isna(model["model_bytes"])  # its records add bytes that are not counted
+    expected = model["least_bytes"] if with_tls else model["model_bytes"]
+    verb = f"{carried['host']} {carried['verb']}"
+    takes = f"a response of {payload:,.0f} bytes, header included, takes {expected:,.0f} in frames"
+    if most < model["least_bytes"] * (1 - limits["missing"]):
+        evidence = f"{verb} {carried['most_bytes_per_s']:,.0f} bytes/s at {rate:,.0f} requests/s, "
+        evidence += f"{most:,.1f} bytes for each response; {takes}."
+        return Finding(run, "error", evidence, _MISSING, most, expected)
+    if least > expected * (1 + limits["more"]) and not with_tls:
+        evidence = f"{verb} {least:,.1f} bytes for each response, {least - expected:,.0f} more than expected; {takes}."
+        return Finding(run, "warning", evidence, _MORE, least, expected)
+    return Finding(run, "ok", f"{verb} {most:,.1f} bytes for each response; {takes}.", "", most, expected)
+
+
+_MISSING = (
+    "The two rates are not of the same seconds, or the responses are shorter than stated. Count requests and bytes "
+    "over the same seconds, and use neither rate before."
+)
+_MORE = (
+    "Find out what else was sent: the requests of a proxy leave by the same port; header and body may be sent apart "
+    "(`tcp_nopush`); retransmissions (`nstat -az TcpRetransSegs`)."
+)
+
+RULE = Rule(
+    "bytes-per-response",
+    "Do the bytes on the link fit the responses?",
+    judge_bytes,
+    {
+        "ok": "within 5 % of the wire model, segmentation offload included",
+        "warning": "more than 5 % above it",
+        "error": "more than 5 % below the least that the responses take",
+    },
+    needs=(
+        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        Need("network", ("host",), "the bytes that the interfaces count", "Record `sar -n DEV 1` while the load runs."),
+    ),
+    limits={
+        "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),
+        "more": Limit(0.05, "acknowledgements and new connections; every sample must be above it"),
+    },
+)

@@ -1,0 +1,79 @@
+"""Rule ``packets-per-request``: the interfaces carried at least two packets for each request.
+
+What it means
+-------------
+A request is at least one packet, and so is its response. Acknowledgements come with them when both are short (RFC
+1122, section 4.2.3.2), so two packets are the least, and ten the rule for a request with a connection of its own.
+Offloads (GSO, GRO) join only packets of one connection, which has one request in flight under HTTP/1.1 without
+pipelining. So fewer than two packets for each request are impossible: part of the requests did not cross these
+interfaces.
+
+Why it happens
+--------------
+The requests used another interface or network namespace than the monitor (`ip netns identify PID`); a cache or a
+proxy on the generator's host answered them; a wrk script sends several requests at once (pipelining), so that
+throughput is not that of separate requests; or the throughput was counted wrongly.
+
+How to fix it
+-------------
+Run `sar -n DEV 1` in the namespace of the generator, and compare `ip -s link` before and after the run. Send each
+request after the response before it. To count in the kernel instead, compare `nstat -a TcpInSegs TcpOutSegs` with the
+requests.
+
+When to ignore it
+-----------------
+When the generator pipelines on purpose: then the rule counts packets of several requests. HTTP/2 and HTTP/3 share
+packets between requests, so this rule examines only generators of HTTP/1.1.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.samples import samples_within
+from loadcurve.audit.wire_of_runs import SAMPLE
+
+_HOST = "Record `sar -n DEV 1` on the generator's host, and name the host of each file."
+
+
+def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run: packets in both directions over requests, on the generator's host."""
+    runs = tables["runs"].assign(key=key_of(tables["runs"]))
+    samples = samples_within(tables["network"], tables["runs"])
+    samples = samples.merge(runs[["key", "host"]].dropna().drop_duplicates(), on=["key", "host"])
+    samples["pps"] = samples["received_pps"] + samples["transmitted_pps"]
+    most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1).groupby("key").max()
+    rates = runs.groupby("key", sort=False)["throughput_rps"].sum()
+    for key, run in runs.set_index("key").loc[lambda rows: ~rows.index.duplicated()].iterrows():
+        packets = most.get(key)
+        if packets is None or pd.isna(packets) or not rates[key]:
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs the packets of the generator's host.", _HOST)
+            continue
+        ratio = float(packets / rates[key])
+        severity: Severity = "error" if ratio < limits["packets"] else "ok"
+        evidence = (
+            f"The interfaces of {run['host']} carried at most {packets:,.0f} packets/s for {rates[key]:,.0f} "
+            f"requests/s: {ratio:.2f} for each request."
+        )
+        yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", ratio, 2.0)
+
+
+_ADVICE = (
+    "Part of the requests did not cross these interfaces, or several shared a packet: monitor the generator's network "
+    "namespace, and switch off pipelining."
+)
+
+RULE = Rule(
+    "packets-per-request",
+    "Did every request cross the monitored interfaces?",
+    judge_packets,
+    {"ok": "at least 1.8 packets for each request", "error": "fewer"},
+    needs=(
+        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        Need("network", ("received_pps", "transmitted_pps"), "the packets of the interfaces", _HOST),
+    ),
+    limits={"packets": Limit(1.8, "two, less a tenth for samples that the load does not fill; every sample is below")},
+    tools=("wrk", "wrk2", "ab", "weighttp", "siege"),
+)

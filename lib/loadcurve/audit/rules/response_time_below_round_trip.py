@@ -1,0 +1,79 @@
+r"""Rule ``response-time-below-round-trip``: a response takes at least one round trip.
+
+What it means
+-------------
+A request travels to the server and its response back, so no response time is below the round-trip time of its
+connection, and the mean $R$ is at least the smallest round trip of all connections. The kernel measures round trips
+of TCP segments (RFC 6298); `ss -ti` prints the smallest one as `minrtt`. A mean below it was not measured from
+request to response.
+
+Why it happens
+--------------
+The generator's mean covers other requests than those on the wire: responses from its own cache, errors that need no
+network (refused connections), requests that a proxy on the same host answers, or pipelined requests whose time starts
+when the answer is already on its way. Or times were scaled wrongly, such as µs read as ms.
+
+How to fix it
+-------------
+Compare with `ping -c 5 HOST` and with `curl -w '%{time_total}' -so /dev/null URL` from the generator's host. Check
+that `ss -tin dst HOST` shows the connections of the generator, and look at the errors.
+
+When to ignore it
+-----------------
+When the first bytes of all responses are pushed before the request (server push, long polling). A `minrtt` taken only
+from connections that wait for delayed acknowledgements may be 40 ms too long; then requests were rare.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.units import format_quantity
+
+_RECORD = "Record `ss -tin` on the generator's host while the load runs."
+
+
+def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each row of ``runs``: its mean response time and the smallest round trip."""
+    runs, sockets = tables["runs"], tables["connections"]
+    timed = sockets.assign(key=key_of(sockets)).dropna(subset=["min_rtt_s", "peer_port"])
+    asked = runs.assign(key=key_of(runs), peer_port=_ports(runs["url"]))[["key", "host", "peer_port"]]
+    own = timed.merge(asked.dropna().drop_duplicates(), on=["key", "host", "peer_port"])
+    trips = own.groupby("key")["min_rtt_s"].min()
+    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+        trip, mean = float(trips.get(key, float("nan"))), float(run.latency_mean_s)
+        if pd.isna(trip) or mean == 0:  # wrk prints 0 when it timed no response
+            why = "needs a timed response and the round trips of the generator's connections"
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}{why}.", _RECORD)
+            continue
+        severity: Severity = "error" if mean < limits["ratio"] * trip else "ok"
+        evidence = (
+            f"The mean response time is {format_quantity(mean, 's')}, the smallest round trip of the generator's "
+            f"connections {format_quantity(trip, 's')}."
+        )
+        yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", mean, trip)
+
+
+def _ports(urls: pd.Series) -> pd.Series:
+    parts = urls.astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
+    return parts["port"].fillna(parts["scheme"].map({"http": "80", "https": "443"}))
+
+
+_ADVICE = (
+    "No response is faster than the network: check that the tool timed whole responses, that errors are not among "
+    "them, and the unit of the times."
+)
+
+RULE = Rule(
+    "response-time-below-round-trip",
+    "Did a response take at least one round trip?",
+    judge_round_trip,
+    {"ok": "the mean is at least the smallest round trip", "error": "it is more than 10 % below"},
+    needs=(
+        Need("runs", ("latency_mean_s",), "the mean response time", "Use a generator that reports it."),
+        Need("connections", ("min_rtt_s", "peer_port"), "the round trips of the connections", _RECORD),
+    ),
+    limits={"ratio": Limit(0.9, "both times are rounded, and ss may miss the shortest connection")},
+)

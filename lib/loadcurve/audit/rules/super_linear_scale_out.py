@@ -1,0 +1,85 @@
+r"""Rule ``super-linear-scale-out``: n units together do not serve more than n times what one serves.
+
+What it means
+-------------
+The efficiency of $n$ equal units (sockets, machines) is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity
+Planning”, 2007, chapter 4). Perfect copies have $E_n = 1$; sharing anything makes it smaller. Above 1 the baseline
+$X_1$ is too small: one unit was not measured at its best, or under the same conditions.
+
+Why it happens
+--------------
+The baseline is a lower bound; it was measured before tuning; the generator limited it; its processors were idle part
+of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9 (10,000 requests/s) from two
+sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a lower bound, from before tuning.
+
+How to fix it
+-------------
+Measure one unit again with the settings, the load and the generator of the others, until its processors are full.
+Report the gain against that number. `loadcurve.models.capacity.summarise_scale_out` gives the efficiency with its
+interval.
+
+When to ignore it
+-----------------
+When more units bring more memory, so that the data fit into the caches of all but not of one. Say so beside the
+number.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+
+_GROUP = ["study", "connections"]
+
+
+def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each row of ``runs`` with more units than the fewest of its study and load.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from loadcurve.tables import check
+    >>> runs = check("runs", pd.DataFrame({
+    ...     "run_id": ["one", "both"], "status": "finished", "server_units": [1, 2], "throughput_rps": [30e4, 65.9e4],
+    ...     "throughput_is_least": [True, False]}))
+    >>> print(RULE.audit({"runs": runs})["evidence"][0])
+    659,000 / (2 × 300,000) requests/s = 1.10; the throughput of 1 unit is a lower bound.
+    """
+    for _, group in tables["runs"].groupby(_GROUP, dropna=False, sort=False):
+        units = group["server_units"].astype(int)
+        least = int(units.min())
+        fewest = group[units == least]
+        baseline, at_least = float(fewest["throughput_rps"].mean()), fewest["throughput_is_least"].fillna(False).any()
+        for run, number in zip(group.itertuples(index=False), units, strict=True):
+            if number > least > 0 and baseline:
+                yield _judged(run, number / least, baseline, least, limits, bool(at_least))
+
+
+def _judged(
+    run: Any, times: float, baseline: float, units: int, limits: Mapping[str, float], at_least: bool
+) -> Finding:
+    efficiency = float(run.throughput_rps / (times * baseline))
+    severity: Severity = "warning" if efficiency > limits["warning"] else "ok"
+    evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline:,.0f}) requests/s = {efficiency:.2f}"
+    if at_least:
+        evidence += f"; the throughput of {units} unit{'s' * (units > 1)} is a lower bound"
+    return Finding(run, severity, f"{evidence}.", _ADVICE if severity == "warning" else "", efficiency, 1.0)
+
+
+_ADVICE = (
+    "The baseline is too small: measure it again with the same settings, load and generator, and do not quote this "
+    "gain before."
+)
+
+RULE = Rule(
+    "super-linear-scale-out",
+    "Do n units serve at most n times what one serves?",
+    judge_scale_out,
+    {"ok": "an efficiency of at most 1.05", "warning": "above 1.05"},
+    needs=(
+        Need("runs", ("server_units",), "the number of units", "Note server_units in a factors.csv.", applies=False),
+        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+    ),
+    limits={"warning": Limit(1.05, "repeats on a quiet machine differ by a few per cent")},
+)

@@ -1,0 +1,94 @@
+r"""Rule ``throughput-above-link``: the responses fit the link.
+
+What it means
+-------------
+A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response of $F + H$
+bytes in $P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers for each
+segment, and 24 of preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC 5180,
+appendix A.1). A rate above that is impossible as a sustained rate. At 95 % and more the link sets the
+throughput, not the server.
+
+Why it happens
+--------------
+Above the link: the number is a peak of an interval that is too short, the responses are shorter than stated, or
+the unit is wrong (MB/s for MiB/s, bits for bytes). The report “Nginx 万兆网络环境测试” (test 5) prints 118,163
+responses/s of 10 KB through a proxy; on 10 Gbit/s they take 103 % of the link if 10 KB are 10,000 bytes, 106 %
+if they are 10,240.
+
+At the link: its test 2 with 2590 bytes uses 99.9 %.
+
+How to fix it
+-------------
+Report totals over the whole run instead of a peak, with the number of bytes received. If the link is full, use
+a faster link or smaller responses, or say that the result is of the link. Compare the bytes per second with
+`ethtool IFACE | grep Speed`.
+
+When to ignore it
+-----------------
+With jumbo frames (`ip link` prints mtu 9000), which save up to 5 % of headers, and when several links share the
+load but one speed is stated. A full link is right if the link is what you measure.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_wire
+from loadcurve.models.wire import link_used_ratio
+from loadcurve.units import format_quantity
+
+
+def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run: the share of the link that its responses take on the medium.
+
+    Examples
+    --------
+    >>> from loadcurve.tables import check
+    >>> runs = check("runs", pd.DataFrame({
+    ...     "run_id": ["10 KB"], "status": ["finished"], "throughput_rps": [118163.0], "document_bytes": [10240.0],
+    ...     "header_bytes": [216.0], "link_bps": [10e9]}))
+    >>> print(RULE.audit({"runs": runs})["evidence"][0])
+    118,163 requests/s × 11,176 bytes on the medium are 105.6 % of 10.0 Gbit/s.
+    """
+    runs = tables["runs"]
+    wire = summarise_wire(runs).to_dict("index")
+    for key, run in runs.set_axis(key_of(runs)).loc[lambda rows: ~rows.index.duplicated()].iterrows():
+        rate, medium = wire[key]["throughput_rps"], wire[key]["medium_bytes"]
+        if pd.isna(medium):
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
+            continue
+        used = float(link_used_ratio(run["link_bps"], rate, medium))
+        severity: Severity = "error" if used > limits["error"] else "warning" if used > limits["warning"] else "ok"
+        evidence = (
+            f"{rate:,.0f} requests/s × {medium:,.0f} bytes on the medium are {100 * used:.1f} % of "
+            f"{format_quantity(run['link_bps'], 'bps')}."
+        )
+        yield Finding(run, severity, evidence, _ADVICE.get(severity, ""), used, 1.0)
+
+
+_ADVICE: dict[Severity, str] = {
+    "error": "No link carries that: report the total of the whole run instead of a peak, and check sizes and units.",
+    "warning": "The link limits the throughput, not the server: use a faster link or smaller responses.",
+}
+
+RULE = Rule(
+    "throughput-above-link",
+    "Do the responses fit the link?",
+    judge_link,
+    {"ok": "at most 95 % of the link", "warning": "above 95 %: the link is full", "error": "above 101 %: impossible"},
+    needs=(
+        Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        Need(
+            "runs",
+            ("link_bps",),
+            "the speed of the link that carries the responses",
+            "Note link_bps in a factors.csv (`ethtool IFACE` prints the speed; 10 Gbit/s is 10000000000).",
+        ),
+    ),
+    limits={
+        "warning": Limit(0.95, "acknowledgements and retransmissions take the rest of a full link"),
+        "error": Limit(1.01, "clocks and rounded rates differ by less than one per cent"),
+    },
+)

@@ -1,0 +1,99 @@
+"""What the responses of runs take on the wire, and what the interfaces of their hosts carried."""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.samples import samples_within
+from loadcurve.models.wire import ETHERNET, OFFLOADED_SEGMENTS
+
+SIZES = "the bytes received and the requests, or the sizes of body and header of a response"
+RECORD_SIZES = "Use a generator that counts bytes (wrk, ab), or note document_bytes and header_bytes in a factors.csv."
+_SIZES = ["throughput_rps", "document_bytes", "header_bytes", "received_bytes", "requests", "tls", "url"]
+SAMPLE = ["key", "host", "time", "elapsed_s"]
+"""Columns that name one sample of a host: the sum over its interfaces is what the host carried."""
+
+
+def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return throughput and bytes on the wire of each run; all its load generators together.
+
+    A response of T bytes, header included, makes P = ceil(T / 1448) segments and T + 66 P bytes in frames, on the
+    medium T + 90 P (`loadcurve.models.wire`).  If only the mean of T is known, P is at least T / 1448 and at most one
+    more.  An interface that counts what the sender hands over as one packet, up to 45 segments, counts fewer headers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By key of the run: ``throughput_rps``, ``payload_bytes`` T, ``least_bytes`` and ``model_bytes`` (in frames),
+        ``medium_bytes``; NaN if a size is not known, and ``model_bytes`` also with TLS, whose records are not counted.
+
+    Examples
+    --------
+    >>> row = {"study": "s", "run_id": "a", "throughput_rps": 1.0, "document_bytes": 10240.0, "header_bytes": 216.0}
+    >>> summarise_wire(pd.DataFrame([row])).iloc[0, 1:].astype(int).tolist()
+    [10456, 10522, 10984, 11176]
+    """
+    known = runs.reindex(columns=list(dict.fromkeys([*runs, *_SIZES])))
+    numbers = known[_SIZES[:5]].astype(float)
+    fixed = numbers["document_bytes"] + numbers["header_bytes"]
+    mean = numbers["received_bytes"] / numbers["requests"].where(numbers["requests"] > 0)
+    rows = pd.DataFrame({"key": key_of(runs), "throughput_rps": numbers["throughput_rps"], "fixed": fixed.notna()})
+    rows["bytes_per_s"] = fixed.fillna(mean) * rows["throughput_rps"]
+    rows["tls"] = known["tls"].notna() | known["url"].astype("str").str.startswith("https")
+    columns = ["throughput_rps", "bytes_per_s"]
+    known_all = rows[columns].notna().groupby(rows["key"], sort=False).all()
+    sums = rows.groupby("key", sort=False)[columns].sum().where(known_all)
+    flags = rows.groupby("key", sort=False).agg(fixed=("fixed", "all"), tls=("tls", "any"), number=("tls", "size"))
+    payload = sums["bytes_per_s"] / sums["throughput_rps"].where(sums["throughput_rps"] > 0)
+    parts = payload / ETHERNET.segment_bytes
+    exact = flags["fixed"] & (flags["number"] == 1)
+    least, most = parts.clip(lower=1).where(~exact, np.ceil(parts)), (np.floor(parts) + 1).where(~exact, np.ceil(parts))
+    handed_over = np.ceil(least / OFFLOADED_SEGMENTS).where(exact, (least / OFFLOADED_SEGMENTS).clip(lower=1))
+    header, medium = ETHERNET.overhead_bytes, ETHERNET.overhead_bytes + ETHERNET.medium_overhead_bytes
+    return pd.DataFrame(
+        {
+            "throughput_rps": sums["throughput_rps"],
+            "payload_bytes": payload,
+            "least_bytes": payload + header * handed_over,
+            "model_bytes": (payload + header * most).where(~flags["tls"]),
+            "medium_bytes": payload + medium * least,
+        }
+    )
+
+
+def summarise_traffic(tables: Tables) -> pd.DataFrame:
+    """Return what the interfaces of one host of each run carried in the direction of the responses.
+
+    The host is the generator's, which receives the responses.  If its interfaces were not monitored and those of one
+    other host were, that host sent them.  Which of several others did is not known, so these runs have no row.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By key of the run: ``host``, ``verb`` (received or sent); over the samples within the load, ``most_bytes_per_s``
+        is the largest sum over all interfaces, and ``least_bytes_per_s`` the smallest of the busiest interface.
+
+    Examples
+    --------
+    >>> run = {"study": "s", "run_id": "a", "host": "C1", "duration_s": 10.0}
+    >>> sample = {"study": "s", "run_id": "a", "host": "S1", "transmitted_bytes_per_s": 900.0}
+    >>> found = summarise_traffic({"runs": pd.DataFrame([run]), "network": pd.DataFrame([sample])})
+    >>> found[["host", "verb", "most_bytes_per_s"]].values.tolist()
+    [['S1', 'sent', 900.0]]
+    """
+    runs = tables["runs"]
+    samples = samples_within(tables.get("network"), runs)
+    samples = samples.reindex(columns=[*SAMPLE, "interface", "received_bytes_per_s", "transmitted_bytes_per_s"])
+    samples = samples.dropna(subset=["host"])
+    hosts = pd.DataFrame({"key": key_of(runs), "host": runs["host"]}).dropna().drop_duplicates()
+    samples = samples[samples["key"].isin(hosts["key"])]
+    own = pd.MultiIndex.from_frame(samples[["key", "host"]]).isin(pd.MultiIndex.from_frame(hosts))
+    others = samples[~own & ~samples["key"].isin(samples.loc[own, "key"])]
+    alone = others.groupby("key")["host"].transform("nunique") == 1
+    received = samples[own].assign(verb="received", rate=samples["received_bytes_per_s"])
+    sent = others[alone].assign(verb="sent", rate=others["transmitted_bytes_per_s"])
+    carried = pd.concat([received, sent]).dropna(subset=["rate"])
+    total = carried.groupby([*SAMPLE, "verb"], dropna=False)["rate"].sum().groupby(["key", "host", "verb"]).max()
+    each = carried[~carried["interface"].isin(["lo"])].groupby(["key", "interface"], dropna=False)["rate"].min()
+    found = total.rename("most_bytes_per_s").reset_index().drop_duplicates("key").set_index("key")
+    return found.assign(least_bytes_per_s=each.groupby("key").max())
