@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from loadcurve.audit.of_runs import key_of
 from loadcurve.audit.samples import EDGE_S
 from loadcurve.tables.curves import check_points
 
@@ -90,10 +91,12 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
 def most_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return ``study run_id established`` for each run with a snapshot, as `summarise_established` counts them."""
     keys = ["study", "run_id"]
-    listening = connections.loc[connections["state"] == "LISTEN", [*keys, "local_port"]].drop_duplicates()
+    state, at_port = connections["state"], connections[[*keys, "local_port"]]
+    listening = at_port[state == "LISTEN"].drop_duplicates()
     listening = pd.concat([listening, _ports_of_urls(connections, runs, listening)], ignore_index=True)
-    at_server = connections[connections["state"] == "ESTAB"].merge(listening, on=[*keys, "local_port"])
-    sizes = at_server.groupby([*keys, "time"], dropna=False).size()
+    established = (state == "ESTAB") & at_port["local_port"].isin(listening["local_port"])
+    at_server = at_port.assign(time=connections["time"])[established].merge(listening, on=[*keys, "local_port"])
+    sizes = at_server.groupby([*keys, "time"], dropna=False, sort=False).size()
     snapshots = sizes.groupby(keys, dropna=False).max().rename("established")
     seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
     return seen.assign(established=seen["established"].fillna(0).astype(int))
@@ -104,12 +107,11 @@ def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.
     keys = ["study", "run_id"]
     if "url" not in runs:
         return listening.head(0)
-    seen = set(map(tuple, connections[keys].drop_duplicates().to_numpy()))
-    found = set(map(tuple, listening[keys].to_numpy()))
+    seen = set(key_of(connections).unique()) - set(key_of(listening).unique())
     ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
     local = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
     named = runs[keys].assign(local_port=local).dropna(subset="local_port").drop_duplicates()
-    return named[[place in seen - found for place in map(tuple, named[keys].to_numpy())]]
+    return named[key_of(named).isin(seen)]
 
 
 def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """Samples of monitors within the load of each run."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from loadcurve.audit.of_runs import key_of
@@ -11,7 +13,9 @@ sar prints the second in which it sampled, and a sample covers the second before
 """
 
 
-def samples_within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
+def samples_within(
+    table: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequence[str] | None = None
+) -> pd.DataFrame:
     """Return the samples that lie wholly within their run's load, with the column ``key`` of the run.
 
     Parameters
@@ -20,6 +24,8 @@ def samples_within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFra
         Of a monitor, with ``run_id``.  Samples without a time, or of a run without a duration, are kept.
     runs : pandas.DataFrame
         The table ``runs``, or rows of it.
+    columns : sequence of str, optional
+        Columns of the table to return; all by default, which takes longest in tables of sockets.
 
     Examples
     --------
@@ -37,4 +43,5 @@ def samples_within(table: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFra
         lasts = keys.map(duration["duration_s"].astype(float))
         elapsed = table["elapsed_s"].astype(float)
         within &= (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S) | elapsed.isna() | lasts.isna()
-    return table[within].assign(key=keys[within])
+    kept = table if columns is None else table[list(columns)]
+    return kept[within].assign(key=keys[within])

@@ -117,7 +117,7 @@ def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.D
     absent = [name for name in columns if name not in given]
     if any(columns[name].required for name in absent):
         return None
-    for name in columns.keys() - absent:
+    for name in (name for name in columns if name in given):
         column, values = columns[name], given[name]
         kind = text if text and _is_text(column) else column.dtype
         if values.dtype != kind:
@@ -128,8 +128,11 @@ def _typed(table: str, frame: pd.DataFrame, text: pd.StringDtype | None) -> pd.D
         if not _holds(column, values):
             return None
         found[name] = values
+    checked = pd.DataFrame(found, index=given.index, copy=False)  # pandas copies a column when one of the two changes
+    if not absent:
+        return checked
     missing = _without_rows(table, text)[absent].reindex(given.index)
-    return pd.concat([pd.DataFrame(found, index=given.index), missing], axis=1)[list(columns)]
+    return pd.concat([checked, missing], axis=1)[list(columns)]
 
 
 def _is_text(column: Column) -> bool:

@@ -19,7 +19,8 @@ def measure_missing(tables: Tables) -> pd.DataFrame:
     """Return which share of the requested connections of each run no snapshot within the load saw established."""
     runs = merge_generators(tables["runs"])
     requested = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")["connections"].astype(float)
-    connections = samples_within(tables["connections"], tables["runs"])
+    columns = ["study", "run_id", "time", "state", "local_port"]
+    connections = samples_within(tables["connections"], tables["runs"], columns)
     # A list without the listening sockets (no `-a`) may be any part of the sockets, or the generator's.
     complete = connections.loc[connections["state"] == "LISTEN", "key"]
     seen = most_established(connections[connections["key"].isin(complete)], tables["runs"])

@@ -16,8 +16,9 @@ from loadcurve.audit.threshold import threshold_rule
 
 def measure_queue(tables: Tables) -> pd.DataFrame:
     """Return the fullest accept queue of each run, as a share of its backlog."""
-    samples = samples_within(tables["connections"], tables["runs"])
-    listening = samples[(samples["state"] == "LISTEN") & (samples["send_queue"] > 0)]
+    sockets = tables["connections"]
+    listening = sockets[(sockets["state"] == "LISTEN") & (sockets["send_queue"] > 0)]
+    listening = samples_within(listening, tables["runs"])
     listening = listening.assign(observed=listening["receive_queue"] / listening["send_queue"])
     found = listening.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
     return found[["observed", "receive_queue", "send_queue", "local_port"]]

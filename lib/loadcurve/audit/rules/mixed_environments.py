@@ -45,8 +45,9 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
         of_rows = key_of(rows)
         for name, column in (("hosts", "kernel"), ("connections", "congestion_control")):
             if name in tables and len(tables[name]):
-                frame = tables[name][key_of(tables[name]).isin(of_rows)]
-                hosts = frame.dropna(subset=[column]).groupby(frame["host"].fillna(""))[column].unique()
+                known = tables[name][column].notna() & key_of(tables[name]).isin(of_rows)
+                frame = tables[name].loc[known, ["host", column]]
+                hosts = frame.groupby(frame["host"].fillna(""))[column].unique()
                 words = f"{column.replace('_', ' ')}s"
                 found += [f"{words} ({', '.join(values)})" for values in hosts[hosts.str.len() > 1]]
     severity: Severity = "warning" if found else "ok"
