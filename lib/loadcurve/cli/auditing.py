@@ -90,6 +90,9 @@ def audit(
         parsed = reading.read(place, factors=given)
         reading.require_report(parsed, path)
         print_origins(path, parsed.origins)
+        for warning in parsed.warnings:
+            named = "" if place.is_dir() else f"{path}: "  # those of a folder begin with the file
+            typer.echo(printable(f"{named}{warning}"), err=True)
         found.append((path, audit_tables(parsed, settings)))
     text = _shown(found, chosen, fail_on)
     if output is None:

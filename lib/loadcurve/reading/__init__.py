@@ -12,6 +12,7 @@ sadf can convert a binary `sa` file to text.
 | `tables`     | the tables of a study or of a folder of raw files, by name |
 | `studies`    | the runs of a recorded study on all processors, with progress |
 | `published`  | published reports: tables as their `source.yml` declares them, quoted output of tools |
+| `runs_csv`   | a CSV file whose columns are those of the table ``runs`` |
 | `recordings` | binary recordings of sysstat as text |
 """
 

@@ -18,6 +18,7 @@ from loadcurve.reading.folder import no_files, read_each, read_matched
 from loadcurve.reading.published import SOURCE, read_published_tables
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
+from loadcurve.reading.runs_csv import is_runs_csv, read_runs_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ def read(
     is alone there.  Files of monitors belong to the run of their folder, of their name (``c64.sar.txt`` and
     ``c64.wrk.txt``) or of their times.  Facts that only a `run.json` records are missing.  A study (a folder with
     `study.yml`) is read with all facts of its records, and a published report (a folder with `source.yml`) as its list
-    ``declared`` says.
+    ``declared`` says.  A CSV file with columns of the table ``runs`` has one run in each row.
 
     Parameters
     ----------
@@ -97,6 +98,8 @@ def read(
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
     if (path / SOURCE).is_file():
         return read_published_tables(path)
+    if tool is None and is_runs_csv(path):
+        return read_runs_csv(path)
     if not is_folder(path):
         parsed = read_file(path, hints)
         known = {"source": printable(str(path))}
