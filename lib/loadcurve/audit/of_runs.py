@@ -31,6 +31,20 @@ def key_of(frame: pd.DataFrame) -> pd.Series:
     return (study + "/" + frame["run_id"].fillna("")).astype(object)
 
 
+def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
+    """Yield the key of each run with its first row: of several load generators, the first.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"study": "s", "run_id": ["c1", "c1", "c2"], "generator": [0, 1, 0]})
+    >>> [(key, row.generator) for key, row in first_rows(rows)]
+    [('s/c1', 0), ('s/c2', 0)]
+    """
+    keys = key_of(runs)
+    first = ~keys.duplicated()
+    yield from zip(keys[first], runs[first].itertuples(index=False), strict=True)
+
+
 def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
     """Return the rows of all tables that belong to some runs; tables without runs are kept whole.
 

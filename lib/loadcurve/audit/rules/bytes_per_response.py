@@ -37,7 +37,7 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
 from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_traffic, summarise_wire
 
@@ -50,7 +50,7 @@ def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     """Yield one finding for each run: bytes per response on the wire, and by the wire model."""
     runs = tables["runs"]
     wire, traffic = summarise_wire(runs).to_dict("index"), summarise_traffic(tables).to_dict("index")
-    for key, run in runs.set_axis(key_of(runs)).loc[lambda rows: ~rows.index.duplicated()].iterrows():
+    for key, run in first_rows(runs):
         model, carried = wire[key], traffic.get(key)
         if pd.isna(model["payload_bytes"]):
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
@@ -60,7 +60,7 @@ def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
             yield _judged(run, model, carried, limits)
 
 
-def _judged(run: pd.Series, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
+def _judged(run: Any, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
     rate, payload = model["throughput_rps"], model["payload_bytes"]
     most, least = carried["most_bytes_per_s"] / rate, carried["least_bytes_per_s"] / rate
     with_tls = pd.isna(model["model_bytes"])  # its records add bytes that are not counted

@@ -48,6 +48,7 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
     of_run: dict[int, list[dict[str, Any]]] = {}
     for identity in found.to_dict("records"):
         of_run.setdefault(identity["run_id"], []).append(identity)
+    rows = list(runs.itertuples(index=False))
     for position, identities in of_run.items():
         worst = identities[0]
         severity: Severity = "error" if worst["off"] > limits["error"] else "ok"
@@ -55,7 +56,7 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
             severity = "warning"
         evidence = "; ".join(map(_in_words, identities)).capitalize() + "."
         advice = "" if severity == "ok" else _ADVICE
-        yield Finding(runs.iloc[position], severity, evidence, advice, worst["stated"], worst["implied"])
+        yield Finding(rows[position], severity, evidence, advice, worst["stated"], worst["implied"])
 
 
 def _in_words(identity: Mapping[str, Any]) -> str:

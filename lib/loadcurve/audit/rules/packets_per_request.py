@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.wire_of_runs import SAMPLE
@@ -46,7 +46,7 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     samples["pps"] = samples["received_pps"] + samples["transmitted_pps"]
     most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1).groupby("key").max()
     rates = runs.groupby("key", sort=False)["throughput_rps"].sum()
-    for key, run in runs.set_index("key").loc[lambda rows: ~rows.index.duplicated()].iterrows():
+    for key, run in first_rows(tables["runs"]):
         packets = most.get(key)
         if packets is None or pd.isna(packets) or not rates[key]:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs the packets of the generator's host.", _HOST)
@@ -54,7 +54,7 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
         ratio = float(packets / rates[key])
         severity: Severity = "error" if ratio < limits["packets"] else "ok"
         evidence = (
-            f"The interfaces of {run['host']} carried at most {packets:,.0f} packets/s for {rates[key]:,.0f} "
+            f"The interfaces of {run.host} carried at most {packets:,.0f} packets/s for {rates[key]:,.0f} "
             f"requests/s: {ratio:.2f} for each request."
         )
         yield Finding(run, severity, evidence, _ADVICE if severity == "error" else "", ratio, 2.0)

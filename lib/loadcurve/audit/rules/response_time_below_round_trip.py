@@ -38,7 +38,8 @@ _RECORD = "Record `ss -tin` on the generator's host while the load runs."
 def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: its mean response time and the smallest round trip."""
     runs, sockets = tables["runs"], tables["connections"]
-    timed = sockets.assign(key=key_of(sockets)).dropna(subset=["min_rtt_s", "peer_port"])
+    known = sockets["min_rtt_s"].notna() & sockets["peer_port"].notna()
+    timed = sockets.loc[known, ["host", "peer_port", "min_rtt_s"]].assign(key=key_of(sockets)[known])
     asked = runs.assign(key=key_of(runs), peer_port=_ports(runs["url"]))[["key", "host", "peer_port"]]
     own = timed.merge(asked.dropna().drop_duplicates(), on=["key", "host", "peer_port"])
     trips = own.groupby("key")["min_rtt_s"].min()

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_wire
 from loadcurve.models.wire import link_used_ratio
@@ -54,16 +54,16 @@ def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
     """
     runs = tables["runs"]
     wire = summarise_wire(runs).to_dict("index")
-    for key, run in runs.set_axis(key_of(runs)).loc[lambda rows: ~rows.index.duplicated()].iterrows():
+    for key, run in first_rows(runs):
         rate, medium = wire[key]["throughput_rps"], wire[key]["medium_bytes"]
         if pd.isna(medium):
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
             continue
-        used = float(link_used_ratio(run["link_bps"], rate, medium))
+        used = float(link_used_ratio(run.link_bps, rate, medium))
         severity: Severity = "error" if used > limits["error"] else "warning" if used > limits["warning"] else "ok"
         evidence = (
             f"{rate:,.0f} requests/s × {medium:,.0f} bytes on the medium are {100 * used:.1f} % of "
-            f"{format_quantity(run['link_bps'], 'bps')}."
+            f"{format_quantity(run.link_bps, 'bps')}."
         )
         yield Finding(run, severity, evidence, _ADVICE.get(severity, ""), used, 1.0)
 
