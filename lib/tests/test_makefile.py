@@ -9,7 +9,7 @@ import pytest
 
 RUN = "data/studies/connections_on_loopback/cpu-c0008-r1"
 OF_THE_STUDY = {
-    "00_template", "10_run_study", "20_data_quality", "30_throughput_by_connections", "40_usl_fit",
+    "00_template", "10_run_study", "20_data_quality", "21_planted_faults", "30_throughput_by_connections", "40_usl_fit",
     "43_capacity_under_an_objective", "44_compare_two_servers",
 }  # fmt: skip
 OF_THE_WIRE = {"42_wire_and_packets", "46_keep_alive_and_ports", "50_nginx_10gbe", "55_reading_benchmarks"}
@@ -51,8 +51,8 @@ def test_nothing_is_left_to_do(make):
 @pytest.mark.parametrize(
     ("changed", "notebooks"),
     [
-        (f"{RUN}/local.sar.txt", {"20_data_quality", "43_capacity_under_an_objective"}),
-        (f"{RUN}/local.ss.connections.txt", {"20_data_quality"}),
+        (f"{RUN}/local.sar.txt", {"20_data_quality", "21_planted_faults", "43_capacity_under_an_objective"}),
+        (f"{RUN}/local.ss.connections.txt", {"20_data_quality", "21_planted_faults"}),
         (f"{RUN}/local.wrk.txt", OF_THE_STUDY),
         ("data/published/nginx_10gbe/rates.csv", OF_THE_WIRE),
         ("data/published/lvs_acceptance/raw/round_robin.ipvsadm.txt", {"44_compare_two_servers", "54_lvs_acceptance"}),
@@ -60,11 +60,14 @@ def test_nothing_is_left_to_do(make):
         ("notebooks/30_throughput_by_connections.ipynb", {"30_throughput_by_connections"}),
         ("handbook/index.md", set()),
         ("lib/loadcurve/designs/scale_out/study.yml", set()),
-        ("lib/tests/data/folders/wrk_monitors/c64.wrk.txt", {"01_your_own_files"}),
+        ("lib/tests/data/folders/wrk_monitors/c64.wrk.txt", {"01_your_own_files", "21_planted_faults"}),
         ("mkdocs.yml", set()),
         ("lib/loadcurve/units.py", ALL),
         ("lib/loadcurve/site/macros.py", set()),
-        ("lib/validation/coverage/count.py", {"44_compare_two_servers", "45_published_curves", "48_interval_coverage"}),
+        (
+            "lib/validation/coverage/count.py",
+            {"21_planted_faults", "44_compare_two_servers", "45_published_curves", "48_interval_coverage"},
+        ),
     ],
 )
 def test_a_changed_file_executes_the_notebooks_that_read_it_and_no_others(make, changed, notebooks):

@@ -370,6 +370,22 @@ def curve():
 
 
 BOUNDS = (0.0025, 0.01, 4.0)  # 1/D = 400 rps, R_min = 10 ms, so N* = 0.01 / 0.0025 = 4
+
+
+def fault():
+    """Throughput above, and below it the steal of two processors with the rule's limit, and of a clean run."""
+    rows = [
+        ("Throughput [requests/s]", "time", 1.0, None, "", 900.0, math.nan, False),
+        ("Throughput [requests/s]", "time", 2.0, None, "", 500.0, math.nan, False),
+        ("Cpu steal [ratio]", "time", 1.0, None, "cpu 0", 0.2, 0.01, False),
+        ("Cpu steal [ratio]", "time", 2.0, None, "cpu 0", 0.3, 0.01, False),
+        ("Cpu steal [ratio]", "time", 1.0, None, "cpu 1", 0.1, 0.01, False),
+        ("Cpu steal [ratio]", "time", 1.0, None, "cpu 0", 0.0, 0.01, True),
+        ("Cpu steal [ratio]", "time", 2.0, None, "cpu 0", 0.0, 0.01, True),
+    ]
+    return pd.DataFrame(rows, columns=["panel", "axis", "x", "name", "series", "value", "limit", "clean"])
+
+
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bound_gaps": lambda: (bound_gaps(),),
@@ -388,6 +404,7 @@ EXAMPLES = {
     "plot_effective_concurrency": lambda: (findings(),),
     "plot_efficiency": lambda: (efficiency(),),
     "plot_established_by_connections": lambda: (established(),),
+    "plot_fault": lambda: (fault(),),
     "plot_fit": lambda: (straight_fit(), Estimate(8.0, 4.0, 12.0, 0.95, "given")),
     "plot_forecast": lambda: (forecast_points(), forecast_bands()),
     "plot_forecast_errors": lambda: (forecasts(),),
@@ -442,7 +459,15 @@ COMPARISON = [
 ]  # fmt: skip
 
 # Shares and counts, or over threads or the scatter of a run.
-SHARES = ["plot_busy_by_threads", "plot_counts", "plot_dealt", "plot_repeats_by_scatter", "plot_used", "plot_sockets"]
+SHARES = [
+    "plot_busy_by_threads",
+    "plot_counts",
+    "plot_dealt",
+    "plot_fault",
+    "plot_repeats_by_scatter",
+    "plot_used",
+    "plot_sockets",
+]
 
 # Over a few populations of a closed network.
 NETWORK = ["plot_solvers"]
@@ -597,6 +622,28 @@ def test_throughput_starts_at_0(name):
 
 
 # Each figure
+
+
+def test_plot_fault():
+    ax = draw("plot_fault")
+    above, below = ax.figure.axes
+    assert below is ax
+    assert (above.get_ylabel(), below.get_ylabel()) == ("Throughput [requests/s]", "Cpu steal")
+    assert above.lines[0].get_xydata().tolist() == [[1, 900], [2, 500]]
+    of_0, of_1, clean, limit = below.lines
+    assert (of_0.get_xydata().tolist(), of_1.get_xydata().tolist()) == ([[1, 0.2], [2, 0.3]], [[1, 0.1]])
+    assert (clean.get_xydata().tolist(), to_hex(clean.get_color())) == ([[1, 0], [2, 0]], COLOURS["limit"])
+    assert (limit.get_ydata(), limit.get_linestyle(), tick(below.yaxis, 0.1)) == ([0.01, 0.01], "--", "10%")
+    assert legend(below) == ["cpu 0", "cpu 1", "clean run"]
+    assert below.get_xlabel() == "Time since the load started [s]"
+
+
+def test_plot_fault_of_counts_has_bars_beside_those_of_the_clean_run():
+    counts = pd.DataFrame({"panel": "Count", "axis": "name", "x": 0.0, "name": ["Connections", "Errors connect"] * 2})
+    values = [1000, 750, 64, 0]
+    ax = plots.plot_fault(counts.assign(series="", value=values, limit=math.nan, clean=[False, False, True, True]))
+    assert sorted(patch.get_height() for patch in ax.patches) == sorted(values)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["Connections", "Errors connect"]
 
 
 def test_plot_throughput_by_connections():

@@ -142,7 +142,7 @@ def read_faults(folder: Path | None = None) -> dict[str, Fault]:
         As `read_fault`; also for a folder without a `fault.yml`.
     """
     within = atlas_folder() if folder is None else folder
-    return {one.name: read_fault(one) for one in sorted(within.iterdir()) if one.is_dir()}
+    return {one.name: read_fault(one) for one in sorted(within.glob("*")) if one.is_dir()}
 
 
 def read_recorded(name: str, folder: Path | None = None) -> Parsed:

@@ -15,6 +15,7 @@ from loadcurve.plots.checklist import plot_checklist
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.coverage import plot_interval_coverage
 from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
+from loadcurve.plots.faults import plot_fault
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
 from loadcurve.plots.laws import plot_laws
@@ -72,6 +73,7 @@ __all__ = [
     "plot_effective_concurrency",
     "plot_efficiency",
     "plot_established_by_connections",
+    "plot_fault",
     "plot_fit",
     "plot_forecast",
     "plot_forecast_errors",

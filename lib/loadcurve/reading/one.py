@@ -88,6 +88,7 @@ def read(
     recorded = (path / "study.yml").is_file()
     if is_folder(path):
         studies_read.add(data_name(path))
+        record_reads([file for file in files_of(path) if is_plain(file)])
     if GivenFactors.of(factors) and (recorded or not is_folder(path)):
         raise ValueRuleError("factors", "given for a folder of raw files only", printable(str(path)))
     if recorded:
@@ -126,7 +127,6 @@ def _read_folder(path: Path, hints: Hints, factors: Factors) -> Parsed:
 
     if not files_of(path):
         raise no_files(path)
-    record_reads([file for file in files_of(path) if is_plain(file)])
     collected: dict[str, list] = {}
     warnings: list[str] = []
     origins: list[str] = []

@@ -132,6 +132,11 @@ def times(factor: float) -> Callable[[pd.Series], pd.Series]:
     return lambda column: column.astype(float) * factor
 
 
+def around(mean: float) -> Callable[[pd.Series], pd.Series]:
+    """Return values that vary by up to 15 % around a mean, the same in each build, for `with_values`."""
+    return lambda column: pd.Series(mean * (1 + 0.15 * np.sin(2.4 * np.arange(len(column)))), index=column.index)
+
+
 def rows_where(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.Series:
     """Return which rows have these values; a number equals the text that prints it."""
     rows = pd.Series(True, index=frame.index)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from loadcurve import paths, read
 from loadcurve.audit import AuditSettings
-from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
+from loadcurve.audit.atlas import Fault, read_faults, read_recorded
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
 from validation.faults import balance, errors, load, physics, saturation, statistics
@@ -144,8 +144,7 @@ def summarise_false_alarms(folders: tuple[str, ...] = CLEAN, atlas: Path | None 
     pandas.DataFrame
         ``data runs errors runs_with_warning rules``.
     """
-    at = atlas_folder() if atlas is None else atlas
-    clean = [name for name, fault in read_faults(atlas).items() if not fault.finds] if at.is_dir() else []
+    clean = [name for name, fault in read_faults(atlas).items() if not fault.finds]
     read_in = {f"data/atlas/{name}": (lambda name=name: read_recorded(name, atlas).tables) for name in clean}
     read_in |= {path: (lambda path=path: read(paths.root() / path).tables) for path in folders}
     rows = []

@@ -1,0 +1,114 @@
+"""The numbers of a fault's figure: the load over time, the counter that gives the fault away, and the rule's limit."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.atlas import Shows
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.registry import all_rules
+from loadcurve.tables import axis_label, heading
+
+COLUMNS = ["panel", "axis", "x", "name", "series", "value", "limit", "clean"]
+_INTERVALS = 30
+"""Most intervals of a timeline of single requests."""
+
+
+def summarise_shown(shows: Shows, tables: Tables, clean: Tables | None = None) -> pd.DataFrame:
+    """Return the numbers of a fault's figure, in the order in which its panels are drawn.
+
+    Parameters
+    ----------
+    shows : Shows
+        The counter that gives the fault away.
+    tables : mapping of str to pandas.DataFrame
+        Declared tables of the run that is shown, or of all runs for a curve.
+    clean : mapping of str to pandas.DataFrame, optional
+        The same of a run without the fault.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``panel`` (label of its axis), ``axis`` (``time``, ``connections``, ``quantile`` or ``name``), ``x``, ``name``
+        (of a bar), ``series``, ``value``, ``limit`` (of the rule), ``clean`` (whether it is of the clean run).
+
+    Examples
+    --------
+    >>> cpu = pd.DataFrame({"elapsed_s": [1.0, 2.0], "cpu": "all", "cpu_steal_ratio": [0.2, 0.3]})
+    >>> shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), limit="stolen-processors.warning"), {"cpu": cpu})
+    >>> shown[["axis", "x", "value", "limit"]].values.tolist()
+    [['time', 1.0, 0.2, 0.01], ['time', 2.0, 0.3, 0.01]]
+    """
+    parts = [_counter(shows, tables).assign(clean=False)]
+    if clean is not None and shows.table in clean:
+        parts = [_counter(shows, clean).assign(clean=True), *parts]
+    shown = pd.concat(parts, ignore_index=True)
+    if (shown["axis"] == "time").all() and shows.table not in ("tcp", "server", "requests"):
+        shown = pd.concat([*_load(tables), shown], ignore_index=True)
+    return shown.reindex(columns=COLUMNS)
+
+
+def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
+    rows = tables[shows.table]
+    for name, value in shows.where.items():
+        rows = rows[rows[name].astype(str) == str(value)]
+    if shows.table == "requests":
+        return _requests(rows)
+    axis, x = _axis(rows)
+    parts = []
+    for column in shows.columns:
+        by = rows[shows.by].astype(str) if shows.by else pd.Series("", index=rows.index)
+        known = pd.DataFrame({"x": x, "by": by, "value": rows[column].astype(float)}).dropna(subset=["value"])
+        names = [heading(column)] if len(shows.columns) > 1 or axis == "name" else []
+        label = shows.by if len(shows.by) < 5 else ""  # such as cpu 0
+        series = [" ".join(filter(None, [*names, label if one else "", one])) for one in known["by"]]
+        parts.append(known.assign(series=series))
+    found = pd.concat(parts, ignore_index=True)
+    if axis == "name":
+        last = found.groupby("series", sort=False)["value"].max().reset_index()
+        found = last.assign(name=last["series"], x=np.arange(len(last), dtype=float))
+    label = shows.label or axis_label(shows.table, shows.columns[0])
+    if axis == "name" and not shows.label and len(shows.columns) > 1:
+        label = axis_label(shows.table, shows.columns[0]).partition(" [")[2].rstrip("]") or "Count"
+    return found.assign(panel=label, axis=axis, limit=_limit(shows.limit))
+
+
+def _axis(rows: pd.DataFrame) -> tuple[str, pd.Series]:
+    for axis, column in (("time", "elapsed_s"), ("quantile", "quantile")):
+        if column in rows and rows[column].notna().any():
+            return axis, rows[column].astype(float)
+    if "throughput_rps" in rows and len(rows["connections"].dropna().unique()) > 1:
+        return "connections", rows["connections"].astype(float)
+    return "name", pd.Series(0.0, index=rows.index)
+
+
+def _load(tables: Tables) -> Iterator[pd.DataFrame]:
+    """Yield what is known of the load over time: throughput and percentiles of each interval, or segments sent."""
+    if len(requests := tables.get("requests", pd.DataFrame())):
+        yield _requests(requests)
+    elif "tcp" in tables and tables["tcp"]["segments_sent_pps"].notna().any():
+        sent = tables["tcp"].groupby("elapsed_s")["segments_sent_pps"].max().reset_index()
+        label = {"panel": "Segments sent [1/s]", "axis": "time", "series": "", "clean": False}
+        yield sent.set_axis(["x", "value"], axis=1).assign(**label)
+
+
+def _requests(requests: pd.DataFrame) -> pd.DataFrame:
+    """Return throughput and response-time percentiles of each interval of a stream of requests."""
+    at = requests["offset_s"].astype(float)
+    at = at.fillna((requests["time"] - requests["time"].min()).dt.total_seconds()) if "time" in requests else at
+    ends = at + requests["latency_s"].astype(float).fillna(0.0)
+    width = max(1.0, float(np.ceil(ends.max() / _INTERVALS)))
+    interval = (ends // width) * width + width / 2
+    groups = requests["latency_s"].astype(float).groupby(interval)
+    rate = (groups.size() / width).rename("value").rename_axis("x").reset_index()
+    parts = [rate.assign(panel="Throughput [requests/s]", series="")]
+    for quantile in (0.5, 0.99):
+        times = groups.quantile(quantile).rename("value").rename_axis("x").reset_index()
+        parts.append(times.assign(panel="Response time [s]", series=f"p{quantile:.0%}".rstrip("%")))
+    return pd.concat(parts, ignore_index=True).assign(axis="time", clean=False)
+
+
+def _limit(name: str) -> float:
+    rule, _, limit = name.partition(".")
+    return all_rules()[rule].limits[limit].value if name else np.nan

@@ -1,0 +1,99 @@
+"""Plot of a fault: the load over time and the counter that gives the fault away, with the rule's limit."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
+
+from loadcurve.plots._axes import axes_or_new, connections_axis
+from loadcurve.plots.style import COLOURS, PALETTE
+
+_SHARE = " [ratio]"
+_LABELS = {"time": "Time since the load started [s]", "quantile": "Quantile"}
+
+
+def plot_fault(shown: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot the panels of a fault one above the other; the dashed line is the rule's limit, the grey one a clean run.
+
+    Parameters
+    ----------
+    shown : pandas.DataFrame
+        As `loadcurve.audit.shown.summarise_shown` returns it.
+    ax : matplotlib.axes.Axes, optional
+        Axes for the last panel, the counter; by default a new figure with all panels.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({"panel": "Steal", "axis": "time", "x": [1.0, 2.0], "name": None, "series": "",
+    ...                       "value": [0.2, 0.3], "limit": 0.01, "clean": False})
+    >>> plot_fault(shown).get_ylabel()
+    'Steal'
+    """
+    panels = [rows for _, rows in shown.groupby("panel", sort=False)]
+    if len(panels) > 1 and ax is None:
+        _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(5.4, 1.7 + 1.5 * len(panels)))
+        all_axes = list(grid[:, 0])
+    else:
+        all_axes = [axes_or_new(ax, shown=shown)]
+    for one, rows in zip(all_axes, panels[-len(all_axes) :], strict=True):
+        _draw(one, rows)
+    last = all_axes[-1]
+    axis = panels[-1]["axis"].iloc[0]
+    if axis == "connections":
+        connections_axis(last)
+    elif axis in _LABELS:
+        last.set_xlabel(_LABELS[axis])
+    return last
+
+
+def _draw(ax: Axes, rows: pd.DataFrame) -> None:
+    label, axis = str(rows["panel"].iloc[0]), rows["axis"].iloc[0]
+    limit = rows["limit"].dropna()
+    if axis == "name":
+        _draw_bars(ax, rows)
+    else:
+        _draw_lines(ax, rows, "o" if axis == "connections" else "o-")
+    if len(limit):
+        ax.axhline(limit.iloc[0], color=COLOURS["limit"], linestyle="--", linewidth=1.4)
+        ax.annotate(
+            "limit", (1, limit.iloc[0]), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+            textcoords="offset points", ha="right", fontsize="small", color=COLOURS["limit"],
+        )  # fmt: skip
+    shares = label.endswith(_SHARE)
+    ax.set_ylabel(label.removesuffix(_SHARE), fontsize=9)
+    top = float(np.nanmax([*rows["value"], *limit, 0.0]))
+    ax.set_ylim(0, 1.12 * top if top else 1.0)
+    ax.yaxis.set_major_formatter(PercentFormatter(1) if shares else EngFormatter(sep=""))
+    ax.yaxis.set_major_locator(MaxNLocator(4))
+
+
+def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:
+    drawn = rows[~rows["clean"].astype(bool)]
+    for place, (series, line) in enumerate(drawn.groupby("series", sort=False)):
+        points = line.sort_values("x")
+        colour = PALETTE[place % len(PALETTE)]
+        ax.plot(points["x"], points["value"], form, color=colour, markersize=3.5, label=str(series))
+    for place, (_, line) in enumerate(rows[rows["clean"].astype(bool)].groupby("series", sort=False)):
+        points = line.sort_values("x")
+        ax.plot(
+            points["x"], points["value"], form.replace("o", ""), color=COLOURS["limit"], linewidth=1.2, alpha=0.8,
+            label="clean run" if place == 0 else "_",
+        )  # fmt: skip
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        ax.legend(fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.1)
+
+
+def _draw_bars(ax: Axes, rows: pd.DataFrame) -> None:
+    names, both = list(rows["name"].unique()), rows["clean"].any()
+    for clean, shift, colour in ((True, 0.2, COLOURS["limit"]), (False, -0.2, PALETTE[0])):
+        bars = rows[rows["clean"].astype(bool) == clean]
+        if len(bars):
+            places = [names.index(name) + (shift if both else 0) for name in bars["name"]]
+            width = 0.36 if both else 0.6
+            label = "clean run" if clean else "with the fault"
+            ax.bar(places, bars["value"], width, color=(colour, 0.3), edgecolor=colour, linewidth=1.2, label=label)
+    ax.set_xticks(range(len(names)), names)
+    ax.grid(visible=False, axis="x")
+    if both:
+        ax.legend(fontsize="small", ncols=2, loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.1)

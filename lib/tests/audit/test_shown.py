@@ -1,0 +1,57 @@
+"""The numbers of a fault's figure: which rows, which axis, which limit, and what is known of the load."""
+
+import pandas as pd
+import pytest
+
+from loadcurve.audit.atlas import Shows
+from loadcurve.audit.shown import summarise_shown
+
+CPU = pd.DataFrame(
+    {"elapsed_s": [1.0, 1.0, 2.0, 2.0], "cpu": ["0", "all", "0", "all"], "cpu_steal_ratio": [0.1, 0.2, 0.3, 0.4]}
+)
+
+
+def values(shown, *columns):
+    return shown[list(columns)].to_numpy().tolist()
+
+
+def test_a_table_with_times_is_a_timeline_of_the_rows_that_are_asked_for():
+    shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "all"}, limit="stolen-processors.warning")
+    shown = summarise_shown(shows, {"cpu": CPU})
+    assert values(shown, "axis", "x", "value", "limit") == [["time", 1.0, 0.2, 0.01], ["time", 2.0, 0.4, 0.01]]
+    assert set(shown["panel"]) == {"Cpu steal [ratio]"}
+
+
+def test_each_value_of_a_column_is_a_series():
+    shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), by="cpu"), {"cpu": CPU})
+    assert shown.groupby("series")["value"].apply(list).to_dict() == {"cpu 0": [0.1, 0.3], "cpu all": [0.2, 0.4]}
+
+
+def test_segments_sent_stand_for_the_load_where_no_request_was_timed():
+    tcp = pd.DataFrame({"elapsed_s": [1.0, 2.0], "segments_sent_pps": [500.0, 100.0]})
+    shown = summarise_shown(Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "0"}), {"cpu": CPU, "tcp": tcp})
+    assert values(shown, "panel", "value")[:2] == [["Segments sent [1/s]", 500.0], ["Segments sent [1/s]", 100.0]]
+
+
+def test_single_requests_give_throughput_and_percentiles_of_each_second():
+    """Two responses end in the first second and one in the second."""
+    requests = pd.DataFrame({"offset_s": [0.0, 0.1, 0.9], "latency_s": [0.2, 0.4, 0.3]})
+    shown = summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests})
+    of = {panel: rows for panel, rows in shown.groupby("panel")}
+    assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 2.0], [1.5, 1.0]]
+    of_p50 = of["Response time [s]"].query("series == 'p50'")
+    assert of_p50["value"].tolist() == pytest.approx([0.3, 0.3])
+
+
+def test_runs_of_several_loads_are_a_curve_and_one_run_is_bars():
+    runs = pd.DataFrame({"connections": [1, 8], "throughput_rps": [100.0, 400.0], "errors_connect": [0, 2]})
+    curve = summarise_shown(Shows("runs", ("throughput_rps",)), {"runs": runs})
+    assert values(curve, "axis", "x", "value") == [["connections", 1.0, 100.0], ["connections", 8.0, 400.0]]
+    bars = summarise_shown(Shows("runs", ("connections", "errors_connect")), {"runs": runs.tail(1)})
+    assert values(bars, "axis", "name", "value") == [["name", "Connections", 8.0], ["name", "Errors connect", 2.0]]
+
+
+def test_the_clean_run_is_marked():
+    shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "0"})
+    shown = summarise_shown(shows, {"cpu": CPU}, {"cpu": CPU.assign(cpu_steal_ratio=0.0)})
+    assert shown.groupby("clean")["value"].apply(list).to_dict() == {False: [0.1, 0.3], True: [0.0, 0.0]}

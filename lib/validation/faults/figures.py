@@ -1,0 +1,103 @@
+"""The figure and the finding with which the page of each rule shows how a fault looks."""
+
+from collections.abc import Iterable
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from loadcurve import plots, publish
+from loadcurve.audit import all_rules
+from loadcurve.audit.of_runs import Tables, tables_of
+from loadcurve.audit.shown import summarise_shown
+from loadcurve.units import format_quantity
+from validation.faults.mutation import RUN
+from validation.faults.recall import Case, clean_tables
+
+_FORMS = {"time": "Timeline", "quantile": "Quantiles", "connections": "Curve over connections", "name": "Bars"}
+
+
+def illustrations(cases: Iterable[Case]) -> dict[str, Case]:
+    """Return the fault that shows each rule: a recorded one before a mutated one, its first rule before others."""
+    found: dict[str, tuple[tuple[int, int], Case]] = {}
+    for case in cases:
+        for place, rule in enumerate(case.fault.finds):
+            rank = (case.kind != "recorded", min(place, 1))
+            if rule in set(case.found["rule"]) and (rule not in found or rank < found[rule][0]):
+                found[rule] = (rank, case)
+    return {rule: found[rule][1] for rule in all_rules() if rule in found}
+
+
+def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
+    """Publish a figure for each rule that a planted fault shows, under the rule's name, and return what the page says.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rule fault kind done severity evidence advice command not_recorded figure``.
+    """
+    rows = []
+    for rule, case in illustrations(cases).items():
+        finding = case.found[case.found["rule"] == rule].iloc[0]
+        slug = rule.replace("-", "_") if case.fault.shows else ""
+        if slug:
+            shown, text = _shown(case, finding), _caption(case)
+            publish.figure(slug, plots.plot_fault(shown), shown, caption=text, alt=f"{case.fault.title}. {_alt(shown)}")
+            plt.close()
+        command = case.fault.command or next((need.record for need in all_rules()[rule].needs if need.record), "")
+        rows.append(
+            {
+                "rule": rule,
+                "fault": case.fault.title,
+                "kind": case.kind,
+                "done": case.fault.done,
+                "severity": finding["severity"],
+                "evidence": finding["evidence"],
+                "advice": finding["advice"],
+                "command": command,
+                "not_recorded": case.not_recorded,
+                "figure": slug,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _shown(case: Case, finding: pd.Series) -> pd.DataFrame:
+    """Return the numbers of the run with the finding; of all runs together where the finding is about them."""
+    assert case.fault.shows is not None
+    runs = case.tables["runs"]
+    if case.kind == "mutated":
+        return summarise_shown(case.fault.shows, case.tables, _clean(several=len(runs) > 1))
+    chosen = case.fault.run or finding["run_id"]
+    levels = runs["connections"].dropna().unique()
+    several = pd.isna(chosen) or (case.fault.shows.table == "runs" and len(levels) > 1)
+    tables = case.tables if several else tables_of(runs[runs["run_id"] == chosen], case.tables)
+    return summarise_shown(case.fault.shows, tables)
+
+
+def _clean(*, several: bool) -> Tables:
+    tables = clean_tables()
+    runs = tables["runs"]
+    return tables_of(runs[runs["variant"] == "delay" if several else runs["run_id"] == RUN], tables)
+
+
+def _caption(case: Case) -> str:
+    kind = "Recorded in the laboratory." if case.kind == "recorded" else "Planted in the data of a clean recorded run."
+    lines = "The dashed line is the limit of the rule." if case.fault.shows and case.fault.shows.limit else ""
+    return " ".join(filter(None, [f"{case.fault.title}: {case.fault.done}", kind, lines]))
+
+
+def _alt(shown: pd.DataFrame) -> str:
+    """Return in words which numbers a figure shows, panel by panel."""
+    parts = []
+    for panel, rows in shown[~shown["clean"].astype(bool)].groupby("panel", sort=False):
+        unit = "ratio" if str(panel).endswith("[ratio]") else ""
+        label = str(panel).partition(" [")[0]
+        series = []
+        for name, line in rows.groupby("series", sort=False):
+            ends = [format_quantity(value, unit) for value in (line["value"].min(), line["value"].max())]
+            series.append(f"{name} {' to '.join(dict.fromkeys(ends))}".strip())
+        limit = rows["limit"].dropna()
+        told = f"; limit {format_quantity(limit.iloc[0], unit)}" if len(limit) else ""
+        form = _FORMS[str(rows["axis"].iloc[0])]
+        parts.append(f"{form} of {label[:1].lower()}{label[1:]}: {', '.join(series[:6])}{told}.")
+    return " ".join(parts)
