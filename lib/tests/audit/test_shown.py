@@ -37,7 +37,7 @@ def test_single_requests_give_throughput_and_percentiles_of_each_second():
     """Two responses end in the first second and one in the second."""
     requests = pd.DataFrame({"offset_s": [0.0, 0.1, 0.9], "latency_s": [0.2, 0.4, 0.3]})
     shown = summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests})
-    of = {panel: rows for panel, rows in shown.groupby("panel")}
+    of = dict(list(shown.groupby("panel")))
     assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 2.0], [1.5, 1.0]]
     of_p50 = of["Response time [s]"].query("series == 'p50'")
     assert of_p50["value"].tolist() == pytest.approx([0.3, 0.3])
