@@ -13,13 +13,16 @@ MUTATIONS = (
             "Too few descriptors",
             "wrk was asked for 1100 connections with a limit of 1024 open files, so 1020 opened.",
             ("connections-opened",),
-            cause="ulimit -n",
+            cause="open files",
             shows=Shows("runs", ("connections", "errors_connect")),
         ),
-        with_text(
-            (CONNECTIONS, "1 threads and 1100 connections"),
-            (TOTAL, TOTAL + "  Socket errors: connect 80, read 0, write 0, timeout 0\n"),
-            ("10.90ms", "174.65ms"),
+        chain(
+            with_text(
+                (CONNECTIONS, "1 threads and 1100 connections"),
+                (TOTAL, TOTAL + "  Socket errors: connect 80, read 0, write 0, timeout 0\n"),
+                ("10.90ms", "174.65ms"),
+            ),
+            with_values("settings", {"setting": "Max open files"}, value="1024"),
         ),
     ),
     Mutation(
@@ -64,7 +67,7 @@ MUTATIONS = (
             "Response time without the wait for a busy wrk",
             "The mean response time was lowered by half, and the generator's processor was always busy.",
             ("effective-concurrency", "saturated-generator"),
-            cause="waits for a busy wrk",
+            cause="processor was busy",
             shows=Shows("cpu", ("cpu_idle_ratio",), where={"cpu": "1"}),
         ),
         chain(

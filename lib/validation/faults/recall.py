@@ -64,7 +64,7 @@ class Case:
             return "missed"
         expected = found[found["rule"].isin(self.fault.finds)]
         words = expected["evidence"] + " " + expected["advice"].fillna("")
-        return "found" if words.str.contains(self.fault.cause, regex=False).any() else "cause not named"
+        return "found" if words.str.contains(self.fault.cause, case=False, regex=False).any() else "cause not named"
 
 
 @cache

@@ -1,5 +1,7 @@
 """Planted faults: too little evidence for what is concluded."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -42,6 +44,24 @@ def second_half(column: str, value: object) -> Change:
     return change
 
 
+def scattered(factors: Mapping[str, tuple[float, ...]]) -> Change:
+    """Return a change: each variant is a copy of the runs, its repeats multiplied by these factors."""
+
+    def change(tables: Tables) -> dict[str, pd.DataFrame]:
+        copies = [_scattered(tables["runs"], variant, of) for variant, of in factors.items()]
+        return {"runs": pd.concat(copies, ignore_index=True)}
+
+    return change
+
+
+def _scattered(runs: pd.DataFrame, variant: str, factors: tuple[float, ...]) -> pd.DataFrame:
+    by = runs["repeat"].map(dict(enumerate(factors, start=1))).astype(float)
+    names = ("requests", "throughput_rps", "goodput_rps", "received_bytes", "received_bytes_per_s")
+    changed = {name: runs[name].astype(float) * by for name in names}
+    changed |= {"requests": changed["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / by}
+    return runs.assign(variant=variant, run_id=variant + "-" + runs["run_id"], **changed)
+
+
 def other_kernel(tables: Tables) -> dict[str, pd.DataFrame]:
     """Return the tables with another kernel for half of the runs."""
     hosts = tables["hosts"].copy()
@@ -70,6 +90,30 @@ MUTATIONS = (
             shows=Shows("runs", ("throughput_rps",)),
         ),
         first_repeats,
+        sweep=True,
+    ),
+    Mutation(
+        "scattered_repeats",
+        Fault(
+            "Repeats that scatter widely",
+            "The three repeats of each load differ by up to 24 %.",
+            ("wide-interval",),
+            cause="scatter by",
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        scattered({"delay": (0.88, 1.0, 1.12)}),
+        sweep=True,
+    ),
+    Mutation(
+        "two_equal_variants",
+        Fault(
+            "A comparison that the repeats do not decide",
+            "Two variants have the same mean throughput, and repeats that differ by 14 %.",
+            ("undecided-comparison",),
+            cause="show neither",
+            shows=Shows("runs", ("throughput_rps",), by="variant"),
+        ),
+        scattered({"first": (0.93, 1.0, 1.07), "second": (1.06, 0.92, 1.02)}),
         sweep=True,
     ),
     Mutation(
