@@ -6,7 +6,16 @@ import pytest
 from loadcurve.audit import all_rules
 from loadcurve.tables import check
 
-RUN = {"study": "s", "run_id": "a", "status": "finished", "duration_s": 10.0, "server_cpu": "0", "generator_cpu": "1"}
+RUN = {
+    "study": "s",
+    "run_id": "a",
+    "tool": "wrk",
+    "threads": 2,
+    "status": "finished",
+    "duration_s": 10.0,
+    "server_cpu": "0",
+    "generator_cpu": "1",
+}
 IDLE = {"cpu_user_ratio": 0.0, "cpu_idle_ratio": 1.0, "cpu_iowait_ratio": 0.0, "cpu_steal_ratio": 0.0,
         "cpu_softirq_ratio": 0.0}  # fmt: skip
 
@@ -36,16 +45,44 @@ def swap(*used):
     return {"memory": [{"elapsed_s": 2.0 + i, "swap_used_bytes": each} for i, each in enumerate(used)]}
 
 
+def threads(*used):
+    process = {"command": "wrk", "pid": 7, "cpu_used_ratio": sum(used)}
+    return {"processes": [process] + [process | {"tid": 7 + i, "cpu_used_ratio": u} for i, u in enumerate(used)]}
+
+
+def packets(**shares):
+    return each_cpu({}, shares) | {"network": [{"interface": "x0", "received_pps": 9e5, "transmitted_pps": 5e5}]}
+
+
+def counted(name, *values):
+    times = (-0.5, 10.5)
+    rows = [{"counter": name, "tool": "nstat", "value": v, "elapsed_s": t} for v, t in zip(values, times, strict=True)]
+    return {"counters": rows}
+
+
+def quota(periods, throttled):
+    return {
+        "counters": counted("nr_periods", 5, 5 + periods)["counters"]
+        + counted("nr_throttled", 3, 3 + throttled)["counters"]
+    }
+
+
 CASES = [  # rule, tables in which it is silent, tables in which it warns, tables in which it is an error
     ("stolen-processors", cpu(cpu_steal_ratio=0.01), cpu(cpu_steal_ratio=0.02), cpu(cpu_steal_ratio=0.2)),
-    ("saturated-processors", cpu(cpu_idle_ratio=0.06), cpu(cpu_idle_ratio=0.04), None),
-    ("saturated-generator", each_cpu({"cpu_idle_ratio": 0.0}, {"cpu_idle_ratio": 0.06}),
-     each_cpu({}, {"cpu_idle_ratio": 0.04}), None),
+    ("saturated-processors", cpu(cpu_idle_ratio=0.11), cpu(cpu_idle_ratio=0.09), None),
+    ("saturated-generator", each_cpu({"cpu_idle_ratio": 0.0}, {"cpu_idle_ratio": 0.11}),
+     each_cpu({}, {"cpu_idle_ratio": 0.09}), None),
+    ("one-saturated-processor", each_cpu({"cpu_idle_ratio": 0.11}, {"cpu_idle_ratio": 0.05}),
+     each_cpu({"cpu_idle_ratio": 0.09}, {}), None),
+    ("saturated-generator-thread", threads(0.9), threads(0.91), None),
+    ("packet-rate", packets(cpu_softirq_ratio=0.9), packets(cpu_softirq_ratio=0.91), None),
+    ("listen-overflows", counted("TcpExtListenDrops", 7, 7), counted("TcpExtListenDrops", 7, 8), None),
+    ("cpu-quota", quota(100, 1), quota(100, 2), None),
     ("softirq-on-one-processor", each_cpu({"cpu_softirq_ratio": 0.6}, {"cpu_softirq_ratio": 0.5}),
      each_cpu({"cpu_softirq_ratio": 0.6}, {}), None),
     ("waiting-for-disks", cpu(cpu_iowait_ratio=0.1), cpu(cpu_iowait_ratio=0.11), None),
     ("saturated-disk", device("disks", 0.9), device("disks", 0.91), None),
-    ("saturated-link", device("network", 0.95), device("network", 0.96), None),
+    ("saturated-link", device("network", 0.9), device("network", 0.91), None),
     ("retransmissions", tcp(10.0), tcp(11.0), tcp(101.0)),
     ("dropped-packets", {"network": [{"interface": "x0", "received_dropped_pps": 0.0}]},
      {"network": [{"interface": "x0", "received_dropped_pps": 0.5}]}, None),

@@ -1,6 +1,13 @@
-"""What the rules about monitored hosts need, and which command records it."""
+"""What the rules about monitored hosts need, which command records it, and the limit that several of them share."""
 
-from loadcurve.audit.rule import Need
+from loadcurve.audit.rule import Limit, Need
+from loadcurve.tables.saturation import SATURATED_RATIO
+
+SATURATION = Limit(
+    SATURATED_RATIO,
+    "at 90 % a request waits on average nine times as long as it is served (M/M/1); the bottleneck report has the "
+    "same limit",
+)
 
 _SAR = "Record `sar -A 1` on the server and on the generator while the load runs."
 
@@ -10,9 +17,16 @@ SOFTIRQ = Need("cpu", ("cpu_softirq_ratio",), "the softirq time of the processor
 IOWAIT = Need("cpu", ("cpu_iowait_ratio",), "the time for which processors waited for disks", _SAR)
 DISKS = Need("disks", ("utilisation_ratio",), "the use of the disks", _SAR)
 LINKS = Need("network", ("utilisation_ratio",), "the use of the links", _SAR)
+PACKETS = Need("network", ("received_pps", "transmitted_pps"), "the packets of the interfaces", _SAR)
 DROPS = Need("network", ("received_dropped_pps",), "the packets that interfaces dropped", _SAR)
 TCP = Need("tcp", ("segments_sent_pps", "retransmits_pps"), "the retransmissions of TCP", _SAR)
 SWAP = Need("memory", ("swap_used_bytes",), "the swap in use", _SAR)
+THREADS = Need(
+    "processes",
+    ("cpu_used_ratio", "command"),
+    "the processor time of the generator's threads",
+    "Record `pidstat -u -t 1` on the generator's host while the load runs.",
+)
 SUMMARY = Need("sockets", ("time_wait",), "the sockets of the generator's host", "Record `ss -s` while the load runs.")
 SNAPSHOT = Need("connections", ("state", "local_port"), "the sockets of the server", "Record `ss -tan` on the server.")
 LISTENING = Need(

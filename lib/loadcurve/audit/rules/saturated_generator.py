@@ -1,16 +1,34 @@
 """Rule ``saturated-generator``: the processor that only the load generator used had time to spare.
 
-A generator that uses its whole processor cannot send more: the highest throughput of the curve is the generator's, and
-response times include the wait for the generator.
+What it means
+-------------
+A generator that uses its whole processor cannot send more requests. The highest throughput of the curve is then a
+lower bound of the server's capacity. Response times include the wait for the generator: wrk starts timing when it
+writes a request, and reads a response only when its thread gets to that connection.
+
+Why it happens
+--------------
+One thread of wrk on one processor reads and writes 100,000 to 200,000 small responses/s, and a server on one processor
+is often as fast. Scripts (k6, JMeter, Locust) and TLS cost the generator several times as much for each request.
+
+How to fix it
+-------------
+Give the generator more threads and more processors (`wrk -t`, `taskset -c 2-5`), or run several generators on several
+hosts and add up their throughputs. Then repeat the sweep: if throughput rises, the generator was the limit.
+
+When to ignore it
+-----------------
+If the server's processor is saturated too, more generator capacity changes the throughput little; the response times
+still include the generator's queue. An open-loop generator that kept its rate was fast enough for that rate.
 """
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.rules._monitored import CPU
-from loadcurve.audit.samples import samples_within
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Need
+from loadcurve.audit.rules._monitored import CPU, SATURATION
 from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.utilisation import busy_processors, worst
 
 PINNED = Need(
     "runs",
@@ -22,12 +40,8 @@ PINNED = Need(
 
 def measure_generator(tables: Tables) -> pd.DataFrame:
     """Return the mean busy share of the generator's processor for each run that gives it one of its own."""
-    runs = tables["runs"].assign(key=key_of(tables["runs"])).drop_duplicates("key").set_index("key")
-    own = runs.loc[runs["generator_cpu"] != runs["server_cpu"], "generator_cpu"].astype(str)
-    samples = samples_within(tables["cpu"], tables["runs"])
-    samples = samples[samples["cpu"].astype(str) == samples["key"].map(own)]
-    busy = 1 - samples["cpu_idle_ratio"] - samples["cpu_iowait_ratio"].fillna(0.0)
-    return busy.groupby(samples["key"]).mean().to_frame("observed").assign(cpu=own)
+    busy = busy_processors(tables)
+    return worst(busy[busy["role"] == "generator"])
 
 
 RULE = threshold_rule(
@@ -37,6 +51,6 @@ RULE = threshold_rule(
     evidence="The generator's processor {cpu} was busy for {observed:ratio} of the load.",
     advice="Give the generator more threads and processors, or several hosts, and repeat; until then the throughput is "
     "a lower bound of the server's capacity, and response times include the generator's.",
-    limits={"warning": Limit(0.95, "the samples at the edges of the load are partly idle; above it none is free")},
+    limits={"warning": SATURATION},
     needs=(PINNED, CPU),
 )

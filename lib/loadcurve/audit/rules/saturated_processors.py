@@ -1,27 +1,41 @@
-"""Rule ``saturated-processors``: the processors of the generator's host had time to spare.
+"""Rule ``saturated-processors``: the processors of every host had time to spare.
 
-A generator without a free processor sends late and reads late: its throughput is its own limit and its response times
-include its own queue.  On one host for server and generator, nothing tells which of the two took the last processor.
+What it means
+-------------
+All processors of a host together were busy for at least 90 % of the load. If it is the generator's host, the
+throughput is the generator's limit and response times include its queue. If it is the server's, its processors are
+the bottleneck. If both ran there, nothing shows which of the two took the last processor.
+
+Why it happens
+--------------
+The sweep reached the capacity of the host, which is what a capacity test is for. Or another program used the
+processors: a backup, a build, a monitor with a short interval. A generator on the server's host takes about as much
+processor time for each request as a server of static files.
+
+How to fix it
+-------------
+Move the generator to a host of its own, or bind server and generator to different processors (`taskset -c`), and
+repeat. If only the server ran there, the limit is real: `pidstat -u 1` shows which process uses the time, and `perf
+top` shows which function.
+
+When to ignore it
+-----------------
+If only the server ran on that host, the finding is the result of the measurement. Use the runs below saturation for
+response times.
 """
 
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
-from loadcurve.audit.rule import Limit
-from loadcurve.audit.rules._monitored import CPU
-from loadcurve.audit.samples import samples_within
+from loadcurve.audit.rules._monitored import CPU, SATURATION
 from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.utilisation import busy_processors, worst
 
 
 def measure_busy(tables: Tables) -> pd.DataFrame:
     """Return the busiest host of each run: the mean busy share of its processors, and the host."""
-    samples = samples_within(tables["cpu"], tables["runs"])
-    samples["busy"] = 1 - samples["cpu_idle_ratio"] - samples["cpu_iowait_ratio"].fillna(0.0)
-    samples["host"] = samples["host"].fillna("the host")
-    together = samples[samples["cpu"] == "all"]
-    each = samples[(samples["cpu"] != "all") & ~samples["key"].isin(together["key"])]
-    busy = pd.concat([together, each]).groupby(["key", "host"])["busy"].mean().reset_index(name="observed")
-    return busy.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
+    busy = busy_processors(tables)
+    return worst(busy[busy["cpu"] == "all"]).assign(host=lambda found: found["host"].replace("", "the host"))
 
 
 RULE = threshold_rule(
@@ -31,6 +45,6 @@ RULE = threshold_rule(
     evidence="The processors of {host} were busy for {observed:ratio} of the load.",
     advice="If the generator ran on {host}, move it to a host of its own or give it processors of its own (`taskset`), "
     "and repeat the run; if only the server ran there, its processors are the limit.",
-    limits={"warning": Limit(0.95, "the samples at the edges of the load are partly idle; above it none is free")},
+    limits={"warning": SATURATION},
     needs=(CPU,),
 )

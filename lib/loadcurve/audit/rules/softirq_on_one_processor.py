@@ -1,7 +1,28 @@
-"""Rule ``softirq-on-one-processor``: no single processor handles all packets.
+"""Rule ``softirq-on-one-processor``: several processors handle the received packets.
 
-The kernel handles received packets in the softirq of the processor that took the interrupt.  With one receive queue, or
-with all queues on one processor, this processor is the limit while the others are idle.
+What it means
+-------------
+The kernel handles a received packet in the softirq of the processor that took the interrupt of its queue. If one
+processor does this for all packets, it is the limit while the others are idle. The finding compares the processor
+with the most softirq time with the mean of the others.
+
+Why it happens
+--------------
+The network card or virtual interface has one receive queue, or the interrupts of all its queues go to one processor
+(`irqbalance` is not running). Traffic between two hosts only has one pair of addresses: a card that hashes addresses
+without ports (`ethtool -n eth0 rx-flow-hash tcp4`) puts all connections into one queue.
+
+How to fix it
+-------------
+Raise the number of queues (`ethtool -L eth0 combined 8`), spread their interrupts (`/proc/irq/*/smp_affinity_list`),
+and hash ports too (`ethtool -N eth0 rx-flow-hash tcp4 sdfn`). Where the card has one queue, let the kernel spread
+packets: `echo ff > /sys/class/net/eth0/queues/rx-0/rps_cpus` (Linux, Documentation/networking/scaling.rst). Then
+repeat the run.
+
+When to ignore it
+-----------------
+On loopback and veth the softirq runs on the sender's processor, so a server pinned to one processor shows this shape
+without any card. If that processor still has idle time, packets are not the limit.
 """
 
 import pandas as pd
@@ -11,6 +32,7 @@ from loadcurve.audit.rule import Limit
 from loadcurve.audit.rules._monitored import SOFTIRQ
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.utilisation import worst
 
 
 def measure_softirq(tables: Tables) -> pd.DataFrame:
@@ -20,8 +42,8 @@ def measure_softirq(tables: Tables) -> pd.DataFrame:
     means = samples.groupby(["key", "host", "cpu"])["cpu_softirq_ratio"].mean().reset_index()
     groups = means.groupby(["key", "host"])["cpu_softirq_ratio"]
     others = (groups.transform("sum") - means["cpu_softirq_ratio"]) / (groups.transform("count") - 1)
-    means["others"], means["observed"] = others, means["cpu_softirq_ratio"] - others
-    return means.dropna().sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
+    means["others"], means["more"] = others, means["cpu_softirq_ratio"] - others
+    return worst(means.dropna(), "more")
 
 
 RULE = threshold_rule(

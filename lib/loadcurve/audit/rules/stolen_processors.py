@@ -1,7 +1,25 @@
 """Rule ``stolen-processors``: the hypervisor gave the run's processors to the run.
 
-On a virtual machine, steal is the time for which a guest was ready to run and the hypervisor ran another guest.  The
-stolen time is missing from capacity, and adds to response times in bursts, so repeats of another hour differ.
+What it means
+-------------
+On a virtual machine, steal is the time for which the guest was ready to run and the hypervisor ran another guest. The
+stolen time is missing from the capacity. It comes in bursts of some milliseconds, so it adds to the high percentiles,
+and repeats of another hour differ.
+
+Why it happens
+--------------
+The host sells more virtual processors than it has, or a neighbour is busy. Instances with CPU credits (burstable
+types) are throttled by steal when their credits are used up.
+
+How to fix it
+-------------
+Measure on a machine of its own, on a dedicated instance, or at another time; compare only runs without steal. Record
+`sar -u 1` with every run, and repeat a run with steal at once instead of at the end.
+
+When to ignore it
+-----------------
+If the system will run under the same neighbours, steal belongs to its capacity; then repeat over hours, so that the
+interval contains it. On hardware without a hypervisor steal is always 0.
 """
 
 import pandas as pd

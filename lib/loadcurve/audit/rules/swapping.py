@@ -1,6 +1,25 @@
 """Rule ``swapping``: memory was enough, so nothing was written to swap.
 
-A page that comes back from swap takes a disk access, a hundred thousand times as long as memory.
+What it means
+-------------
+A page that comes back from swap takes a disk access: 0.1 ms on an SSD and 10 ms on a hard disk, a thousand to a hundred
+thousand times as long as memory. A curve that was measured while swapping is a disk's.
+
+Why it happens
+--------------
+Processes need more memory than the host has: too many workers, a Java heap as large as the memory, 100,000 connections
+with large buffers, files in tmpfs. A generator that keeps each response time in memory grows for as long as it runs.
+
+How to fix it
+-------------
+`pidstat -r 1` shows which process grows. Give the host more memory, start fewer processes, or limit heaps and buffers.
+For a measurement, switch swap off (`swapoff -a`): the kernel then ends the process that uses too much, and nothing is
+measured in silence.
+
+When to ignore it
+-----------------
+The kernel moves idle pages to swap now and then, also with free memory. If `vmstat 1` shows no page coming back (`si`
+is 0), no request waited.
 """
 
 import pandas as pd
@@ -10,14 +29,14 @@ from loadcurve.audit.rule import Limit
 from loadcurve.audit.rules._monitored import SWAP
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.utilisation import worst
 
 
 def measure_swap(tables: Tables) -> pd.DataFrame:
     """Return by how much the swap in use grew during each run, in bytes."""
     samples = samples_within(tables["memory"], tables["runs"]).assign(host=lambda frame: frame["host"].fillna(""))
     groups = samples.sort_values("time").groupby(["key", "host"])["swap_used_bytes"]
-    grown = (groups.last() - groups.first()).reset_index(name="observed")
-    return grown.sort_values("observed").drop_duplicates("key", keep="last").set_index("key")
+    return worst((groups.last() - groups.first()).reset_index(name="growth"), "growth")
 
 
 RULE = threshold_rule(

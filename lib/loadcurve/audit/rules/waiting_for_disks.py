@@ -1,7 +1,24 @@
-"""Rule ``waiting-for-disks``: the processors did not wait for disks.
+"""Rule ``waiting-for-disks``: the processors worked, and did not wait for disks.
 
-iowait is idle time while a disk request is open.  In a test of an HTTP server it usually comes from access logs, swap,
-or files that do not fit the page cache, so the throughput is a disk's.
+What it means
+-------------
+iowait is the share of time in which a processor was idle while a task that last ran there waited for a disk. In a
+test of an HTTP server the throughput is then a disk's, and adding processors changes nothing.
+
+Why it happens
+--------------
+The server writes access logs without a buffer, reads files that do not fit the page cache, or swaps. A database that
+flushes each transaction waits too. A monitor that writes much to the same disk can cause it as well.
+
+How to fix it
+-------------
+Find the device with `iostat -x 1` and the process with `pidstat -d 1`. Buffer or disable access logs, warm the page
+cache before the load (`vmtouch -t` or one run that is thrown away), and write the monitors' files elsewhere.
+
+When to ignore it
+-----------------
+If disk access is what you test. A low iowait is no proof of the contrary: as soon as other tasks use the processor,
+the same wait is counted as busy time.
 """
 
 import pandas as pd

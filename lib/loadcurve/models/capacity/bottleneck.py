@@ -31,11 +31,9 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, has_intercept, least_squares_line, reciprocal
 from loadcurve.stats.mean import find_mean
 from loadcurve.tables.curves import check_points
+from loadcurve.tables.saturation import SATURATED_RATIO
 
-SATURATED = 0.90
-"""Utilisation from which a resource counts as saturated.  It is a mean over a run, whose first and last second are not
-fully loaded, so that an always busy processor shows a little less than all of it."""
-
+_FULL = f"{SATURATED_RATIO:.0%}"
 _COLUMNS = ("resource", "servers", "throughput_rps", "utilisation_ratio")
 # Of utilisation: a run this far off its line has another demand there, not just scatter between runs.
 _MISS = 0.10
@@ -148,10 +146,10 @@ def _of_resource(
     warnings = [] if known.all() else [f"{(~known).sum()} of {known.size} runs have no value and are left out"]
     x, u, m = throughput[known], busy[known], float(servers[0])
     loads = group[load].to_numpy()[known] if load in group else np.arange(x.size)
-    full = pd.Series(u).groupby(loads).transform("mean").to_numpy() >= SATURATED
+    full = pd.Series(u).groupby(loads).transform("mean").to_numpy() >= SATURATED_RATIO
     line = least_squares_line(x[~full], u[~full], target, level, through_origin)
     saturated = _at_saturation(x[full], u[full], target, level)
-    measured = line is None or (full.sum() >= 2 and target >= SATURATED)
+    measured = line is None or (full.sum() >= 2 and target >= SATURATED_RATIO)
     slope = saturated.demand_per_server_s if line is None else line.slope
     warnings += _weak_line(x[~full], u[~full], line, through_origin, x.max(), measured)
     warnings += _disagreement(line, saturated)
@@ -188,12 +186,11 @@ def _weak_line(
     x: Array, u: Array, line: Line | None, through_origin: bool, highest: float, measured: bool
 ) -> list[str]:
     if line is None:
-        return [f"every load is at least {SATURATED:.0%} busy: measure lower loads to test the demand for a background"]
+        return [f"every load is at least {_FULL} busy: measure lower loads to test the demand for a background"]
     found = []
     if np.isnan(line.intercept[0]) and not through_origin:
         found.append(
-            f"{x.size} points at {np.unique(x).size} throughputs below {SATURATED:.0%} busy: an intercept cannot be "
-            "tested"
+            f"{x.size} points at {np.unique(x).size} throughputs below {_FULL} busy: an intercept cannot be tested"
         )
     elif has_intercept(line):
         intercept, lo, hi = line.intercept
@@ -231,7 +228,7 @@ def _disagreement(line: Line | None, saturated: _Saturated) -> list[str]:
     change = "less" if measured[0] > by_line[0] else "more"
     runs = saturated.throughput_rps.size
     return [
-        f"the line over loads below {SATURATED:.0%} busy reaches the target at {_rates(by_line)}, the {runs} saturated "
+        f"the line over loads below {_FULL} busy reaches the target at {_rates(by_line)}, the {runs} saturated "
         f"runs at {_rates(measured)}: a request costs {change} at saturation, so neither demand holds at every load"
     ]
 

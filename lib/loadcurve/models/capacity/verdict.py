@@ -9,13 +9,9 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity.bottleneck import SATURATED, summarise_demands
+from loadcurve.models.capacity.bottleneck import summarise_demands
+from loadcurve.tables.saturation import SATURATED_RATIO, saturation_of
 
-# What doubling the load must bring for throughput to count as rising: more than the scatter between runs, some 5 %.
-_RISE = 0.05
-# Throughput of a resource that only the requests keep busy is m / D.  D varies between loads, as with larger batches,
-# but seldom twofold.
-_UNRELATED = 2.0
 # A smaller intercept would be printed as 0 %.
 _NOTHING = 0.005
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
@@ -60,24 +56,20 @@ def bottleneck_verdict(
         raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
     demands = summarise_demands(usage, load=load, target_utilisation_ratio=target_utilisation_ratio, level=level)
     demands = demands.set_index("resource")
-    busy = usage.groupby(["resource", load], observed=True)["utilisation_ratio"].mean()
-    highest = busy.groupby("resource", observed=True).max()
-    throughput = usage.groupby(load)["throughput_rps"].mean()
-    full = [name for name in demands.index if highest[name] >= SATURATED]
-    saturated = [name for name in full if not _has_other_work(busy[name], throughput)]
-    if full and not saturated:
-        return _other_work(full, busy, throughput)
-    if saturated:
-        return f"saturated: {'; '.join(_sentence(demands.loc[name], name, busy[name]) for name in saturated)}"
-    last = throughput.index.max()
-    half = throughput[throughput.index <= last / 2]
-    first = demands.index[0]
+    found = saturation_of(usage, load)
+    busy, throughput = found.busy, found.throughput
+    named = [name for name in demands.index if name in found.resources]
+    if found.kind == "saturated":
+        return f"saturated: {'; '.join(_sentence(demands.loc[name], name, busy[name]) for name in named)}"
+    if found.kind == "other work":
+        return _other_work(named, busy, throughput)
+    first, last = demands.index[0], throughput.index.max()
     allows = f"would allow {_interval(demands.loc[first], 'saturation')}"
     share = _percent(busy[first].iloc[-1])
-    if len(half) and throughput[last] <= (1 + _RISE) * half.max():
+    if found.kind == "plateau":
         return (
             f"no watched resource saturates: throughput stays at {_rate(throughput.max())} requests/s from "
-            f"{load} = {half.idxmax():g} to {last:g}, where {first} is {share} busy and {allows}; "
+            f"{load} = {found.flat_from:g} to {last:g}, where {first} is {share} busy and {allows}; "
             f"{_UNWATCHED}"
         )
     return (
@@ -87,18 +79,12 @@ def bottleneck_verdict(
     )
 
 
-def _has_other_work(busy: pd.Series, throughput: pd.Series) -> bool:
-    """Whether throughput rises over loads at which the resource is always busy: requests alone cannot do that."""
-    served = throughput[busy.index[busy >= SATURATED]]
-    return bool(served.max() > _UNRELATED * served.min() and served.idxmax() > served.idxmin())
-
-
 def _other_work(names: list[str], busy: pd.Series, throughput: pd.Series) -> str:
     first = names[0]
-    served = throughput[busy[first].index[busy[first] >= SATURATED]]
+    served = throughput[busy[first].index[busy[first] >= SATURATED_RATIO]]
     are = "are" if len(names) > 1 else "is"
     return (
-        f"not known: {' and '.join(names)} {are} at least {_percent(SATURATED)} busy from "
+        f"not known: {' and '.join(names)} {are} at least {_percent(SATURATED_RATIO)} busy from "
         f"{served.index.name} = {served.idxmin():g} on, yet throughput rises from {_rate(served.min())} to "
         f"{_rate(served.max())} requests/s: other work keeps the machine busy, or the monitor sampled other times; "
         f"stop that work and measure again"

@@ -1,0 +1,51 @@
+"""Rule ``dropped-packets``: every interface kept its packets.
+
+What it means
+-------------
+An interface received a packet and dropped it, or could not send one. TCP repeats what was lost after a round trip at
+best and after 200 ms at worst, so drops show in the high percentiles first.
+
+Why it happens
+--------------
+The receive ring was full because the processor of its queue did not empty it in time (`rx_dropped`, `rx_missed`), or
+the send queue of the interface was full. Linux also counts packets of protocols that nobody reads, such as LLDP, as
+drops.
+
+How to fix it
+-------------
+`ethtool -S eth0` names the counter that rises. Enlarge the ring (`ethtool -G eth0 rx 4096`), spread the queues over
+processors (`ethtool -L`), and lower the load until the counter stands still. Then repeat the run.
+
+When to ignore it
+-----------------
+One drop every 30 seconds is usually a neighbour's discovery protocol and no loss of the load's packets. If the rule
+`retransmissions` finds nothing, TCP lost nothing.
+"""
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Limit
+from loadcurve.audit.rules._monitored import DROPS
+from loadcurve.audit.samples import samples_within
+from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.utilisation import worst
+
+
+def measure_drops(tables: Tables) -> pd.DataFrame:
+    """Return the packets per second that the worst interface of each run dropped."""
+    samples = samples_within(tables["network"], tables["runs"])
+    samples["drops"] = samples["received_dropped_pps"].fillna(0) + samples["transmitted_dropped_pps"].fillna(0)
+    return worst(samples.groupby(["key", "interface"], observed=True)["drops"].mean().reset_index(), "drops")
+
+
+RULE = threshold_rule(
+    "dropped-packets",
+    "Did every interface keep its packets?",
+    measure_drops,
+    evidence="Interface {interface} dropped {observed:pps}.",
+    advice="Enlarge the receive ring (`ethtool -G`) and spread the queues over processors, and repeat.",
+    limits={"warning": Limit(0.0, "a drop is a loss; a healthy local network has none")},
+    needs=(DROPS,),
+    unit="pps",
+)

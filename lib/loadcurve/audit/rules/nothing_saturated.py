@@ -1,0 +1,120 @@
+"""Rule ``nothing-saturated``: where throughput stops rising, a watched resource is saturated.
+
+What it means
+-------------
+Throughput no longer rises with the load, yet no processor, disk or link that was watched is close to its limit.
+Something limits it all the same, and the data do not show what. Until it is known, the highest throughput is not the
+capacity of the server's hardware.
+
+Why it happens
+--------------
+The limit is a resource without a monitor: one thread of the generator or of the server on a host with many
+processors, a lock, a pool of workers or database connections, an accept queue, a CPU quota, packets per second, a
+rate limit, a downstream service. In the published "Nginx status page test" 40 clients met a flat curve with all
+resources half idle; the cause was one listening port for all workers.
+
+How to fix it
+-------------
+Record more and repeat the highest load: the finding lists what was not recorded, the most frequent cause first. Then
+change one thing: twice the generators (if throughput rises, the generator was the limit), twice the workers, a second
+listening port. A server whose threads wait without using a processor needs a profiler of waits (`offcputime` of bcc,
+or `perf trace -s`).
+
+When to ignore it
+-----------------
+If an open loop was offered no more load, or the study limits the rate, the plateau is that of the input. In a closed
+loop with few connections throughput is N / R, without any saturated resource; there it still rises with N.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, all_of, key_of
+from loadcurve.audit.resources import use_of_resources
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
+from loadcurve.tables import merge_generators
+from loadcurve.tables.curves import curves
+from loadcurve.tables.loads import LOOPS, name_loops
+from loadcurve.tables.saturation import PLATEAU_RISE, SATURATED_RATIO, Saturation, saturation_of
+from loadcurve.units import format_quantity
+
+_FEWEST = 3  # loads: with two, nothing distinguishes a plateau from scatter
+# What to record, the most frequent cause of a hidden limit first: table, counters in it, and the command.
+_NEXT: tuple[tuple[str, str, str], ...] = (
+    ("processes", "", "each thread of generator and server (`pidstat -u -t 1`)"),
+    ("cpu", "", "each processor of both hosts (`sar -u ALL -P ALL 1`)"),
+    ("counters", "nr_throttled", "CPU quotas (`grep -H '' /sys/fs/cgroup/cpu.stat`)"),
+    ("counters", "Listen(?:Drops|Overflows)|listen queue", "drops at listening sockets (`nstat -asz`)"),
+    ("connections", "", "the accept queues (`ss -ltn`)"),
+    ("server", "", "the server's workers (stub_status, server-status)"),
+    ("network", "", "packets and links (`sar -n DEV,EDEV 1`)"),
+    ("disks", "", "the disks (`sar -d 1`)"),
+)
+_LAST = "locks and waits of the server's threads (`offcputime`, `perf trace -s`)"
+
+
+def judge_plateau(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each curve with at least three loads, about all its runs together."""
+    runs = merge_generators(tables["runs"]).dropna(subset=["throughput_rps"])
+    runs = runs[runs["throughput_rps"] > 0]
+    if runs.empty or not runs[list(LOOPS)].notna().any(axis=None):
+        return
+    usage = use_of_resources(tables)
+    for load, named in name_loops(runs, tables.get("factors")):
+        for variant, group in curves(named.dropna(subset=[load])):
+            if group[load].nunique() >= _FEWEST:
+                yield _finding(variant, group, load, usage, tables)
+
+
+def _finding(variant: str, group: pd.DataFrame, load: str, usage: pd.DataFrame, tables: Tables) -> Finding:
+    of, name = all_of(group), load.removesuffix("_rps").replace("_", " ")
+    rows = usage.merge(group.assign(key=key_of(group)), on="key", suffixes=("_watched", ""))
+    if rows.empty:
+        evidence = f"{NOT_CHECKED}no sample of a monitor belongs to {variant}."
+        return Finding(of, "unchecked", evidence, f"Record {_next(tables, group)}.")
+    found = saturation_of(rows, load)
+    busiest, at = found.busy.idxmax()
+    share = float(found.busy.max())
+    where = f"the busiest resource is {busiest}, {format_quantity(share, 'ratio')} busy at {name} = {at:g}"
+    if found.kind != "plateau":
+        return Finding(of, "ok", f"{variant}: {_why_not(found, name)}; {where}.", "", share, SATURATED_RATIO)
+    throughput = format_quantity(found.throughput.max(), "rps")
+    evidence = (
+        f"{variant}: throughput stays at {throughput} from {name} = {found.flat_from:g} to "
+        f"{found.throughput.index.max():g}, yet {where}."
+    )
+    return Finding(of, "warning", evidence, f"Record, in this order: {_next(tables, group)}.", share, SATURATED_RATIO)
+
+
+def _why_not(found: Saturation, name: str) -> str:
+    if found.kind == "rising":
+        return f"throughput still rises at {name} = {found.throughput.index.max():g}"
+    return f"{' and '.join(found.resources)} reached {format_quantity(SATURATED_RATIO, 'ratio')}"
+
+
+def _next(tables: Tables, group: pd.DataFrame) -> str:
+    """List what was not recorded for these runs, the most frequent cause first."""
+    keys, lacking = set(key_of(group)), []
+    for table, counters, what in _NEXT:
+        frame = tables.get(table)
+        own = None if frame is None or frame.empty else frame[key_of(frame).isin(keys)]
+        if own is not None and counters:
+            own = own[own["counter"].str.contains(counters, regex=True, na=False)]
+        if own is not None and table == "cpu":
+            own = own[own["cpu"] != "all"]
+        if own is None or own.empty:
+            lacking.append(what)
+    return "; ".join([*lacking, _LAST])
+
+
+RULE = Rule(
+    "nothing-saturated",
+    "Is a watched resource saturated where throughput stops rising?",
+    judge_plateau,
+    {
+        "ok": "a resource is at least 90 % busy, or throughput still rises",
+        "warning": f"the highest load brings less than {PLATEAU_RISE:.0%} more than one of at most half of it, and no "
+        "resource is 90 % busy",
+    },
+)

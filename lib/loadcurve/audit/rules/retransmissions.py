@@ -1,0 +1,55 @@
+"""Rule ``retransmissions``: TCP sent each segment once.
+
+What it means
+-------------
+A segment that was lost is sent again, after duplicate acknowledgements within a round trip, or after a timeout of at
+least 200 ms (Linux, `TCP_RTO_MIN`). One loss in a thousand responses is enough to set the 99.9th percentile of the
+response time to 200 ms and more. A lost SYN is repeated after 1 s.
+
+Why it happens
+--------------
+A queue on the way was full: the receive ring of a card, a switch port, a policer, an accept queue. A firewall or a
+connection table that is full drops packets too. Congestion control by bbr on veth sends bursts that overflow the queue.
+
+How to fix it
+-------------
+Look for the place: `ip -s link` and `ethtool -S` on both hosts, `nstat -az TcpExtListenDrops TcpExtTCPTimeouts`, the
+counters of the switch. Enlarge the queue or lower the rate, and repeat. In a laboratory of network namespaces set
+`net.ipv4.tcp_congestion_control=reno` in each.
+
+When to ignore it
+-----------------
+If the study injects loss, the share of retransmissions should equal the loss that was set. Retransmissions at the
+start only, while thousands of connections open at once, do not affect a warm measurement.
+"""
+
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.rule import Limit
+from loadcurve.audit.rules._monitored import TCP
+from loadcurve.audit.samples import samples_within
+from loadcurve.audit.threshold import threshold_rule
+
+
+def measure_retransmissions(tables: Tables) -> pd.DataFrame:
+    """Return the retransmitted share of the segments of each run; 0 where nothing was sent."""
+    samples = samples_within(tables["tcp"], tables["runs"])
+    sums = samples.groupby("key")[["retransmits_pps", "segments_sent_pps"]].mean()
+    sent = sums["segments_sent_pps"].where(sums["segments_sent_pps"] > 0)
+    return sums.assign(observed=(sums["retransmits_pps"] / sent).fillna(0.0))
+
+
+RULE = threshold_rule(
+    "retransmissions",
+    "Did TCP send each segment once?",
+    measure_retransmissions,
+    evidence="{observed:ratio} of the segments were sent again ({retransmits_pps:pps} of {segments_sent_pps:pps}).",
+    advice="Look for drops on the way (`ip -s link`, `nstat -az TcpExtListenDrops`, the switch): response times "
+    "include timeouts of 200 ms and more.",
+    limits={
+        "warning": Limit(0.001, "one segment in a thousand is enough to set the 99.9th percentile"),
+        "error": Limit(0.01, "one in a hundred sets the 99th percentile, which most objectives name"),
+    },
+    needs=(TCP,),
+)

@@ -1,0 +1,142 @@
+"""How busy each processor, disk and link was in each run, for the rules about saturation and the bottleneck report.
+
+Busy is all that is not idle: 1 − idle − waiting for disks.  Every number is the mean over the samples that lie wholly
+within the run's load (`samples_within`).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.samples import samples_within
+
+# A link carries, beyond what interfaces count, 4 bytes of checksum, 8 of preamble and a gap of 12 for each frame (IEEE
+# 802.3, clauses 3 and 4).
+_FRAME_OVERHEAD_BYTES = 24.0
+
+
+def busy_processors(tables: Tables) -> pd.DataFrame:
+    """Return the busy share of each processor in each run.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``key host cpu busy cpus role``: `host` is empty if it is not known; `cpu` is ``all`` for the mean over all
+        processors of the host, which is computed where the tool did not print it; `cpus` counts them; `role` is
+        ``generator`` or ``server`` for a processor that was theirs alone, else empty.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "host": "h", "server_cpu": "0", "generator_cpu": "1"}])
+    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "host": "h", "cpu": ["0", "1"], "cpu_idle_ratio": [0.5, 0.1]})
+    >>> found = busy_processors({"runs": runs, "cpu": cpu})
+    >>> found[["cpu", "busy", "cpus", "role"]].round(2).values.tolist()
+    [['0', 0.5, 2, 'server'], ['1', 0.9, 2, 'generator'], ['all', 0.7, 2, '']]
+    """
+    samples = samples_within(tables.get("cpu"), tables["runs"])
+    columns = ["key", "host", "cpu", "busy", "cpus", "role"]
+    if samples.empty:
+        return pd.DataFrame(columns=columns)
+    waits = samples["cpu_iowait_ratio"].fillna(0.0) if "cpu_iowait_ratio" in samples else 0.0
+    samples = samples.assign(
+        busy=(1 - samples["cpu_idle_ratio"] - waits).clip(0, 1), host=_host(samples), cpu=samples["cpu"].astype(str)
+    )
+    means = samples.groupby(["key", "host", "cpu"], observed=True)["busy"].mean().dropna().reset_index()
+    alone = means["cpu"] != "all"
+    hosts = means[alone].groupby(["key", "host"])["busy"].agg(busy="mean", cpus="size").reset_index()
+    printed = pd.MultiIndex.from_frame(means.loc[~alone, ["key", "host"]])
+    lacking = hosts[~pd.MultiIndex.from_frame(hosts[["key", "host"]]).isin(printed)]
+    means = pd.concat([means, lacking.drop(columns="cpus").assign(cpu="all")], ignore_index=True)
+    means = means.merge(hosts[["key", "host", "cpus"]], how="left").fillna({"cpus": 1}).astype({"cpus": int})
+    return means.assign(role=_roles(means, tables["runs"]))[columns]
+
+
+def _roles(means: pd.DataFrame, runs: pd.DataFrame) -> np.ndarray:
+    """Return the role of each processor.
+
+    The generator's processor is on the generator's host.  The server's is on the only other host that was sampled, or
+    on the same host if there is no other.
+    """
+    if not {"server_cpu", "generator_cpu"} <= set(runs):
+        return np.full(len(means), "", dtype=object)
+    pins = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
+    pins = pins[pins["server_cpu"].notna() | pins["generator_cpu"].notna()].reindex(means["key"])
+    cpu = means["cpu"].to_numpy()
+    hosts = means.groupby("key")["host"].transform("nunique").to_numpy()
+    on_generator = means["host"].to_numpy() == (pins["host"].fillna("").to_numpy() if "host" in pins else "")
+    server, generator = (_text(pins[name]) for name in ("server_cpu", "generator_cpu"))
+    of_generator = (cpu == generator) & ((hosts == 1) | on_generator)
+    of_server = (cpu == server) & ((hosts == 1) | ((hosts == 2) & ~on_generator))
+    shared = of_server & of_generator  # a processor of both is of neither
+    roles: np.ndarray = np.where(shared, "", np.where(of_generator, "generator", np.where(of_server, "server", "")))
+    return roles
+
+
+def _text(values: pd.Series) -> np.ndarray:
+    return np.asarray(values.astype("string").fillna(""), dtype=object)
+
+
+def busy_disks(tables: Tables) -> pd.DataFrame:
+    """Return the utilisation of each disk in each run: ``key host device busy``."""
+    return _busy_devices(tables, "disks", "device")
+
+
+def busy_links(tables: Tables) -> pd.DataFrame:
+    """Return the utilisation of each link in each run: ``key host interface busy``.
+
+    sar divides the bytes that the interface counts by its speed.  Each frame occupies the link for 24 bytes more, which
+    is 2 % of a full frame but 29 % of the shortest.  They are added where the packets are known.
+
+    Examples
+    --------
+    Frames of 60 bytes at the highest rate of 1 Gbit/s, 1,488,095 each second, of which sar shows 71 %:
+
+    >>> row = {"study": "s", "run_id": "a", "host": "h", "interface": "eth0", "received_pps": 1488095.0,
+    ...        "transmitted_pps": 0.0, "received_bytes_per_s": 1488095.0 * 60, "transmitted_bytes_per_s": 0.0,
+    ...        "utilisation_ratio": 1488095 * 60 * 8 / 1e9}
+    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a"}])
+    >>> found = busy_links({"runs": runs, "network": pd.DataFrame([row])})
+    >>> float(round(found["busy"][0], 3)), round(row["utilisation_ratio"], 3)
+    (1.0, 0.714)
+    """
+    return _busy_devices(tables, "network", "interface", _with_overhead)
+
+
+def _with_overhead(samples: pd.DataFrame) -> pd.Series:
+    """Utilisation with the bytes of each frame that interfaces do not count; as printed where packets are unknown."""
+    printed = samples["utilisation_ratio"]
+    sizes, rates = ([f"{way}_{unit}" for way in ("received", "transmitted")] for unit in ("bytes_per_s", "pps"))
+    if not set(sizes + rates) <= set(samples):
+        return printed
+    moved = samples[sizes].max(axis=1)
+    whole = (samples[sizes].to_numpy(float) + _FRAME_OVERHEAD_BYTES * samples[rates].to_numpy(float)).max(axis=1)
+    return (printed * (whole / moved.where(moved > 0))).fillna(printed)
+
+
+def _busy_devices(
+    tables: Tables, table: str, name: str, measure: Callable[[pd.DataFrame], pd.Series] | None = None
+) -> pd.DataFrame:
+    samples = samples_within(tables.get(table), tables["runs"])
+    if samples.empty or "utilisation_ratio" not in samples:
+        return pd.DataFrame(columns=["key", "host", name, "busy"])
+    busy = samples["utilisation_ratio"] if measure is None else measure(samples)
+    samples = samples.assign(busy=busy, host=_host(samples))
+    return samples.groupby(["key", "host", name], observed=True)["busy"].mean().dropna().reset_index()
+
+
+def worst(found: pd.DataFrame, column: str = "busy") -> pd.DataFrame:
+    """Return the row of each run with the highest value of a column, by the key of the run, as `observed`.
+
+    Examples
+    --------
+    >>> worst(pd.DataFrame({"key": ["a", "a"], "cpu": ["0", "1"], "busy": [0.2, 0.9]}))["cpu"].to_dict()
+    {'a': '1'}
+    """
+    rows = found.dropna(subset=column).sort_values(column, kind="stable").drop_duplicates("key", keep="last")
+    return rows.assign(observed=rows[column]).set_index("key")
+
+
+def _host(samples: pd.DataFrame) -> pd.Series:
+    return samples["host"].fillna("").astype(str) if "host" in samples else pd.Series("", samples.index)
