@@ -1,7 +1,5 @@
 """The resources of each run and their utilisation: what the audit and the bottleneck report both look at."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables
@@ -40,29 +38,33 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
 def _of_processors(busy: pd.DataFrame) -> pd.DataFrame:
     """Rows of each host: processors with a role, then all together and the busiest of the others, if there are any."""
     if busy.empty:
-        return _rows([])
-    rows: list[tuple[object, ...]] = []
-    for (key, host), group in busy.groupby(["key", "host"]):
-        cpus, others = int(group["cpus"].iloc[0]), group[(group["cpu"] != "all") & (group["role"] == "")]
-        with_role = group[group["role"] != ""]
-        rows += [
-            (key, host, f"{role} CPU", 1, of) for role, of in zip(with_role["role"], with_role["busy"], strict=True)
-        ]
-        if len(with_role) and others.empty:
-            continue
-        rows.append((key, host, "all CPUs", cpus, group.loc[group["cpu"] == "all", "busy"].iloc[0]))
-        if cpus > 1:
-            rows.append((key, host, "busiest other CPU" if len(with_role) else "busiest CPU", 1, others["busy"].max()))
-    return _rows(rows)
+        return _rows(busy, "")
+    place = ["key", "host"]
+    named = (busy["role"] != "").to_numpy()
+    others = busy[(busy["cpu"] != "all") & ~named]
+    alone = busy["cpus"] == 1
+    with_role = pd.MultiIndex.from_frame(busy.loc[named, place])
+    has_role = pd.Series(pd.MultiIndex.from_frame(busy[place]).isin(with_role), busy.index)
+    has_others = pd.MultiIndex.from_frame(busy[place]).isin(pd.MultiIndex.from_frame(others[place]))
+    whole = busy[(busy["cpu"] == "all") & (has_others | ~has_role)]
+    busiest = others[~alone.reindex(others.index)].sort_values("busy").drop_duplicates(place, keep="last")
+    name = has_role.reindex(busiest.index).map({True: "busiest other CPU", False: "busiest CPU"})
+    parts = [
+        _rows(busy[named], busy.loc[named, "role"] + " CPU"),
+        _rows(whole, "all CPUs", whole["cpus"]),
+        _rows(busiest, name),
+    ]
+    order = pd.concat(parts, ignore_index=True)
+    return order.sort_values(place, kind="stable", ignore_index=True)
 
 
 def _of_devices(busy: pd.DataFrame, name: str, kind: str) -> pd.DataFrame:
     if busy.empty:
-        return _rows([])
+        return _rows(busy, "")
     used = busy[busy.groupby(["host", name])["busy"].transform("max") > _USED]
-    columns = (used["key"], used["host"], used[name].astype(str), used["busy"].clip(upper=1.0))
-    return _rows([(key, host, f"{kind} {item}", 1, share) for key, host, item, share in zip(*columns, strict=True)])
+    return _rows(used.assign(busy=used["busy"].clip(upper=1.0)), f"{kind} " + used[name].astype(str))
 
 
-def _rows(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["key", "host", "resource", "servers", "utilisation_ratio"])
+def _rows(busy: pd.DataFrame, resource: str | pd.Series, servers: int | pd.Series = 1) -> pd.DataFrame:
+    named = busy.assign(resource=resource, servers=servers).rename(columns={"busy": "utilisation_ratio"})
+    return named[["key", "host", "resource", "servers", "utilisation_ratio"]]

@@ -29,6 +29,7 @@ loop with few connections throughput is N / R, without any saturated resource; t
 from collections.abc import Iterator, Mapping
 
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from loadcurve.audit.of_runs import Tables, all_of, key_of
 from loadcurve.audit.resources import use_of_resources
@@ -40,16 +41,17 @@ from loadcurve.tables.saturation import PLATEAU_RISE, SATURATED_RATIO, Saturatio
 from loadcurve.units import format_quantity
 
 _FEWEST = 3  # loads: with two, nothing distinguishes a plateau from scatter
-# What to record, the most frequent cause of a hidden limit first: table, counters in it, and the command.
-_NEXT: tuple[tuple[str, str, str], ...] = (
-    ("processes", "", "each thread of generator and server (`pidstat -u -t 1`)"),
-    ("cpu", "", "each processor of both hosts (`sar -u ALL -P ALL 1`)"),
-    ("counters", "nr_throttled", "CPU quotas (`grep -H '' /sys/fs/cgroup/cpu.stat`)"),
-    ("counters", "Listen(?:Drops|Overflows)|listen queue", "drops at listening sockets (`nstat -asz`)"),
-    ("connections", "", "the accept queues (`ss -ltn`)"),
-    ("server", "", "the server's workers (stub_status, server-status)"),
-    ("network", "", "packets and links (`sar -n DEV,EDEV 1`)"),
-    ("disks", "", "the disks (`sar -d 1`)"),
+# What to record, the most frequent cause of a hidden limit first: table, column and pattern of its rows, command.
+_ANY = ("", "")
+_NEXT: tuple[tuple[str, tuple[str, str], str], ...] = (
+    ("processes", _ANY, "each thread of generator and server (`pidstat -u -t 1`)"),
+    ("cpu", ("cpu", "[0-9]"), "each processor of both hosts (`sar -u ALL -P ALL 1`)"),
+    ("counters", ("counter", "nr_throttled"), "CPU quotas (`grep -H '' /sys/fs/cgroup/cpu.stat`)"),
+    ("counters", ("counter", "Listen(?:Drops|Overflows)|listen queue"), "drops at listening sockets (`nstat -asz`)"),
+    ("connections", _ANY, "the accept queues (`ss -ltn`)"),
+    ("server", _ANY, "the server's workers (stub_status, server-status)"),
+    ("network", _ANY, "packets and links (`sar -n DEV,EDEV 1`)"),
+    ("disks", _ANY, "the disks (`sar -d 1`)"),
 )
 _LAST = "locks and waits of the server's threads (`offcputime`, `perf trace -s`)"
 
@@ -95,17 +97,16 @@ def _why_not(found: Saturation, name: str) -> str:
 
 def _next(tables: Tables, group: pd.DataFrame) -> str:
     """List what was not recorded for these runs, the most frequent cause first."""
-    keys, lacking = set(key_of(group)), []
-    for table, counters, what in _NEXT:
-        frame = tables.get(table)
-        own = None if frame is None or frame.empty else frame[key_of(frame).isin(keys)]
-        if own is not None and counters:
-            own = own[own["counter"].str.contains(counters, regex=True, na=False)]
-        if own is not None and table == "cpu":
-            own = own[own["cpu"] != "all"]
-        if own is None or own.empty:
-            lacking.append(what)
-    return "; ".join([*lacking, _LAST])
+    keys = key_of(group).unique()
+    return "; ".join([*(what for table, rows, what in _NEXT if not _has(tables.get(table), rows, keys)), _LAST])
+
+
+def _has(frame: pd.DataFrame | None, rows: tuple[str, str], keys: ArrayLike) -> bool:
+    """Whether a table has rows of these runs whose column, if one is named, matches a pattern."""
+    if frame is None or frame.empty:
+        return False
+    own, (column, pattern) = key_of(frame).isin(keys), rows
+    return bool((frame[column][own].str.contains(pattern, na=False) if column else own).any())
 
 
 RULE = Rule(
