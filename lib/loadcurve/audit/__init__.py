@@ -12,6 +12,7 @@
 | ``failures``         | the share of requests that failed |
 | ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
+| ``series``            | throughput of a run per interval, and its warm-up |
 | ``late``             | least mean response time when late responses are missing from wrk's mean |
 | ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
 | ``claims checklist`` | claims of a published report, and a checklist for such reports |

@@ -42,13 +42,17 @@ def judge_few(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     latency, runs = tables["latency"], tables["runs"]
     above = 1 - latency["quantile"].astype(float)
     rows = latency[(above > 1e-12) & (above < 1) & latency["latency_s"].notna() & _named(above)]
-    printed = rows["quantile"].astype(float).groupby(_place(rows)).agg(lambda each: np.unique(each))
+    places = pd.concat([_place(rows), key_of(rows)[rows["generator"].notna()]])  # a run may not name its generator
+    pairs = pd.DataFrame({"place": places, "quantile": rows["quantile"].astype(float).reindex(places.index)})
+    printed: dict[str, list[float]] = {}
+    for place, quantile in pairs.drop_duplicates().sort_values("quantile").itertuples(index=False):
+        printed.setdefault(place, []).append(quantile)
     for run, place in zip(runs.itertuples(index=False), _place(runs), strict=True):
-        quantiles = printed.get(place)
-        if quantiles is None:
+        if place not in printed:
             evidence = f"{NOT_CHECKED}needs a percentile below the maximum."
             yield Finding(run, "unchecked", evidence, "Let the generator print percentiles (`wrk --latency`).")
             continue
+        quantiles = np.array(printed[place])
         least = np.ceil(np.log(limits["probability"]) / np.log(quantiles))
         lacking, number, most = least > run.requests, int(run.requests), float(least.max())
         if not lacking.any():
@@ -70,7 +74,8 @@ def _named(above: pd.Series) -> pd.Series:
 
 
 def _place(frame: pd.DataFrame) -> pd.Series:
-    return key_of(frame) + "#" + frame["generator"].astype("string").fillna("").astype(object)
+    number = frame["generator"].astype("string").radd("#").fillna("")
+    return key_of(frame) + number.astype(object)
 
 
 def _names(quantiles: np.ndarray) -> str:

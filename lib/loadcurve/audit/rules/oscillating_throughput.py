@@ -1,0 +1,81 @@
+"""Rule ``oscillating-throughput``: throughput does not swing with one period.
+
+What it means
+-------------
+Throughput swings by more than ±10 % with one period.  The mean of a run then depends on how many periods fit into it,
+and the high percentiles of the response time belong to the slow half of each period.
+
+Why it happens
+--------------
+A garbage collector, a timer, a log that is flushed or rotated, a quota that is filled again every 100 ms and beats
+with the interval of the samples, a health check, or TCP senders that lose and recover together.
+
+How to fix it
+-------------
+Compare the period with those of the system: `systemctl list-timers`, `cat /sys/fs/cgroup/cpu.max`, the collector's
+log, `vm.dirty_writeback_centisecs`.  Remove the cause, or measure over many whole periods and report the swing.
+
+When to ignore it
+-----------------
+The swing belongs to the system, and the run covers at least ten periods.
+
+The test is Fisher's of the highest peak of the periodogram, freed of autocorrelation (`summarise_oscillation`; see
+[Steady state](../method/steady_state.md)).  A period of less than two intervals shows up as a longer one.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from loadcurve.arrays import Array
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
+from loadcurve.audit.series import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+
+_FEWEST = 20  # samples: nine frequencies (summarise_oscillation)
+_PROBABILITY = 0.001  # every run is tested
+_UNEVEN = 1.5  # longest over median interval up to which samples count as equally spaced
+_ALIASED = 2.5  # intervals: near two, a swing cannot be distinguished from samples that cover unequal times
+
+
+def judge_oscillation(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run: the amplitude and the period of the strongest swing of its throughput."""
+    found = long_enough(throughput_series(tables), _FEWEST)
+    runs = tables["runs"]
+    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+        series = found.get(key)
+        if series is None or np.diff(series.elapsed_s).max() > _UNEVEN * series.interval_s:
+            needs = f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}, all equally long."
+            yield Finding(run, "unchecked", needs, RECORD_SERIES)
+            continue
+        cut = warm_up_samples(series.rates)
+        values = series.rates[cut:] if series.rates.size - cut >= _FEWEST else series.rates
+        amplitude = _amplitude(values)
+        evidence = f"The strongest swing has an amplitude of ±{amplitude * 100:.3g} % ({series.counter})."
+        if amplitude > limits["ratio"]:
+            from loadcurve.stats.oscillation import summarise_oscillation  # here: it imports scipy.signal
+
+            test = summarise_oscillation(values, series.interval_s).iloc[0]
+            if test["p_value"] < _PROBABILITY and test["value"] > _ALIASED * series.interval_s:
+                evidence = f"Throughput swings by ±{amplitude * 100:.3g} % with a period of {test['value']:.3g} s "
+                evidence += f"(p = {test['p_value']:.1g}; {series.counter})."
+                advice = "Find what has this period, or measure over many whole periods and report the swing."
+                yield Finding(run, "warning", evidence, advice, amplitude, limits["ratio"])
+                continue
+        yield Finding(run, "ok", evidence, "", amplitude, limits["ratio"])
+
+
+def _amplitude(values: Array) -> float:
+    """Return the amplitude of the strongest sine around a straight line, over the mean."""
+    time = np.arange(values.size)
+    flat = values - np.polynomial.Polynomial.fit(time, values, 1)(time)
+    return float(2 * np.abs(np.fft.rfft(flat)[1:]).max() / values.size / values.mean())
+
+
+RULE = Rule(
+    "oscillating-throughput",
+    "Is throughput free of a swing with one period?",
+    judge_oscillation,
+    {"ok": "no period beyond chance, or at most ±10 %", "warning": "a period with more than ±10 %"},
+    limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+)

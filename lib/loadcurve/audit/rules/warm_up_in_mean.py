@@ -1,0 +1,68 @@
+"""Rule ``warm-up-in-mean``: the mean of a run leaves out the time before it was in steady state.
+
+What it means
+-------------
+The throughput of the first seconds differs from that of the rest, and it moves the mean of the whole run by more than
+5 %.  The number that the generator printed is an average over two different systems: one that starts, and one that
+runs.
+
+Why it happens
+--------------
+Connections open, caches fill, code is compiled at run time, processors raise their clock, TCP windows grow.  Most
+load generators (`wrk`, `ab`, `hey`) count from the first request on, so a warm-up of three seconds is 30 % of a run
+of ten.
+
+How to fix it
+-------------
+Send the same load before the measurement and discard it (`load: {warm_up_s: 10}` in `study.yml`, `h2load
+--warm-up-time`, or a first `wrk -d 10s` whose output is thrown away), or measure so long that the warm-up does not
+matter.  Look at the series first: `sar -n TCP 1` on the server.
+
+When to ignore it
+-----------------
+The start is what you measure, such as a cold cache or the first requests after a deployment.
+
+The cut is found by MSER (K. P. White, Simulation 69(6), 1997), and must be beyond chance in spite of autocorrelation.
+The first second is never examined: a sample may cover it only partly.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
+from loadcurve.audit.series import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
+
+_FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
+
+
+def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run: by how much its warm-up moves the mean of its throughput."""
+    found = long_enough(throughput_series(tables), _FEWEST)
+    runs = tables["runs"]
+    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+        if key not in found:
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}.", RECORD_SERIES)
+            continue
+        series = found[key]
+        cut = warm_up_samples(series.rates)
+        steady, whole = float(series.rates[cut:].mean()), float(series.rates.mean())
+        moved = whole / steady - 1
+        if not cut:
+            evidence = f"{series.rates.size} intervals show no warm-up ({series.counter})."
+            yield Finding(run, "ok", evidence, "", 0.0, limits["ratio"])
+            continue
+        severity: Severity = "warning" if abs(moved) > limits["ratio"] else "ok"
+        until = series.elapsed_s[cut - 1]
+        evidence = f"Until {until:.3g} s, {series.rates[:cut].mean():.4g} {series.counter} were counted, then "
+        evidence += f"{steady:.4g}: the mean of all {series.rates.size} intervals is off by {moved * 100:+.2g} %."
+        advice = f"Discard the first {until:.3g} s: send the load for that long before the measurement."
+        yield Finding(run, severity, evidence, advice if severity != "ok" else "", abs(moved), limits["ratio"])
+
+
+RULE = Rule(
+    "warm-up-in-mean",
+    "Is the warm-up left out of the mean?",
+    judge_warm_up,
+    {"ok": "it moves the mean by at most 5 %", "warning": "it moves the mean by more"},
+    limits={"ratio": Limit(0.05, "what a comparison of two servers usually wants to see")},
+)
