@@ -205,8 +205,8 @@ def _waiting_users(gap: Gap) -> Iterator[Cause]:
 def _busy_generator(gap: Gap) -> Iterator[Cause]:
     if gap.busy > _BUSY:
         yield Cause(
-            f"the generator's processor was busy for {format_quantity(gap.busy, 'ratio')} of the load, and a "
-            "connection that waits for the generator is not in flight",
+            f"the generator's processor was busy for {format_quantity(gap.busy, 'ratio')} of the load, and the "
+            f"mean leaves out the time for which a connection waits for a busy {gap.tool or 'generator'}",
             "Give the generator more processors and threads, or take R = N / X, which includes that wait.",
             explains_rest=True,
         )

@@ -104,13 +104,8 @@ def most_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFr
 
 def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:
     """Return the port of the URL of each run that has snapshots, but no listening socket in them."""
-    keys = ["study", "run_id"]
-    if "url" not in runs:
-        return listening.head(0)
     seen = set(key_of(connections).unique()) - set(key_of(listening).unique())
-    ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
-    local = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
-    named = runs[keys].assign(local_port=local).dropna(subset="local_port").drop_duplicates()
+    named = ports_of_urls(runs).rename(columns={"port": "local_port"})
     return named[key_of(named).isin(seen)]
 
 
@@ -156,6 +151,22 @@ def summarise_sockets(sockets: pd.DataFrame) -> pd.DataFrame:
             "time_wait": sockets["time_wait"],
         }
     )
+
+
+def ports_of_urls(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return ``study run_id port`` for each run with a URL of HTTP.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"study": "s", "run_id": ["a", "b"], "url": ["http://198.18.0.3/", "http://[::1]:8080"]})
+    >>> ports_of_urls(runs)["port"].tolist()
+    ['80', '8080']
+    """
+    if "url" not in runs:
+        return pd.DataFrame(columns=["study", "run_id", "port"])
+    ports = runs["url"].astype("string").str.extract(r"^(?P<scheme>https?)://[^/]*?(?::(?P<port>\d+))?(?:/|$)")
+    named = ports["port"].fillna(ports["scheme"].map({"http": "80", "https": "443"}))
+    return runs[["study", "run_id"]].assign(port=named).dropna(subset="port").drop_duplicates()
 
 
 def _points(runs: pd.DataFrame) -> pd.DataFrame:

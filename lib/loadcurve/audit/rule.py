@@ -68,6 +68,8 @@ class Need:
         What to do to have them next time: a command, or a setting of the load generator.
     applies : bool
         False if the rule does not apply to a run without them, and reports nothing about it.
+    alternatives : tuple of Need
+        Other measurements, of which any is enough instead.
 
     Examples
     --------
@@ -80,6 +82,14 @@ class Need:
     what: str
     record: str
     applies: bool = True
+    alternatives: tuple["Need", ...] = ()
+
+    def met(self, tables: OfRuns) -> Mask:
+        """Return for each row of ``runs`` whether its run has these measurements, or an alternative."""
+        met = tables.having(self.table, self.columns)
+        for other in self.alternatives:
+            met = met | other.met(tables)
+        return met
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class Rule:
             examined &= runs["tool"].isin(self.tools).to_numpy()
         lacking = np.zeros((len(self.needs), len(runs)), dtype=bool)
         for i, need in enumerate(self.needs):
-            lacking[i] = ~tables.having(need.table, need.columns)
+            lacking[i] = ~need.met(tables)
         complete = examined & ~lacking.any(axis=0)
         values = {name: limit.value for name, limit in self.limits.items()} | dict(limits or {})
         try:

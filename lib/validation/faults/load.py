@@ -79,12 +79,12 @@ MUTATIONS = (
         "local_ports",
         Fault(
             "Local ports used up",
-            "27,500 sockets of the generator's host were left in TIME_WAIT.",
+            "The generator's host had 66 local ports for 64 connections.",
             ("local-ports",),
             cause="ab -k",
-            shows=Shows("sockets", ("time_wait",)),
+            shows=Shows("sockets", ("established",)),
         ),
-        with_values("sockets", time_wait=27500),
+        with_values("settings", {"setting": "net.ipv4.ip_local_port_range"}, value="40000 40065"),
     ),
     Mutation(
         "missing_at_the_server",
