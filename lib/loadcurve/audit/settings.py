@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loadcurve.audit.explanation import one_listed
 from loadcurve.audit.rule import Rule
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.reads import record_reads
 
 if TYPE_CHECKING:
     from loadcurve.study import Study
@@ -150,6 +151,7 @@ def default_settings(rules: Mapping[str, Rule], data: Path | None = None) -> Aud
         if (folder / "study.yml").is_file():
             from loadcurve.study.records import read_study  # with pydantic, which files without a study do not need
 
+            record_reads([folder / "study.yml"])
             own = study_settings(read_study(folder), rules)
             break
     return own.over(read_settings(rules))

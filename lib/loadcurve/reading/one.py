@@ -95,6 +95,7 @@ def read(
         from loadcurve.ingest.folder import read_runs
         from loadcurve.reading.studies import each_run
 
+        record_reads([file for file in files_of(path) if is_plain(file)])
         found = read_runs(path, each_run)
         return Parsed("", Tables({name: t for name, t in found.tables.items() if len(t)}), found.warnings)
     if (path / SOURCE).is_file():
