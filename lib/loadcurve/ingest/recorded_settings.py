@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from loadcurve.errors import printable
 from loadcurve.study import Command, Run
 
 # Facts of the machine that are settings of its kernel (`loadcurve.lab.hosts.facts`).
@@ -11,6 +12,12 @@ _OF_MACHINE = {
     "tcp_congestion_control": "net.ipv4.tcp_congestion_control",
     "somaxconn": "net.core.somaxconn",
     "ip_local_port_range": "net.ipv4.ip_local_port_range",
+}
+# Facts of the machine's processors, which its network namespaces share.
+_OF_PROCESSORS = {
+    "cpu_model": "model name",
+    "cpu_governor": "scaling_governor",
+    "cpu_mitigations": "vulnerabilities",
 }
 _NOFILE = re.compile(r"--nofile=([0-9]+)(?::[0-9]*)?")
 _UNKNOWN = "not known"
@@ -20,7 +27,8 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
     """Return rows of the table `settings`: of each host, and the open files of generators and servers.
 
     A host of its own network has the settings recorded there; the launcher's machine and its loopback interface have
-    the machine's.  A process has the limit of its command (`prlimit`), a generator otherwise the launcher's.
+    the machine's.  A process has the limit of its command (`prlimit`), a generator otherwise the launcher's.  The
+    value of ``link NAME`` is the kind of a virtual link and its queueing disciplines.
     """
     hosts: dict[str, Any] = run.machine.get("hosts", {})
     rows = []
@@ -34,8 +42,27 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
             for name, value in known.items()
             if value not in (None, "", _UNKNOWN)
         ]
+        processors = facts if "ssh" in facts else run.machine
+        known = {name: processors.get(key) for key, name in _OF_PROCESSORS.items()} | _links(facts)
+        rows += [
+            {"host": host, "setting": name, "value": printable(value)}
+            for name, value in known.items()
+            if isinstance(value, str) and value not in ("", _UNKNOWN)
+        ]
     rows += [row for command in run.commands if (row := _open_files(command, run.machine))]
     return [{"tool": "loadcurve", **row} for row in rows]
+
+
+def _links(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the kind and the queueing disciplines of each virtual link of a host."""
+    cards = facts.get("interfaces", {})
+    if not isinstance(cards, dict):
+        return {}
+    return {
+        f"link {printable(name)}": " ".join([str(card["kind"]), *map(str, card.get("qdiscs", []))])
+        for name, card in cards.items()
+        if isinstance(card, dict) and card.get("kind")
+    }
 
 
 def _open_files(command: Command, machine: dict[str, Any]) -> dict[str, str]:

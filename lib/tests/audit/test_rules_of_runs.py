@@ -120,9 +120,36 @@ def test_mixed_environments():
     found = audited(mixed_environments.RULE, {"tool_version": "4.1.0"}, {"tool_version": "4.2.0"}).iloc[0]
     assert found["severity"] == "warning" and "versions of the generator (4.1.0, 4.2.0)" in found["evidence"]
     of_variants = [{"variant": v, "server_software": f"nginx/{v}"} for v in ("1.24", "1.26")]
-    assert audited(mixed_environments.RULE, *of_variants).iloc[0]["severity"] == "ok", "the version is the factor"
+    assert audited(mixed_environments.RULE, *of_variants).iloc[0]["severity"] == "unchecked", (
+        "the version is the factor"
+    )
     kernels = [{"run_id": "r0", "host": "a", "kernel": "6.1"}, {"run_id": "r1", "host": "a", "kernel": "6.6"}]
     assert "kernels (6.1, 6.6)" in audited(mixed_environments.RULE, {}, {}, hosts=kernels).iloc[0]["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("net.ipv4.tcp_congestion_control", "congestion controls (bbr, reno)"),
+        ("scaling_governor", "governors of the clock (bbr, reno)"),
+        ("vulnerabilities", "mitigations of processor faults"),
+        ("model name", "models of processors"),
+    ],
+)
+def test_settings_of_hosts_are_compared(setting, words):
+    rows = [{"run_id": f"r{i}", "host": "S1", "setting": setting, "value": v} for i, v in enumerate(("bbr", "reno"))]
+    assert words in audited(mixed_environments.RULE, {}, {}, settings=rows).iloc[0]["evidence"]
+    same = [row | {"value": "reno"} for row in rows]
+    assert audited(mixed_environments.RULE, {}, {}, settings=same).iloc[0]["severity"] == "ok"
+    other = [row | {"setting": "net.core.somaxconn"} for row in rows]
+    found = audited(mixed_environments.RULE, {}, {}, settings=other).iloc[0]
+    assert found["severity"] == "unchecked" and "uname -r" in found["advice"], "nothing that is compared is known"
+    two_hosts = [row | {"host": f"S{i}"} for i, row in enumerate(rows)]
+    found = audited(mixed_environments.RULE, {}, {}, settings=two_hosts).iloc[0]
+    assert found["severity"] == "unchecked", "each host is compared with itself"
+    factor = [{"run_id": f"r{i}", "factor": "hosts.S1.tcp", "level": v} for i, v in enumerate(("bbr", "reno"))]
+    found = audited(mixed_environments.RULE, {}, {}, settings=rows, factors=factor).iloc[0]
+    assert found["severity"] != "warning", "a factor of the study is no fault"
 
 
 def sweep(change):

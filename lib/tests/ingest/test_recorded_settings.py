@@ -39,3 +39,15 @@ def test_hosts_have_their_own_settings_and_commands_their_own_limits():
 @pytest.mark.parametrize("machine", [{}, {"hosts": {"C1": {}}}, {"hosts": {"C1": {"sysctls": None}}}])
 def test_what_is_not_known_has_no_row(machine):
     assert settings(machine, command("generator", "C1", "wrk"), command("collector", "local", "sar")) == []
+
+
+def test_processors_and_virtual_links_of_the_hosts():
+    """Namespaces share the processors of the launcher's machine; a remote host has its own."""
+    cards = {"eth0": {"kind": "veth", "qdiscs": ["noqueue"]}, "eno1": {"kind": "", "qdiscs": ["mq"]}}
+    hosts = {"S1": {"interfaces": cards}, "C1": {"ssh": "ssh://x", "cpu_governor": "powersave"}}
+    machine = {"cpu_governor": "performance", "cpu_mitigations": "not known", "hosts": hosts}
+    assert settings(machine) == [
+        ("S1", None, "scaling_governor", "performance"),
+        ("S1", None, "link eth0", "veth noqueue"),
+        ("C1", None, "scaling_governor", "powersave"),
+    ]

@@ -25,10 +25,20 @@ The versions differ only in their packaging, or each level was measured under al
 
 from collections.abc import Iterator, Mapping
 
+import pandas as pd
+
 from loadcurve.audit.of_runs import Tables, all_of, key_of
-from loadcurve.audit.rule import Finding, Rule, Severity
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule, Severity
 
 _OF_RUNS = {"tool_version": "versions of the generator", "server_software": "server versions", "tls": "TLS settings"}
+_SETTINGS = {
+    "net.ipv4.tcp_congestion_control": "congestion controls",
+    "model name": "models of processors",
+    "scaling_governor": "governors of the clock",
+    "vulnerabilities": "mitigations of processor faults",
+}
+_LISTED = 60  # characters of a value: the list of mitigations has hundreds
+_LOADS = ("connections", "rate_rps", "target_rate_rps")
 
 
 def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -36,30 +46,70 @@ def judge_environments(tables: Tables, limits: Mapping[str, float]) -> Iterator[
     runs = tables["runs"]
     if len(runs) < 2:
         return
-    found: list[str] = []
-    for _, rows in runs.groupby(runs["variant"].fillna(""), sort=False):
-        for _, same in rows.groupby(rows["tool"].fillna(""), sort=False):
-            for column, words in _OF_RUNS.items():
-                if len(values := same[column].dropna().unique()) > 1:
-                    found.append(f"{words} ({', '.join(map(str, values))})")
-        of_rows = key_of(rows)
-        for name, column in (("hosts", "kernel"), ("connections", "congestion_control")):
-            if name in tables and len(tables[name]):
-                known = tables[name][column].notna() & key_of(tables[name]).isin(of_rows)
-                frame = tables[name].loc[known, ["host", column]]
-                hosts = frame.groupby(frame["host"].fillna(""))[column].unique()
-                words = f"{column.replace('_', ' ')}s"
-                found += [f"{words} ({', '.join(values)})" for values in hosts[hosts.str.len() > 1]]
+    facts = _facts(tables).drop_duplicates()
+    facts = facts.assign(group=facts["key"].map(_groups(tables)).fillna(""))
+    places = facts.groupby(["group", "what", "place"], sort=False)
+    compared = facts[places["key"].transform("nunique") > 1]
+    if compared.empty:
+        evidence = f"{NOT_CHECKED}needs the versions, kernels or settings of two runs of a variant."
+        record = (
+            "Record `uname -r`, `sysctl net.ipv4.tcp_congestion_control` and the versions with every run (`sar -A`)."
+        )
+        yield Finding(all_of(runs), "unchecked", evidence, record)
+        return
+    values = compared.groupby(["group", "what", "place"], sort=False)["value"].unique()
+    found = [f"{index[1]} ({', '.join(map(_shown, several))})" for index, several in values.items() if len(several) > 1]
     severity: Severity = "warning" if found else "ok"
-    several = " and ".join(dict.fromkeys(found))
-    evidence = f"The runs were measured with several {several}." if found else "The runs agree."
+    if found:
+        evidence = f"The runs were measured with several {' and '.join(dict.fromkeys(found))}."
+    else:
+        evidence = f"The runs agree in their {', '.join(compared['what'].unique())}."
     advice = "Measure the runs again with one, or make it a factor of the comparison." if found else ""
     yield Finding(all_of(runs), severity, evidence, advice)
 
 
+def _facts(tables: Tables) -> pd.DataFrame:
+    """Return ``key what place value``: what is known of the environment of each run, the place being a tool or host."""
+    runs = tables["runs"]
+    parts = [_part(runs, runs["tool"], words, runs[column]) for column, words in _OF_RUNS.items()]
+    for name, column, words in (
+        ("hosts", "kernel", "kernels"),
+        ("connections", "congestion_control", "congestion controls"),
+    ):
+        if name in tables and len(tables[name]):
+            parts.append(_part(tables[name], tables[name]["host"], words, tables[name][column]))
+    if "settings" in tables:
+        settings = tables["settings"]
+        parts.append(_part(settings, settings["host"], settings["setting"].map(_SETTINGS), settings["value"]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _part(rows: pd.DataFrame, place: pd.Series, what: "str | pd.Series", value: pd.Series) -> pd.DataFrame:
+    frame = pd.DataFrame({"key": key_of(rows), "what": what, "place": place.fillna("").astype(object), "value": value})
+    return frame.dropna(subset=["what", "value"]).astype(object)
+
+
+def _groups(tables: Tables) -> pd.Series:
+    """Return the variant of each run with the levels of its factors but the load: these differ on purpose."""
+    runs = tables["runs"]
+    groups = pd.Series(runs["variant"].fillna("").to_numpy(object), key_of(runs).to_numpy())
+    groups = groups[~groups.index.duplicated()]
+    factors = tables.get("factors")
+    if factors is None or factors.empty:
+        return groups
+    chosen = factors[~factors["factor"].str.rpartition(".")[2].isin(_LOADS)]
+    levels = (chosen["factor"] + "=" + chosen["level"]).groupby(key_of(chosen)).agg(" ".join)
+    return groups + levels.reindex(groups.index).fillna("").astype(object)
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _LISTED else f"{text[:_LISTED]}…"
+
+
 RULE = Rule(
     "mixed-environments",
-    "Were all runs measured under the same software?",
+    "Were all runs measured in the same environment?",
     judge_environments,
-    {"ok": "one version of each", "warning": "several within a variant"},
+    {"ok": "one version and one setting of each", "warning": "several within a variant"},
 )

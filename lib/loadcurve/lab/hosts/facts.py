@@ -28,6 +28,8 @@ def facts() -> dict[str, Any]:
         "somaxconn": _sysctl("net/core/somaxconn"),
         "ip_local_port_range": " ".join(_sysctl("net/ipv4/ip_local_port_range").split()),
         "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        "cpu_governor": _governors(),
+        "cpu_mitigations": _mitigations(),
     }
 
 
@@ -47,6 +49,20 @@ def _cpuinfo(key: str) -> str:
         if line.partition(":")[0].strip() == key:
             return line.partition(":")[2].strip()
     return "not known"
+
+
+def _governors() -> str:
+    """Return the governors of the processors' frequency; most virtual machines have none."""
+    files = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    return " ".join(sorted({_read(str(file)).strip() for file in files})) or "not known"
+
+
+def _mitigations() -> str:
+    """Return how the kernel treats each fault that affects the processors."""
+    files = sorted(Path("/sys/devices/system/cpu/vulnerabilities").glob("*"))
+    states = {file.name: _read(str(file)).strip() for file in files}
+    treated = [f"{name}: {state}" for name, state in states.items() if state != "Not affected"]
+    return ". ".join(treated) or ("none affects" if states else "not known")
 
 
 def _is_virtual() -> Any:

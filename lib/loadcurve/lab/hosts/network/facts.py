@@ -37,15 +37,16 @@ def network_facts(hosts: Mapping[str, Host]) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict of str to dict
-        By host: ``interfaces`` (name → ``addresses``, ``mtu``, ``qdiscs``, ``offloads``), ``routes`` (as ip(8) writes
-        them, with ``congctl`` where a route has its own congestion control) and ``sysctls`` (name → value; those that
-        the kernel hides are left out).
+        By host: ``interfaces`` (name → ``kind``, ``addresses``, ``mtu``, ``qdiscs``, ``offloads``; the kind of a
+        virtual device is veth, tun or bridge, otherwise empty), ``routes`` (as ip(8) writes them, with ``congctl``
+        where a route has its own congestion control) and ``sysctls`` (name → value; those that the kernel hides are
+        left out).
     """
     invocations = [
         Invocation(host.argv(command))
         for host in hosts.values()
         for command in (
-            ("ip", "-4", "-j", "address", "show"),
+            ("ip", "-4", "-d", "-j", "address", "show"),
             ("ip", "-4", "route", "show"),
             ("tc", "-j", "qdisc", "show"),
             ("sysctl", "-e", *_SETTINGS),
@@ -68,6 +69,7 @@ def _facts_of(addresses: str, routes: str, qdiscs: str, sysctls: str) -> dict[st
     return {
         "interfaces": {
             link["ifname"]: {
+                "kind": link.get("linkinfo", {}).get("info_kind", ""),
                 "addresses": [f"{a['local']}/{a['prefixlen']}" for a in link["addr_info"]],
                 "mtu": link["mtu"],
                 "qdiscs": queues.get(link["ifname"], []),
