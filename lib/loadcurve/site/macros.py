@@ -18,7 +18,7 @@ from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
 from loadcurve.site.own_files import analyse_markdown
 from loadcurve.site.raw_files import index_markdown, page_of
-from loadcurve.site.rules import rule_markdown, rules_markdown
+from loadcurve.site.rules import gallery_html, looks_markdown, rule_markdown
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
 from loadcurve.units import format_quantity, unit_of_column
 
@@ -51,10 +51,11 @@ def define_env(env) -> None:
     macro("columns_of", columns_markdown)
     macro("analyse", analyse_markdown)
     macro("forms_table", formats_markdown)
-    macro("rules_table", rules_markdown)
+    macro("gallery", gallery_html)
     macro("modules_table", modules_markdown)
     macro("raw_files_table", lambda: index_markdown(paths.build()))
     macro("rule", rule_markdown)
+    macro("looks", lambda name: looks_markdown(name, lambda notebook, slug: figure_html(notebook, slug, link)))
     macro("recipes", recipes_markdown)
     macro("designs", designs_markdown, link)
     macro("keys_of", keys_markdown)

@@ -1,17 +1,43 @@
-"""Generate the handbook's pages about audit rules: a table, the navigation, and a page for each rule."""
+"""Generate the handbook's pages about audit rules: a gallery, the navigation, and a page in parts for each rule."""
 
-import inspect
-import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 from loadcurve.audit import Rule, all_rules
+from loadcurve.audit.explanation import explain
+from loadcurve.audit.rule import FAMILIES
+from loadcurve.site import published
+from loadcurve.site.literal import literal
+from loadcurve.site.shapes import shape_svg
 
 FOLDER = "rules"
+NOTEBOOK = "21_planted_faults"
+"""Notebook that publishes a figure and a finding for each rule."""
+
+BEFORE_LOOKS = ("", "What it means", "Why it happens")
+"""Parts of a rule's docstring that stand before the part about how its fault looks."""
 
 
-def rules_markdown() -> str:
-    """Return a Markdown table of the rules: name with a link to the page, and question."""
-    rows = [f"| [{rule.name}]({rule.name}.md) | {rule.question} |" for rule in all_rules().values()]
-    return "\n".join(["| rule | question |", "|---|---|", *rows])
+def gallery_html() -> str:
+    """Return a picture of the fault of each rule, by family: a link with the rule's name and question."""
+    rules = all_rules().values()
+    parts = []
+    for family in FAMILIES:
+        cards = [_card(rule) for rule in rules if rule.family == family]
+        if cards:
+            parts += [f"### {family or 'Other rules'}", "", '<ul class="lc-shapes">', *cards, "</ul>", ""]
+    return "\n".join(parts)
+
+
+def _card(rule: Rule) -> str:
+    example = _examples().get(rule.name)
+    drawing = '<span class="lc-shape-empty"></span>'
+    if example and example["figure"]:
+        alt = published.read_facts(NOTEBOOK, example["figure"])["alt"]
+        drawing = shape_svg(published.folder(NOTEBOOK) / f"{example['figure']}.csv", alt)
+    words = f"<strong>{literal(rule.name)}</strong><span>{literal(rule.question)}</span>"
+    return f'<li><a href="{rule.name}.html">{drawing}{words}</a></li>'
 
 
 def rule_markdown(name: str) -> str:
@@ -28,11 +54,70 @@ def rule_markdown(name: str) -> str:
 
 
 def page_markdown(rule: Rule) -> str:
-    """Return the page of a rule without a handwritten page: question, severities and docstring of the rule's module."""
-    about = inspect.getdoc(sys.modules[rule.find.__module__]) or ""
-    return f"# {rule.name}\n\n{rule_markdown(rule.name)}\n\n{about.replace('``', '`')}\n"
+    """Return the page of a rule: the parts of its docstring, how its fault looks, and its severities and limits."""
+    explained = explain(rule)
+    parts = [f"# {rule.name}", f"**{rule.question}**", explained.holds]
+    parts += [_section(name, explained.sections[name]) for name in BEFORE_LOOKS if name in explained.sections]
+    parts += [f'{{{{ looks("{rule.name}") }}}}']
+    parts += [_section(name, text) for name, text in explained.sections.items() if name not in BEFORE_LOOKS]
+    parts += ["## Severities and limits", rule_markdown(rule.name).partition("\n\n")[2]]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _section(heading: str, text: str) -> str:
+    text = text.replace("``", "`")
+    return f"## {heading}\n\n{text}" if heading else text
+
+
+def looks_markdown(name: str, figure: Callable[[str, str], str]) -> str:
+    """Return how the fault of a rule looks: its figure, the finding of the audit, and the command to see it by hand.
+
+    Parameters
+    ----------
+    name : str
+        Of the rule.
+    figure : callable
+        Notebook, slug -> HTML of a published figure.
+    """
+    example = _examples().get(name)
+    if example is None:
+        return ""
+    of_clean = f" Its numbers are those of a clean recorded run with one change. {example['not_recorded']}".rstrip()
+    source = (
+        "This run was recorded in the laboratory."
+        if example["kind"] == "recorded"
+        else f"No such run is recorded.{of_clean}"
+    )
+    parts = ["## How it looks", f"{example['done']} {source}"]
+    if example["figure"]:
+        parts.append(figure(NOTEBOOK, example["figure"]))
+    parts.append(
+        f'<div class="lc-claim lc-finding" data-severity="{example["severity"]}">\n'
+        f'<p><strong class="lc-verdict">{example["severity"]}</strong> {literal(name)}</p>\n'
+        f"<p>{literal(example['evidence'])}</p>\n<p>{literal(example['advice'])}</p>\n</div>"
+    )
+    if example["command"]:
+        parts.append(f"To see it by hand: {_as_sentence(example['command'])}")
+    return "\n\n".join(parts)
+
+
+def _as_sentence(command: str) -> str:
+    """Return a command as code, and a sentence with commands as it is."""
+    return command[:1].lower() + command[1:] if "`" in command or command.endswith(".") else f"`{command}`"
 
 
 def pages() -> dict[str, str]:
     """Return the heading of each rule in the navigation, and the path of its page."""
     return {name.replace("-", " ").capitalize(): f"{FOLDER}/{name}.md" for name in all_rules()}
+
+
+def _examples() -> dict[str, dict[str, Any]]:
+    """Return what the notebook published about each rule; nothing where it was not executed."""
+    table = published.folder(NOTEBOOK) / "illustrations.table.csv"
+    return _examples_of(table.stat().st_mtime_ns) if table.is_file() else {}
+
+
+@cache
+def _examples_of(_state: int) -> dict[str, dict[str, Any]]:
+    rows = published.read_rows(NOTEBOOK, "illustrations").fillna("")
+    return {str(row["rule"]): row for row in rows.to_dict("records")}

@@ -103,4 +103,5 @@ RULE = Rule(
         "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),
         "more": Limit(0.05, "acknowledgements and new connections; every sample must be above it"),
     },
+    family="Physics",
 )

@@ -116,4 +116,5 @@ RULE = Rule(
     judge_level,
     {"ok": "no jump or drift beyond chance, or at most 10 %", "warning": "a jump or drift of more than 10 %"},
     limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+    family="Statistics",
 )

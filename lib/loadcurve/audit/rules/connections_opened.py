@@ -84,4 +84,5 @@ RULE = Rule(
         "warning": Limit(0.01, "below it the load differs from its label by less than repeats do"),
         "error": Limit(0.1, "the limits of X · R / N in effective-concurrency"),
     },
+    family="Load delivered",
 )

@@ -82,4 +82,5 @@ RULE = Rule(
         "warning": Limit(0.02, "wrk prints the duration with three digits and sizes with two decimals"),
         "error": Limit(0.1, "rounding explains less than a tenth of a duration of a second and more"),
     },
+    family="Physics",
 )

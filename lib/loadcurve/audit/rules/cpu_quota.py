@@ -58,4 +58,5 @@ RULE = threshold_rule(
     "include waits for the next period of 100 ms.",
     limits={"warning": Limit(0.01, "one period in a hundred is what the 99th percentile of response times shows")},
     needs=(COUNTERS,),
+    family="What saturated",
 )

@@ -66,4 +66,5 @@ RULE = Rule(
         "probability": Limit(0.001, "one false alarm in a thousand sweeps, because every sweep is tested"),
         "ratio": Limit(0.05, "what a comparison of two servers usually wants to see"),
     },
+    family="Statistics",
 )

@@ -48,4 +48,5 @@ RULE = threshold_rule(
     limits={"warning": Limit(0.0, "a drop is a loss; a healthy local network has none")},
     needs=(DROPS,),
     unit="pps",
+    family="What saturated",
 )

@@ -183,4 +183,5 @@ RULE = Rule(
         Need("runs", ("latency_mean_s",), "the mean response time", _RECORD),
     ),
     limits={"factor": Limit(2, "sweeps usually double N, so beyond it the run belongs to a neighbouring level")},
+    family="Load delivered",
 )

@@ -58,4 +58,5 @@ RULE = threshold_rule(
         Need("balancer", ("errors_response",), "the errors of each server", "", applies=False),
         Need("balancer", ("connections",), "the counts of a balancer's servers", "", applies=False),
     ),
+    family="Balance",
 )

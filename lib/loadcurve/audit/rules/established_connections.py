@@ -43,4 +43,5 @@ RULE = threshold_rule(
         Need("runs", ("connections",), "the connections", "Note the connections in a factors.csv."),
         SNAPSHOT,
     ),
+    family="Load delivered",
 )

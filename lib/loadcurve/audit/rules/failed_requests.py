@@ -73,4 +73,5 @@ RULE = Rule(
         "warning": Limit(FEW_ERRORS, "99 % is the least availability that service level objectives commonly ask for"),
         "error": Limit(0.1, "a tenth changes throughput by more than most differences that a study looks for"),
     },
+    family="Errors",
 )

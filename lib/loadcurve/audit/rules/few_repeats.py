@@ -56,4 +56,5 @@ RULE = Rule(
     judge_repeats,
     {"ok": "every level has at least three runs", "warning": "a level has fewer"},
     limits={"repeats": Limit(3, "the t quantile falls from 12.7 at two runs to 4.3 at three")},
+    family="Statistics",
 )

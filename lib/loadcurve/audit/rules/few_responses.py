@@ -92,4 +92,5 @@ RULE = Rule(
         Need("runs", ("requests",), "the number of requests", "Use a generator that reports it."),
     ),
     limits={"probability": Limit(0.025, "half of what a 95 % interval leaves out")},
+    family="Statistics",
 )

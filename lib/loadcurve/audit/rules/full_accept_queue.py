@@ -36,4 +36,5 @@ RULE = threshold_rule(
         "error": Limit(0.999, "a full queue drops connections, which try again after 1 s, 2 s, 4 s"),
     },
     needs=(LISTENING,),
+    family="What saturated",
 )

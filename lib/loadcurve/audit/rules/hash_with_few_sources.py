@@ -101,4 +101,5 @@ RULE = threshold_rule(
         Need("balancer", ("scheduler",), "the scheduler of a balancer", "", applies=False),
         Need("flows", ("client_address",), "the clients of the balancer", "Record `ipvsadm -Lnc` on the balancer."),
     ),
+    family="Balance",
 )

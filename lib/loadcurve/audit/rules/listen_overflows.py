@@ -69,4 +69,5 @@ RULE = threshold_rule(
     limits={"warning": Limit(0.0, "one dropped handshake delays its request by at least 1 s")},
     needs=(COUNTERS,),
     unit="",
+    family="What saturated",
 )

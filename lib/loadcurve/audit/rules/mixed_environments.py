@@ -112,4 +112,5 @@ RULE = Rule(
     "Were all runs measured in the same environment?",
     judge_environments,
     {"ok": "one version and one setting of each", "warning": "several within a variant"},
+    family="Statistics",
 )

@@ -118,4 +118,5 @@ RULE = Rule(
         "warning": f"the highest load brings less than {PLATEAU_RISE:.0%} more than one of at most half of it, and no "
         "resource is 90 % busy",
     },
+    family="What saturated",
 )

@@ -83,4 +83,5 @@ RULE = Rule(
     },
     needs=(EACH_CPU,),
     limits={"ratio": SATURATION},
+    family="What saturated",
 )

@@ -78,4 +78,5 @@ RULE = Rule(
     judge_oscillation,
     {"ok": "no period beyond chance, or at most ±10 %", "warning": "a period with more than ±10 %"},
     limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+    family="Statistics",
 )

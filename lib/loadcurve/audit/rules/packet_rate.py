@@ -99,4 +99,5 @@ RULE = Rule(
         "ratio": SATURATION,
         "pps": Limit(np.inf, "no limit is known until you measure one on your network; state it in loadcurve.toml"),
     },
+    family="What saturated",
 )

@@ -76,4 +76,5 @@ RULE = Rule(
     ),
     limits={"packets": Limit(1.8, "two, less a tenth for samples that the load does not fill; every sample is below")},
     tools=("wrk", "wrk2", "ab", "weighttp", "siege"),
+    family="Physics",
 )

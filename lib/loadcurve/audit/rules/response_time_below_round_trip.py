@@ -77,4 +77,5 @@ RULE = Rule(
         Need("connections", ("min_rtt_s", "peer_port"), "the round trips of the connections", _RECORD),
     ),
     limits={"ratio": Limit(0.9, "both times are rounded, and ss may miss the shortest connection")},
+    family="Physics",
 )

@@ -52,4 +52,5 @@ RULE = threshold_rule(
         "error": Limit(0.01, "one in a hundred sets the 99th percentile, which most objectives name"),
     },
     needs=(TCP,),
+    family="What saturated",
 )

@@ -43,4 +43,5 @@ RULE = threshold_rule(
     advice="Find out who uses it (`pidstat -d 1`); move logs and data to another device, or to memory, and repeat.",
     limits={"warning": SATURATION},
     needs=(DISKS,),
+    family="What saturated",
 )

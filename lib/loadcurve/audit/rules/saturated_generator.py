@@ -53,4 +53,5 @@ RULE = threshold_rule(
     "a lower bound of the server's capacity, and response times include the generator's.",
     limits={"warning": SATURATION},
     needs=(PINNED, CPU),
+    family="What saturated",
 )

@@ -73,4 +73,5 @@ RULE = threshold_rule(
     "the throughput is a lower bound of the server's capacity.",
     limits={"warning": SATURATION},
     needs=(THREADS,),
+    family="What saturated",
 )

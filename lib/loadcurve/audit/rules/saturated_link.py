@@ -44,4 +44,5 @@ RULE = threshold_rule(
     advice="The link limits the throughput: compare with the wire model, use smaller responses, or a faster link.",
     limits={"warning": SATURATION},
     needs=(LINKS,),
+    family="What saturated",
 )

@@ -47,4 +47,5 @@ RULE = threshold_rule(
     "and repeat the run; if only the server ran there, its processors are the limit.",
     limits={"warning": SATURATION},
     needs=(CPU,),
+    family="What saturated",
 )

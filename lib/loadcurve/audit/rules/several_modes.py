@@ -176,4 +176,5 @@ RULE = Rule(
         "depth": Limit(2, "a class with half the density of the peaks on both sides is visible as a valley"),
         "share": Limit(0.1, "a smaller mode is a tail, which percentiles describe"),
     },
+    family="Statistics",
 )

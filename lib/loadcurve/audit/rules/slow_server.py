@@ -55,4 +55,5 @@ RULE = threshold_rule(
     limits={"warning": Limit(1.5, "repeats and whole milliseconds explain a tenth, not a half")},
     needs=(Need("balancer", ("latency_mean_s",), "the response times of each server", "", applies=False),),
     unit="",
+    family="Balance",
 )

@@ -55,4 +55,5 @@ RULE = threshold_rule(
     "do it (rps_cpus), and repeat.",
     limits={"warning": Limit(0.5, "half a processor: what is left cannot carry another such load")},
     needs=(SOFTIRQ,),
+    family="What saturated",
 )

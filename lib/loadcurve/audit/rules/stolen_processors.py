@@ -48,4 +48,5 @@ RULE = threshold_rule(
         "error": Limit(0.1, "a tenth of the capacity is more than most differences that a study looks for"),
     },
     needs=(STEAL,),
+    family="What saturated",
 )

@@ -82,4 +82,5 @@ RULE = Rule(
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
     ),
     limits={"warning": Limit(1.05, "repeats on a quiet machine differ by a few per cent")},
+    family="Physics",
 )

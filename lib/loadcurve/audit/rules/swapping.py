@@ -48,4 +48,5 @@ RULE = threshold_rule(
     limits={"warning": Limit(1048576.0, "1 MiB: sar counts in KiB, and the kernel moves idle pages now and then")},
     needs=(SWAP,),
     unit="bytes",
+    family="What saturated",
 )

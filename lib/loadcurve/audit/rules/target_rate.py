@@ -34,4 +34,5 @@ RULE = threshold_rule(
         Need("runs", ("target_rate_rps",), "the rate that was asked for", "", applies=False),
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
     ),
+    family="Load delivered",
 )

@@ -91,4 +91,5 @@ RULE = Rule(
         "warning": Limit(0.95, "acknowledgements and retransmissions take the rest of a full link"),
         "error": Limit(1.01, "clocks and rounded rates differ by less than one per cent"),
     },
+    family="Physics",
 )

@@ -84,4 +84,5 @@ RULE = Rule(
         "margin": Limit(0.05, "variants whose throughput differs by less are equal for most decisions"),
         "share": Limit(0.5, "single undecided loads are expected where curves cross or saturate"),
     },
+    family="Statistics",
 )

@@ -82,4 +82,5 @@ RULE = threshold_rule(
     },
     needs=(COUNTED,),
     unit="",
+    family="Balance",
 )

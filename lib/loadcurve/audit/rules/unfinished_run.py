@@ -77,4 +77,5 @@ RULE = Rule(
     judge_unfinished,
     {"ok": "the status is `finished`", "error": "any other status"},
     unfinished=True,
+    family="Errors",
 )

@@ -45,4 +45,5 @@ RULE = threshold_rule(
     "warm the page cache before the load.",
     limits={"warning": Limit(0.1, "a tenth of the processors' time is beyond the noise of log writers")},
     needs=(IOWAIT,),
+    family="What saturated",
 )

@@ -65,4 +65,5 @@ RULE = Rule(
     judge_warm_up,
     {"ok": "it moves the mean by at most 5 %", "warning": "it moves the mean by more"},
     limits={"ratio": Limit(0.05, "what a comparison of two servers usually wants to see")},
+    family="Statistics",
 )

@@ -75,4 +75,5 @@ RULE = Rule(
     judge_width,
     {"ok": "the 95 % interval of each level's mean is within ±10 %", "warning": "that of a level is wider"},
     limits={"ratio": Limit(0.1, "differences between servers that are worth a decision start at about a tenth")},
+    family="Statistics",
 )
