@@ -628,7 +628,7 @@ def test_plot_fault():
     of_0, of_1, clean, limit = below.lines
     assert (of_0.get_xydata().tolist(), of_1.get_xydata().tolist()) == ([[1, 0.2], [2, 0.3]], [[1, 0.1]])
     assert (clean.get_xydata().tolist(), to_hex(clean.get_color())) == ([[1, 0], [2, 0]], COLOURS["limit"])
-    assert (limit.get_ydata(), limit.get_linestyle(), tick(below.yaxis, 0.1)) == ([0.01, 0.01], "--", "10.0%")
+    assert (limit.get_ydata(), limit.get_linestyle(), tick(below.yaxis, 0.1)) == ([0.01, 0.01], "--", "10%")
     assert legend(below) == ["cpu 0", "cpu 1", "clean run"]
     assert below.get_xlabel() == "Time since the load started [s]"
 

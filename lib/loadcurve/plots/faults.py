@@ -64,8 +64,8 @@ def _draw(ax: Axes, rows: pd.DataFrame) -> None:
     ax.set_ylabel(label.removesuffix(_SHARE), fontsize=9)
     top = float(np.nanmax([*rows["value"], *limit, 0.0]))
     ax.set_ylim(0, 1.12 * top if top else 1.0)
-    ax.yaxis.set_major_formatter(PercentFormatter(1) if shares else EngFormatter(sep=""))
-    ax.yaxis.set_major_locator(MaxNLocator(4))
+    ax.yaxis.set_major_formatter(PercentFormatter(1, 0 if top >= 0.05 else 1) if shares else EngFormatter(sep=""))
+    ax.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
 def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:

@@ -189,9 +189,11 @@ def heading(column: str) -> str:
     --------
     >>> heading("latency_mean_s"), heading("tool_version"), heading("received_bytes_per_s"), heading("RT and QPS")
     ('Mean response time', 'Tool version', 'Received', 'RT and QPS')
+    >>> heading("cpu_steal_ratio")
+    'CPU steal'
     """
     words = column.removesuffix(f"_{unit_of_column(column)}").replace("_", " ")
-    return _LABEL.get(column, words[:1].upper() + words[1:])
+    return _LABEL.get(column, f"CPU{words[3:]}" if words.startswith("cpu ") else words[:1].upper() + words[1:])
 
 
 def axis_label(table: str, column: str) -> str:

@@ -19,7 +19,7 @@ def test_a_table_with_times_is_a_timeline_of_the_rows_that_are_asked_for():
     shows = Shows("cpu", ("cpu_steal_ratio",), where={"cpu": "all"}, limit="stolen-processors.warning")
     shown = summarise_shown(shows, {"cpu": CPU})
     assert values(shown, "axis", "x", "value", "limit") == [["time", 1.0, 0.2, 0.01], ["time", 2.0, 0.4, 0.01]]
-    assert set(shown["panel"]) == {"Cpu steal [ratio]"}
+    assert set(shown["panel"]) == {"CPU steal [ratio]"}
 
 
 def test_each_value_of_a_column_is_a_series():

@@ -1,6 +1,7 @@
 """The figure and the finding with which the page of each rule shows how a fault looks."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -9,8 +10,9 @@ from loadcurve import plots, publish
 from loadcurve.audit import all_rules
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.shown import summarise_shown
+from loadcurve.ingest.reads import studies_read
 from loadcurve.units import format_quantity
-from validation.faults.mutation import RUN
+from validation.faults.mutation import RUN, STUDY
 from validation.faults.recall import Case, clean_tables
 
 _FORMS = {"time": "Timeline", "quantile": "Quantiles", "connections": "Curve over connections", "name": "Bars"}
@@ -41,7 +43,9 @@ def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
         slug = rule.replace("-", "_") if case.fault.shows else ""
         if slug:
             shown, text = _shown(case, finding), _caption(case)
-            publish.figure(slug, plots.plot_fault(shown), shown, caption=text, alt=f"{case.fault.title}. {_alt(shown)}")
+            with _only(case):
+                words = {"caption": text, "alt": f"{case.fault.title}. {_alt(shown)}"}
+                publish.figure(slug, plots.plot_fault(shown), shown, **words)
             plt.close()
         command = case.fault.command or next((need.record for need in all_rules()[rule].needs if need.record), "")
         rows.append(
@@ -59,6 +63,18 @@ def publish_illustrations(cases: Iterable[Case]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+@contextlib.contextmanager
+def _only(case: Case) -> Iterator[None]:
+    """Name the data of this fault alone as the provenance of a figure, not those of all."""
+    every = set(studies_read)
+    studies_read.clear()
+    studies_read.add(STUDY if case.kind == "mutated" else f"atlas/{case.name}")
+    try:
+        yield
+    finally:
+        studies_read.update(every)
 
 
 def _shown(case: Case, finding: pd.Series) -> pd.DataFrame:
