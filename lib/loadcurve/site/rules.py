@@ -16,7 +16,7 @@ NOTEBOOK = "21_planted_faults"
 """Notebook that publishes a figure and a finding for each rule."""
 
 BEFORE_LOOKS = ("", "What it means", "Why it happens")
-"""Parts of a rule's docstring that stand before the part about how its fault looks."""
+"""Parts of a rule's docstring that come before the part about how its fault looks."""
 
 
 def gallery_html() -> str:
