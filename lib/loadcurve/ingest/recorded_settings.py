@@ -12,12 +12,14 @@ _OF_MACHINE = {
     "tcp_congestion_control": "net.ipv4.tcp_congestion_control",
     "somaxconn": "net.core.somaxconn",
     "ip_local_port_range": "net.ipv4.ip_local_port_range",
+    "tcp_tw_reuse": "net.ipv4.tcp_tw_reuse",
 }
-# Facts of the machine's processors, which its network namespaces share.
-_OF_PROCESSORS = {
+# Facts of the whole machine, which its network namespaces share.
+_OF_ALL_NAMESPACES = {
     "cpu_model": "model name",
     "cpu_governor": "scaling_governor",
     "cpu_mitigations": "vulnerabilities",
+    "tcp_max_orphans": "net.ipv4.tcp_max_orphans",
 }
 _NOFILE = re.compile(r"--nofile=([0-9]+)(?::[0-9]*)?")
 _UNKNOWN = "not known"
@@ -42,8 +44,8 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
             for name, value in known.items()
             if value not in (None, "", _UNKNOWN)
         ]
-        processors = facts if "ssh" in facts else run.machine
-        known = {name: processors.get(key) for key, name in _OF_PROCESSORS.items()} | _links(facts)
+        machine = facts if "ssh" in facts else run.machine
+        known = {name: machine.get(key) for key, name in _OF_ALL_NAMESPACES.items()} | _links(facts)
         rows += [
             {"host": host, "setting": name, "value": printable(value)}
             for name, value in known.items()

@@ -5,7 +5,12 @@ import pytest
 from loadcurve.ingest.recorded_settings import recorded_settings
 from loadcurve.study import Command, Run
 
-MACHINE = {"ip_local_port_range": "32768 60999", "somaxconn": "not known", "open_files_limit": 20000}
+MACHINE = {
+    "tcp_max_orphans": "131072",
+    "ip_local_port_range": "32768 60999",
+    "somaxconn": "not known",
+    "open_files_limit": 20000,
+}
 
 
 def settings(machine, *commands):
@@ -21,6 +26,7 @@ def test_the_launchers_machine():
     found = settings(MACHINE, command("generator", "local", "taskset", "-c", "1", "wrk"))
     assert found == [
         ("local", None, "net.ipv4.ip_local_port_range", "32768 60999"),
+        ("local", None, "net.ipv4.tcp_max_orphans", "131072"),
         ("local", "generator", "Max open files", "20000"),
     ]
 
@@ -31,7 +37,9 @@ def test_hosts_have_their_own_settings_and_commands_their_own_limits():
     nginx = command("server", "S1", "ip", "netns", "exec", "y", "nginx")
     found = settings(MACHINE | {"hosts": hosts}, nginx, wrk)
     assert found == [
+        ("S1", None, "net.ipv4.tcp_max_orphans", "131072"),
         ("C1", None, "net.ipv4.ip_local_port_range", "40000 40199"),
+        ("C1", None, "net.ipv4.tcp_max_orphans", "131072"),
         ("C1", "generator", "Max open files", "256"),
     ]
 

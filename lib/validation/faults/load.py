@@ -1,7 +1,7 @@
 """Planted faults: the load was not the one that the run's label states."""
 
 from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Mutation, chain, times, with_text, with_values, without_rows
+from validation.faults.mutation import Mutation, chain, times, with_rows, with_text, with_values, without_rows
 
 CONNECTIONS = "1 threads and 64 connections"
 TOTAL = "35200 requests in 6.03s, 26.32MB read\n"
@@ -85,6 +85,54 @@ MUTATIONS = (
             shows=Shows("sockets", ("established",)),
         ),
         with_values("settings", {"setting": "net.ipv4.ip_local_port_range"}, value="40000 40065"),
+    ),
+    Mutation(
+        "no_descriptor_left",
+        Fault(
+            "A generator without descriptors to spare",
+            "The limit of open files of wrk was 64, for 64 connections.",
+            ("descriptor-limit",),
+            cause="ulimit -n",
+            shows=Shows("runs", ("connections",)),
+        ),
+        with_values("settings", {"setting": "Max open files"}, value="64"),
+    ),
+    Mutation(
+        "conntrack_table_full",
+        Fault(
+            "A full table of tracked connections",
+            "The host tracked 262,100 of at most 262,144 connections.",
+            ("conntrack-full",),
+            cause="nf_conntrack_max",
+        ),
+        with_rows(
+            "settings",
+            {"tool": "sysctl", "setting": "net.netfilter.nf_conntrack_count", "value": "262100"},
+            {"tool": "sysctl", "setting": "net.netfilter.nf_conntrack_max", "value": "262144"},
+            seconds=5,
+        ),
+    ),
+    Mutation(
+        "orphans",
+        Fault(
+            "Closed connections that the peer did not close",
+            "53 sockets were orphaned while 64 connections were requested.",
+            ("orphaned-sockets",),
+            cause="drops FINs",
+            shows=Shows("sockets", ("orphaned",), where={"tool": "ss"}),
+        ),
+        with_values("sockets", {"tool": "ss"}, orphaned=53),
+    ),
+    Mutation(
+        "growing_time_wait",
+        Fault(
+            "A connection for each request",
+            "The sockets in TIME_WAIT grew by 900 sockets/s.",
+            ("growing-time-wait",),
+            cause="Keep connections alive",
+            shows=Shows("sockets", ("time_wait",), where={"tool": "ss"}),
+        ),
+        with_values("sockets", {"tool": "ss"}, time_wait=lambda rows: [900 * second for second in range(len(rows))]),
     ),
     Mutation(
         "missing_at_the_server",

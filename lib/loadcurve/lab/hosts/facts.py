@@ -27,6 +27,8 @@ def facts() -> dict[str, Any]:
         "tcp_congestion_control": _sysctl("net/ipv4/tcp_congestion_control"),
         "somaxconn": _sysctl("net/core/somaxconn"),
         "ip_local_port_range": " ".join(_sysctl("net/ipv4/ip_local_port_range").split()),
+        "tcp_tw_reuse": _sysctl("net/ipv4/tcp_tw_reuse"),
+        "tcp_max_orphans": _sysctl("net/ipv4/tcp_max_orphans"),
         "open_files_limit": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         "cpu_governor": _governors(),
         "cpu_mitigations": _mitigations(),

@@ -1,0 +1,84 @@
+"""Rule ``growing-time-wait``: the number of sockets in TIME_WAIT had levelled off.
+
+What it means
+-------------
+The side that closes a connection first keeps it in TIME_WAIT for 60 s (Linux, TCP_TIMEWAIT_LEN).  If connections are
+closed at a constant rate, their number grows for 60 s, and then stays at rate × 60 s (Little's law).  A run that ends
+while it grows saw fewer of them than a longer run would, and the next run begins with all of them: neither run is in a
+steady state.  The rule takes the growth per second in the second half of the load, on the host with the largest.
+
+Why it happens
+--------------
+Connections are not kept alive: `ab` without `-k`, `Connection: close`, a proxy without keep-alive to its servers, or a
+server that closes after some requests (nginx: `keepalive_requests`, 1000 by default).  Then each request, or each
+thousand, costs a handshake, a socket in TIME_WAIT, and on the client a local port.
+
+How to fix it
+-------------
+Keep connections alive, if the clients of the real system do.  Otherwise measure for longer than 60 s and leave out the
+first 60 s, and wait 60 s between runs.  `ss -s` prints the number (`timewait`), `ss -tan state time-wait` shows which
+end has them.
+
+When to ignore it
+-----------------
+If the number stays far below the limits: local ports on the client (`local-ports`), `net.ipv4.tcp_max_tw_buckets` on
+any host.  A socket in TIME_WAIT takes about 240 bytes and no processor time.
+"""
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import Limit, Need
+from loadcurve.audit.threshold import threshold_rule
+from loadcurve.models.wire.ports import LINUX_TIME_WAIT_S
+
+_SPAN_S = 1.5  # fewer seconds between the samples of the second half give no rate
+
+
+def measure_growth(tables: Tables) -> pd.DataFrame:
+    """Return by how many sockets per second TIME_WAIT grew in the second half of each run's load."""
+    sockets, runs = tables["sockets"].dropna(subset=["time_wait", "elapsed_s"]), tables["runs"]
+    ends_s = runs.assign(key=key_of(runs)).groupby("key")["duration_s"].max().astype(float)
+    keys = key_of(sockets)
+    # A count is of one instant, so the samples at the edges of the load are good ones.
+    within = sockets["elapsed_s"].between(0, keys.map(ends_s).fillna(np.inf))
+    samples = sockets[within]
+    samples = samples.assign(
+        key=keys[within],
+        place=samples["host"].astype(object).fillna("the host"),
+        tool=samples["tool"].astype(object).fillna(""),
+        time_wait=samples["time_wait"].astype(float),
+    ).sort_values("elapsed_s")
+    series = ["key", "place", "tool"]
+    ends = samples.groupby(series)["elapsed_s"].agg(["min", "max"])
+    middle = samples.set_index(series).index.map((ends["min"] + ends["max"]) / 2)
+    late = samples[samples["elapsed_s"].to_numpy() >= middle.to_numpy(float)]
+    groups = late.groupby(series)
+    first, last = groups.first(), groups.last()
+    span = last["elapsed_s"] - first["elapsed_s"]
+    growth = ((last["time_wait"] - first["time_wait"]) / span.where(span >= _SPAN_S)).rename("observed")
+    found = pd.DataFrame({"observed": growth, "number": last["time_wait"]}).reset_index()
+    found["level"] = found["observed"] * LINUX_TIME_WAIT_S
+    return found.sort_values("observed", na_position="first").drop_duplicates("key", keep="last").set_index("key")
+
+
+RULE = threshold_rule(
+    "growing-time-wait",
+    "Had the number of sockets in TIME_WAIT levelled off?",
+    measure_growth,
+    evidence="In the second half of the load TIME_WAIT on {place} grew by {observed:.0f} sockets/s, to {number:.0f}.",
+    advice="Keep connections alive, or measure for longer than 60 s without the first 60 s: at this rate the number "
+    "levels off at {level:.0f}. Wait 60 s before the next run.",
+    limits={"warning": Limit(100, "6,000 sockets after 60 s, a fifth of the local ports of Linux by default")},
+    needs=(
+        Need(
+            "sockets",
+            ("time_wait", "elapsed_s"),
+            "the sockets in TIME_WAIT over time",
+            "Record `ss -s` every second, with the time before each, on both hosts.",
+        ),
+    ),
+    unit="sockets/s",
+    family="Load delivered",
+)
