@@ -1,4 +1,4 @@
-"""What `loadcurve analyse` prints for the example folders, computed anew for every build of the handbook."""
+"""What `loadcurve analyse` and `loadcurve audit` print for examples, computed anew for every build of the handbook."""
 
 import re
 from functools import cache
@@ -6,6 +6,9 @@ from pathlib import Path
 
 from loadcurve import paths
 from loadcurve.analysis import Analysis, analyse
+from loadcurve.audit import AuditSettings
+from loadcurve.audit.registry import audit
+from loadcurve.audit.text import audit_text
 from loadcurve.report import text_report
 
 _SHOWN = "results/"
@@ -45,3 +48,23 @@ def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
         summary, verdict, *others = _PARTS.split(text)
         text = "\n\n".join([summary, verdict, *(part for part in others if part.startswith(parts))])
     return f"```console\n$ loadcurve analyse {_shown(folder)}{option}\n{text}\n```"
+
+
+def audit_markdown(path: str, *parts: str, cat: bool = False) -> str:
+    """Markdown of the command that audits a file, and of what it prints.
+
+    Parameters
+    ----------
+    path : str
+        Of the file in the checkout; the reader sees its name only.
+    *parts : str
+        First words of the parts to show after the verdict, such as ``error``, ``Not checked``; all without any.
+    cat : bool
+        Whether the content of the file comes first.
+    """
+    file = paths.root() / path
+    first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
+    shown = [first, *(part for part in others if not parts or part.startswith(parts))]
+    text = "\n\n".join(shown)
+    content = f"$ cat {file.name}\n{file.read_text('utf-8').rstrip()}\n\n" if cat else ""
+    return f"```console\n{content}$ loadcurve audit {file.name}\n{text}\n```"
