@@ -16,7 +16,7 @@ from loadcurve.site.formats import formats_markdown
 from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
 from loadcurve.site.literal import literal
-from loadcurve.site.own_files import analyse_markdown, audit_markdown
+from loadcurve.site.own_files import analyse_markdown, audit_markdown, cat_markdown
 from loadcurve.site.raw_files import index_markdown, page_of
 from loadcurve.site.rules import gallery_html, looks_markdown, rule_markdown
 from loadcurve.site.study_file import keys_markdown, sysctls_markdown
@@ -51,6 +51,7 @@ def define_env(env) -> None:
     macro("columns_of", columns_markdown)
     macro("analyse", analyse_markdown)
     macro("audit", audit_markdown)
+    macro("cat", cat_markdown)
     macro("forms_table", formats_markdown)
     macro("gallery", gallery_html)
     macro("modules_table", modules_markdown)

@@ -50,7 +50,13 @@ def analyse_markdown(folder: str, objectives: str = "", *parts: str) -> str:
     return f"```console\n$ loadcurve analyse {_shown(folder)}{option}\n{text}\n```"
 
 
-def audit_markdown(path: str, *parts: str, cat: bool = False) -> str:
+def cat_markdown(path: str) -> str:
+    """Markdown of the command that prints a file of the checkout, whose name the reader sees, and of its text."""
+    file = paths.root() / path
+    return f"```console\n$ cat {file.name}\n{file.read_text('utf-8').rstrip()}\n```"
+
+
+def audit_markdown(path: str, *parts: str) -> str:
     """Markdown of the command that audits a file, and of what it prints.
 
     Parameters
@@ -59,12 +65,8 @@ def audit_markdown(path: str, *parts: str, cat: bool = False) -> str:
         Of the file in the checkout; the reader sees its name only.
     *parts : str
         First words of the parts to show after the verdict, such as ``error``, ``Not checked``; all without any.
-    cat : bool
-        Whether the content of the file comes first.
     """
     file = paths.root() / path
     first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
-    shown = [first, *(part for part in others if not parts or part.startswith(parts))]
-    text = "\n\n".join(shown)
-    content = f"$ cat {file.name}\n{file.read_text('utf-8').rstrip()}\n\n" if cat else ""
-    return f"```console\n{content}$ loadcurve audit {file.name}\n{text}\n```"
+    text = "\n\n".join([first, *(part for part in others if not parts or part.startswith(parts))])
+    return f"```console\n$ loadcurve audit {file.name}\n{text}\n```"
