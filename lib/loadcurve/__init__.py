@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
     from loadcurve.launching import launch
-    from loadcurve.reading import read, read_published_raw
+    from loadcurve.reading import read, read_published_raw, read_published_tables
     from loadcurve.reading.tables import describe_study, read_curves, read_machine, read_table, read_warnings
 
 __version__ = "0.1.0"
@@ -58,6 +58,7 @@ __all__ = [
     "read_published",
     "read_published_entries",
     "read_published_raw",
+    "read_published_tables",
     "read_table",
     "read_warnings",
     "stats",
@@ -70,7 +71,7 @@ _FUNCTIONS = {
     "ingest.published": ("read_load", "read_published", "read_published_entries"),
     "ingest.sniff": ("parse",),
     "launching": ("launch",),
-    "reading": ("read", "read_published_raw"),
+    "reading": ("read", "read_published_raw", "read_published_tables"),
     "reading.tables": ("describe_study", "read_curves", "read_machine", "read_table", "read_warnings"),
 }
 _HOME = {name: module for module, names in _FUNCTIONS.items() for name in names}

@@ -52,7 +52,7 @@ def test_bytes_that_the_generator_counted_replace_body_and_header():
     traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 916e3}
     found = audited(bytes_per_response.RULE, run, network=[traffic]).iloc[0]
     assert (found["severity"], found["expected"]) == ("ok", 850 + 66)
-    assert "C1 received 916.0 bytes" in found["evidence"]
+    assert "Host C1 received 916.0 bytes" in found["evidence"]
 
 
 def test_one_second_without_load_is_no_missing_byte():

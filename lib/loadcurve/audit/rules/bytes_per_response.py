@@ -65,7 +65,7 @@ def _judged(run: Any, model: Row, carried: Row, limits: Mapping[str, float]) -> 
     most, least = carried["most_bytes_per_s"] / rate, carried["least_bytes_per_s"] / rate
     with_tls = pd.isna(model["model_bytes"])  # its records add bytes that are not counted
     expected = model["least_bytes"] if with_tls else model["model_bytes"]
-    verb = f"{carried['host']} {carried['verb']}"
+    verb = f"Host {carried['host']} {carried['verb']}"
     takes = f"a response of {payload:,.0f} bytes, header included, takes {expected:,.0f} in frames"
     if most < model["least_bytes"] * (1 - limits["missing"]):
         evidence = f"{verb} {carried['most_bytes_per_s']:,.0f} bytes/s at {rate:,.0f} requests/s, "
