@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import pandas as pd
+
 from loadcurve.audit.atlas import Fault, Shows
-from validation.faults.mutation import Mutation, around, with_rows, with_values
+from validation.faults.mutation import Change, Mutation, Tables, around, with_rows, with_values
 
 _BUSY: dict[str, Any] = {
     "cpu_idle_ratio": 0.01,
@@ -12,6 +14,35 @@ _BUSY: dict[str, Any] = {
     "cpu_system_ratio": 0.59,
 }
 _MiB = 2.0**20
+
+
+def _threads(*shares: float) -> list[dict[str, Any]]:
+    """Return rows of pidstat about wrk: the process, and each of its threads."""
+    process = {"pid": 4711, "command": "wrk", "cpu_used_ratio": sum(shares)}
+    return [process, *({**process, "tid": 4711 + at, "cpu_used_ratio": share} for at, share in enumerate(shares))]
+
+
+def _counters(group: str, item: str, **per_second: int) -> list[dict[str, Any]]:
+    """Return rows of counters that grow by so much in each second."""
+    return [
+        {"tool": "nstat", "group": group, "item": item, "counter": name, "value": lambda at, by=by: float(by * at)}
+        for name, by in per_second.items()
+    ]
+
+
+def limited(most_rps: float) -> Change:
+    """Return a change: no load has a higher throughput than `most_rps`; response times are then N/X."""
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        runs = given["runs"]
+        share = (most_rps / runs["throughput_rps"]).clip(upper=1.0)
+        names = ("requests", "throughput_rps", "goodput_rps", "received_bytes", "received_bytes_per_s")
+        less = {name: runs[name].astype(float) * share for name in names}
+        less |= {"requests": less["requests"].round(), "latency_mean_s": runs["latency_mean_s"] / share}
+        return {**given, "runs": runs.assign(**less)}
+
+    return change
+
 
 MUTATIONS = (
     Mutation(
@@ -136,5 +167,72 @@ MUTATIONS = (
             shows=Shows("connections", ("receive_queue", "send_queue"), {"state": "LISTEN"}),
         ),
         with_values("connections", {"state": "LISTEN"}, receive_queue=129, send_queue=128),
+    ),
+    Mutation(
+        "one_busy_processor",
+        Fault(
+            "One busy processor of two",
+            "The server's processor had 2 % idle time, the other one was nearly idle.",
+            ("one-saturated-processor",),
+            cause="more workers",
+            shows=Shows("cpu", ("cpu_idle_ratio",), by="cpu"),
+        ),
+        with_values("cpu", {"cpu": "0"}, cpu_idle_ratio=0.02, cpu_user_ratio=0.4, cpu_system_ratio=0.55),
+    ),
+    Mutation(
+        "too_many_packets",
+        Fault(
+            "Packets that take a whole processor",
+            "Processor 0 was in softirq for 96 % of the time.",
+            ("packet-rate",),
+            cause="packets are the limit",
+            shows=Shows("cpu", ("cpu_softirq_ratio",), by="cpu", limit="packet-rate.ratio"),
+        ),
+        with_values("cpu", {"cpu": "0"}, cpu_softirq_ratio=0.96, cpu_idle_ratio=0.01, cpu_user_ratio=0.02),
+    ),
+    Mutation(
+        "busy_thread",
+        Fault(
+            "One thread of the generator is busy",
+            "One of four threads of wrk used 99 % of a processor, the others 20 %.",
+            ("saturated-generator-thread",),
+            cause="more threads",
+            shows=Shows("processes", ("cpu_used_ratio",), by="tid", limit="saturated-generator-thread.warning"),
+        ),
+        with_rows("processes", *_threads(0.99, 0.2, 0.2, 0.2), seconds=6),
+    ),
+    Mutation(
+        "quota",
+        Fault(
+            "A quota of CPU time that was used up",
+            "The control group of the server had used up its quota in 6 of 10 periods.",
+            ("cpu-quota",),
+            cause="CPU limit",
+            shows=Shows("counters", ("value",), by="counter", label="Count"),
+        ),
+        with_rows("counters", *_counters("cgroup", "server", nr_periods=10, nr_throttled=6), seconds=6),
+    ),
+    Mutation(
+        "listen_overflows",
+        Fault(
+            "Handshakes dropped by a listening socket",
+            "The counter of dropped handshakes grew by 40 in each second.",
+            ("listen-overflows",),
+            cause="somaxconn",
+            shows=Shows("counters", ("value",), by="counter", label="Count"),
+        ),
+        with_rows("counters", *_counters("TcpExt", "", TcpExtListenOverflows=40, TcpExtListenDrops=40), seconds=6),
+    ),
+    Mutation(
+        "hidden_limit",
+        Fault(
+            "A plateau without a saturated resource",
+            "The throughput of all loads was limited to 5,000 requests/s, while every processor was nearly idle.",
+            ("nothing-saturated",),
+            cause="Record, in this order",
+            shows=Shows("runs", ("throughput_rps",)),
+        ),
+        limited(5000.0),
+        sweep=True,
     ),
 )

@@ -1,0 +1,112 @@
+"""Planted faults: throughput that changes while the load runs, and response times with two modes."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from loadcurve import tables as schemas
+from loadcurve.audit.atlas import Fault, Shows
+from validation.faults.mutation import Change, Mutation, Tables, with_rows, with_values
+
+SECONDS = 60
+RATE = 5839.0
+"""Throughput of the clean run, in requests/s."""
+
+
+def lasting(rate: Callable[[float], float]) -> Change:
+    """Return a change: the run lasts a minute, and its throughput at each second is `rate`, with 1 % of noise."""
+
+    def change(given: Tables) -> dict[str, pd.DataFrame]:
+        ends = np.arange(1.0, SECONDS + 1)
+        rates = np.array([rate(second) for second in ends]) * (1 + 0.01 * np.sin(7.3 * ends) * np.cos(3.1 * ends))
+        first = given["tcp"].iloc[[0]].drop(columns=["elapsed_s", "segments_received_pps", "segments_sent_pps", "time"])
+        samples = first.loc[first.index.repeat(SECONDS)].assign(
+            elapsed_s=ends,
+            time=given["runs"]["started_at"].iloc[0] + pd.to_timedelta(ends, unit="s"),
+            segments_received_pps=2 * rates,
+            segments_sent_pps=2 * rates,
+        )
+        mean = float(rates.mean())
+        of_run = with_values(
+            "runs",
+            duration_s=float(SECONDS),
+            requests=round(mean * SECONDS),
+            throughput_rps=mean,
+            goodput_rps=mean,
+            latency_mean_s=64 / mean,
+            received_bytes=lambda column: column * mean * SECONDS / (RATE * 6.03),
+            received_bytes_per_s=lambda column: column * mean / RATE,
+        )
+        return {**of_run(given), "tcp": schemas.check("tcp", samples, extra=True)}
+
+    return change
+
+
+TIMELINE = Shows("tcp", ("segments_received_pps",))
+CLASSES_S = (0.009, 0.0095, 0.010, 0.0105, 0.011, 0.0115, 0.012, 0.0125, 0.013, 0.0135)
+COUNTS = (900, 5200, 8100, 3000, 400, 600, 3900, 8200, 4100, 800)
+
+MUTATIONS = (
+    Mutation(
+        "jump",
+        Fault(
+            "Throughput that falls in the middle",
+            "From 30 s on, the throughput was 60 % of what it was before.",
+            ("change-of-level",),
+            cause="throughput went from",
+            shows=TIMELINE,
+        ),
+        lasting(lambda second: RATE if second < 30 else 0.6 * RATE),
+    ),
+    Mutation(
+        "drift_in_the_run",
+        Fault(
+            "Throughput that falls all the time",
+            "The throughput fell from one second to the next, by 40 % in a minute.",
+            ("change-of-level",),
+            cause="drifted",
+            shows=TIMELINE,
+        ),
+        lasting(lambda second: RATE * (1 - 0.4 * second / SECONDS)),
+    ),
+    Mutation(
+        "slow_start",
+        Fault(
+            "A warm-up that counts",
+            "The throughput rose for 14 s before it was steady.",
+            ("warm-up-in-mean",),
+            cause="Discard the first",
+            shows=TIMELINE,
+        ),
+        lasting(lambda second: RATE * min(1.0, 0.1 + 0.9 * second / 14)),
+    ),
+    Mutation(
+        "swings",
+        Fault(
+            "Throughput that swings",
+            "The throughput rose and fell by a third, every 10 s.",
+            ("oscillating-throughput",),
+            cause="with a period of",
+            shows=TIMELINE,
+        ),
+        lasting(lambda second: RATE * (1 + 0.33 * np.sin(2 * np.pi * second / 10))),
+    ),
+    Mutation(
+        "two_modes",
+        Fault(
+            "Response times with two modes",
+            "Half of the response times are near 10 ms, the other half near 13 ms.",
+            ("several-modes",),
+            cause="are modes",
+            shows=Shows("histogram", ("responses",), by="upper_s", label="Responses"),
+        ),
+        with_rows(
+            "histogram",
+            *(
+                {"generator": 0, "lower_s": upper - 0.0005, "upper_s": upper, "responses": count, "corrected": False}
+                for upper, count in zip(CLASSES_S, COUNTS, strict=True)
+            ),
+        ),
+    ),
+)
