@@ -1,0 +1,83 @@
+"""Rule ``coarse-monitor``: the monitors took enough samples while the load ran.
+
+What it means
+-------------
+A monitor has fewer than ten samples within the load, although samples of one second would have given more.  A mean
+over 10 s shows a resource that was saturated for one second as 10 % busy, so rules about saturation can miss it.
+
+Why it happens
+--------------
+sysstat samples every 10 minutes by default (`/etc/cron.d/sysstat`, `sysstat-collect.timer`), and dashboards keep one
+value for 15 to 60 s.  Or the run is so short that few samples fit into it, the first and the last second being left
+out.
+
+How to fix it
+-------------
+Start the monitors with the load: `sar -A 1` on each host, `ss -s` every second; in `study.yml`, `interval_s: 1`.
+Measure for at least 12 s, so that ten samples of one second lie within the load.
+
+When to ignore it
+-----------------
+The load is so even that means say everything, and no verdict rests on a resource being idle.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.audit.of_runs import Tables, first_rows, key_of
+from loadcurve.audit.rule import Finding, Limit, Need, Rule
+from loadcurve.audit.samples import EDGE_S
+
+_MONITORED = ("cpu", "network", "tcp")
+_KEPT = 0.7  # of the samples of one second: sar's interval drifts, and the clocks of load and monitor are not in step
+
+
+def judge_intervals(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run with monitors: the fewest samples of one of them within the load."""
+    runs = tables["runs"]
+    lasts = runs.groupby(key_of(runs))["duration_s"].max().astype(float)
+    counted = [_counted(tables[name], name, lasts) for name in _MONITORED if name in tables and len(tables[name])]
+    counts = pd.concat(counted, ignore_index=True) if counted else pd.DataFrame(columns=["key"])
+    if counts.empty:
+        return
+    fewest = counts.sort_values("samples", kind="stable").drop_duplicates("key").set_index("key")
+    rows = dict(zip(fewest.index, fewest.itertuples(), strict=True))
+    for key, run in first_rows(runs):
+        if (row := rows.get(key)) is None or np.isnan(lasts[key]):
+            continue
+        possible = max(lasts[key] - 2 * EDGE_S, 0.0)
+        least = min(limits["samples"], _KEPT * possible)
+        evidence = f"{row.samples:.0f} samples of {row.name} lie within a load of {lasts[key]:.3g} s"
+        evidence += f", one every {row.interval:.3g} s." if row.interval == row.interval else "."
+        if row.samples and row.samples >= least:
+            yield Finding(run, "ok", evidence, "", float(row.samples), least)
+        else:
+            advice = (
+                "Sample every second (`sar -A 1`) from the start of the load to its end, and measure for 12 s or more."
+            )
+            yield Finding(run, "warning", evidence, advice, float(row.samples), least)
+
+
+def _counted(table: pd.DataFrame, name: str, lasts: pd.Series) -> pd.DataFrame:
+    """Return ``key name samples interval`` of each host of a table: samples within the load, and their distance."""
+    rows = pd.DataFrame({"key": key_of(table), "host": table["host"].fillna("").astype(object)})
+    rows = rows.assign(elapsed=table["elapsed_s"], ends=rows["key"].map(lasts)).dropna(subset=["elapsed", "ends"])
+    rows = rows.assign(within=rows["elapsed"].where(rows["elapsed"].between(EDGE_S, rows["ends"] - EDGE_S)))
+    each = rows.groupby(["key", "host"]).agg(
+        samples=("within", "nunique"), all=("elapsed", "nunique"), first=("elapsed", "min"), last=("elapsed", "max")
+    )
+    each["interval"] = (each["last"] - each["first"]) / (each["all"] - 1).where(each["all"] > 1)
+    each = each.reset_index()
+    return each.assign(name=name + each["host"].map(lambda host: f" of {host}" if host else ""))
+
+
+RULE = Rule(
+    "coarse-monitor",
+    "Did the monitors take enough samples while the load ran?",
+    judge_intervals,
+    {"ok": "ten samples, or one each second of a shorter run", "warning": "fewer"},
+    needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
+    limits={"samples": Limit(10, "of fewer, a second of saturation is not seen in a mean")},
+)
