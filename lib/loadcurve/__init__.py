@@ -32,13 +32,16 @@ from loadcurve.extras import missing_extra
 from loadcurve.jupyter import show_errors_in_one_line
 
 if TYPE_CHECKING:
-    from loadcurve import audit, lab, models, plots, publish, stats, tables, units
+    from loadcurve import lab, models, plots, publish, stats, tables, units
     from loadcurve.analysis import analyse
+    from loadcurve.audit.called import Called
     from loadcurve.ingest.published import read_load, read_published, read_published_entries
     from loadcurve.ingest.sniff import parse
     from loadcurve.launching import launch
     from loadcurve.reading import read, read_published_raw, read_published_tables
     from loadcurve.reading.tables import describe_study, read_curves, read_machine, read_table, read_warnings
+
+    audit: Called
 
 __version__ = "0.1.0"
 __all__ = [

@@ -20,12 +20,12 @@
 ``rule`` < ``rules``, ``settings``, ``explanation`` < ``registry``; ``verdict`` < ``sentences`` < ``text`` <
 ``findings``; the other modules import none of these.
 
-The package is called as a function: ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
+The package is called as a function (``called``): ``loadcurve.audit(data)`` is `loadcurve.audit.registry.audit`.
 """
 
 import sys
-from types import ModuleType
 
+from loadcurve.audit.called import Called
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.audit.claims import VERDICTS, judge_claims
 from loadcurve.audit.deviation import summarise_deviation
@@ -33,7 +33,8 @@ from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
-from loadcurve.audit.registry import all_rules, audit
+from loadcurve.audit.registry import all_rules
+from loadcurve.audit.registry import audit as audit
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
 from loadcurve.audit.settings import AuditSettings
 from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
@@ -63,10 +64,4 @@ __all__ = [
 ]
 
 
-class _Callable(ModuleType):
-    """The module that is also the function of its name."""
-
-    __call__ = staticmethod(audit)
-
-
-sys.modules[__name__].__class__ = _Callable
+sys.modules[__name__].__class__ = Called

@@ -82,6 +82,8 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """One sentence for each thing to do so that more rules can be checked: what to do, which rules, how many runs.
 
+    What most rules wait for comes first.
+
     Examples
     --------
     >>> row = {"run_id": "a", "severity": "unchecked", "evidence": "Not checked: needs swap.", "advice": "Record sar."}
@@ -91,7 +93,8 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     lacking = findings[findings["severity"] == "unchecked"]
     if lacking.empty:
         return
-    for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False):
+    groups = [(str(advice), rows) for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False)]
+    for advice, rows in sorted(groups, key=lambda group: -len(group[1]["rule"].unique())):
         rules, number = ", ".join(rows["rule"].unique()), int(rows["rule"].value_counts().max())
         start = f"{advice} Without it" if advice else str(rows["evidence"].iloc[0]).rstrip(".")
         yield f"{start}: {rules} ({number} run{'s' if number != 1 else ''})."

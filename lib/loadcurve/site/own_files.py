@@ -14,6 +14,7 @@ from loadcurve.report import text_report
 _SHOWN = "results/"
 FOLDERS = Path("lib/tests/data/folders")
 """Example folders: raw files of other people's kind, without records of the laboratory."""
+_MOST_LINES = 12  # of a part of an audit
 _PARTS = re.compile(r"\n\n(?=\S)")
 
 
@@ -64,9 +65,15 @@ def audit_markdown(path: str, *parts: str) -> str:
     path : str
         Of the file in the checkout; the reader sees its name only.
     *parts : str
-        First words of the parts to show after the verdict, such as ``error``, ``Not checked``; all without any.
+        First words of the parts to show after the verdict, such as ``error``, ``Not checked``; all without any.  Of a
+        long part, the first lines are shown.
     """
     file = paths.root() / path
     first, *others = _PARTS.split(audit_text(audit(file, AuditSettings()), 1, file.name, 80))
-    text = "\n\n".join([first, *(part for part in others if not parts or part.startswith(parts))])
+    text = "\n\n".join([first, *(_cut(part) for part in others if not parts or part.startswith(parts))])
     return f"```console\n$ loadcurve audit {file.name}\n{text}\n```"
+
+
+def _cut(part: str) -> str:
+    lines = part.splitlines()
+    return part if len(lines) <= _MOST_LINES else "\n".join([*lines[:_MOST_LINES], "[...]"])

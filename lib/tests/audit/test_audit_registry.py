@@ -1,8 +1,10 @@
 import re
 import sys
+import tomllib
 
 import pandas as pd
 import pytest
+import yaml
 from conftest import ROOT
 from one_test import in_one_test
 
@@ -12,6 +14,7 @@ from loadcurve.audit.settings import build_settings, read_settings
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
 
+PAGES = ("guides/gate_a_build.md", "reference/study_file.md")
 GUIDE = (ROOT / "handbook" / "guides" / "add_a_rule.md").read_text("utf-8")
 TOY = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
 
@@ -132,3 +135,13 @@ def test_nothing_to_audit_is_no_finding():
 def test_runs_are_required():
     with pytest.raises(LoadcurveError, match="tables must include 'runs', got 'cpu'"):
         audit({"cpu": tables.empty("cpu")})
+
+
+def test_settings_on_pages_are_settings(root):
+    """The loadcurve.toml of the guide and the section of the reference name rules and limits that there are."""
+    guide, reference = ((root / "handbook" / page).read_text("utf-8") for page in PAGES)
+    values = tomllib.loads(re.search(r"```toml\n(.*?)```", guide, re.DOTALL)[1])["audit"]
+    section = yaml.safe_load(re.search(r"```yaml\n(audit:.*?)```", reference, re.DOTALL)[1])["audit"]
+    for given in (values, section):
+        settings = build_settings(given, all_rules(), "a page")
+        assert settings.ignore and settings.limits
