@@ -4,11 +4,19 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.rule import Need
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.wire import ETHERNET, OFFLOADED_SEGMENTS
 
-SIZES = "the bytes received and the requests, or the sizes of body and header of a response"
-RECORD_SIZES = "Use a generator that counts bytes (wrk, ab), or note document_bytes and header_bytes in a factors.csv."
+_RECORD = "Use a generator that counts bytes (wrk, ab), or note document_bytes and header_bytes in a factors.csv."
+SIZES = Need(
+    "runs",
+    ("received_bytes", "requests"),
+    "the bytes received and the requests, or the sizes of body and header of a response",
+    _RECORD,
+    alternatives=(Need("runs", ("document_bytes", "header_bytes"), "the sizes of a response", _RECORD),),
+)
+"""What the size of a response follows from."""
 _SIZES = ["throughput_rps", "document_bytes", "header_bytes", "received_bytes", "requests", "tls", "url"]
 SAMPLE = ["key", "host", "time", "elapsed_s"]
 """Columns that name one sample of a host: the sum over its interfaces is what the host carried."""

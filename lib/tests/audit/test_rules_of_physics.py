@@ -78,6 +78,7 @@ def test_records_of_tls_are_not_counted():
     ("run", "network", "words"),
     [
         ({}, [sent(1114)], "needs the bytes received"),
+        ({"document_bytes": 832.0}, [sent(1114)], "needs the bytes received"),
         ({"document_bytes": 832.0, "header_bytes": 216.0}, [], "needs the bytes that the interfaces count"),
         ({"document_bytes": 832.0, "header_bytes": 216.0}, [sent(1), sent(1, "S2")], "not known which host"),
         ({"document_bytes": 832.0, "header_bytes": 216.0, "host": None}, [sent(1)], "not known which host"),
@@ -86,6 +87,14 @@ def test_records_of_tls_are_not_counted():
 def test_bytes_per_response_needs_sizes_and_hosts(run, network, words):
     found = audited(bytes_per_response.RULE, {"throughput_rps": 1000.0} | run, network=network or [{"host": None}])
     assert found["severity"].tolist() == ["unchecked"] and words in found["evidence"][0]
+
+
+# 10,240 bytes less 5 % are 9,728.
+@pytest.mark.parametrize(("received", "severity"), [(10456, "ok"), (9728, "ok"), (9727, "error")])
+def test_a_rate_of_bytes_holds_the_bodies(received, severity):
+    run = {"throughput_rps": 1000.0, "document_bytes": 10240.0, "received_bytes_per_s": 1000.0 * received}
+    found = audited(bytes_per_response.RULE, run).iloc[0]
+    assert (found["severity"], found["observed"], found["expected"]) == (severity, received, 10240)
 
 
 # 1,448 bytes take 1,538 on the medium: 10 Gbit/s carry 812,744 of them in a second (RFC 5180, appendix A.1).

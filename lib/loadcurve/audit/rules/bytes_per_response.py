@@ -2,12 +2,12 @@ r"""Rule ``bytes-per-response``: the interfaces carried the bytes that the respo
 
 What it means
 -------------
-Bytes per second of the interface over requests per second are the bytes of one response. A response of $F$
-bytes with a header of $H$ bytes makes $P = \lceil (F + H) / 1448 \rceil$ TCP segments and $F + H + 66\,P$ bytes
-in frames: 14 Ethernet, 20 IP and 32 TCP with time stamps for each segment (RFC 894, RFC 9293, RFC 7323). An
-interface that counts what the sender hands over as one packet, up to 45 segments, counts fewer headers; the
-least is $F + H + 66\,\lceil P / 45 \rceil$. Fewer bytes than that are impossible. Many more mean that something
-else was sent.
+Requests and bytes per second are not of the same responses, or other traffic used the link. Bytes per second of
+the interface over requests per second are the bytes of one response. A response of $F$ bytes with a header of
+$H$ bytes makes $P = \lceil (F + H) / 1448 \rceil$ TCP segments and $F + H + 66\,P$ bytes in frames: 14
+Ethernet, 20 IP and 32 TCP with time stamps for each segment (RFC 894, RFC 9293, RFC 7323). An interface that
+counts what the sender hands over as one packet, up to 45 segments, counts fewer headers; the least is $F + H +
+66\,\lceil P / 45 \rceil$. Fewer bytes than that are impossible. Many more mean that something else was sent.
 
 Why it happens
 --------------
@@ -33,13 +33,14 @@ looks for missing bytes only.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
-from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_traffic, summarise_wire
+from loadcurve.audit.wire_of_runs import SIZES, summarise_traffic, summarise_wire
 
 Row = Mapping[Hashable, Any]
 
@@ -52,15 +53,25 @@ def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     wire, traffic = summarise_wire(runs).to_dict("index"), summarise_traffic(tables).to_dict("index")
     for key, run in first_rows(runs):
         model, carried = wire[key], traffic.get(key)
-        if pd.isna(model["payload_bytes"]):
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
-        elif carried is None:
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}it is not known which host sent the responses.", _HOST)
+        if carried is not None and pd.notna(model["payload_bytes"]):
+            yield _on_the_wire(run, model, carried, limits)
+        elif pd.notna(run.document_bytes) and pd.notna(run.received_bytes_per_s) and run.throughput_rps:
+            yield _received(run, limits)
         else:
-            yield _judged(run, model, carried, limits)
+            yield Finding(run, "unchecked", f"{NOT_CHECKED}it is not known which host sent the responses.", _HOST)
 
 
-def _judged(run: Any, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
+def _received(run: Any, limits: Mapping[str, float]) -> Finding:
+    """Judge the bytes that reached the program: at least those of the body."""
+    received = run.received_bytes_per_s / run.throughput_rps
+    evidence = (
+        f"The generator received {received:,.1f} bytes for each response, whose body has {run.document_bytes:,.0f}."
+    )
+    few = received < run.document_bytes * (1 - limits["missing"])
+    return Finding(run, "error" if few else "ok", evidence, _MISSING if few else "", received, run.document_bytes)
+
+
+def _on_the_wire(run: Any, model: Row, carried: Row, limits: Mapping[str, float]) -> Finding:
     rate, payload = model["throughput_rps"], model["payload_bytes"]
     most, least = carried["most_bytes_per_s"] / rate, carried["least_bytes_per_s"] / rate
     with_tls = pd.isna(model["model_bytes"])  # its records add bytes that are not counted
@@ -86,6 +97,9 @@ _MORE = (
     "(`tcp_nopush`); retransmissions (`nstat -az TcpRetransSegs`)."
 )
 
+_SAR = "Record `sar -n DEV 1` while the load runs."
+_RATES = Need("runs", ("document_bytes", "received_bytes_per_s"), "the rate of bytes and the size of the body", _SAR)
+
 RULE = Rule(
     "bytes-per-response",
     "Do the bytes on the link fit the responses?",
@@ -93,11 +107,12 @@ RULE = Rule(
     {
         "ok": "within 5 % of the wire model, segmentation offload included",
         "warning": "more than 5 % above it",
-        "error": "more than 5 % below the least that the responses take",
+        "error": "more than 5 % below the least that the responses take, or below the body",
     },
     needs=(
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
-        Need("network", ("host",), "the bytes that the interfaces count", "Record `sar -n DEV 1` while the load runs."),
+        replace(SIZES, alternatives=(*SIZES.alternatives, _RATES)),
+        Need("network", ("host",), "the bytes that the interfaces count", _SAR, alternatives=(_RATES,)),
     ),
     limits={
         "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),

@@ -2,27 +2,28 @@ r"""Rule ``contradicting-numbers``: the numbers of one report agree with each ot
 
 What it means
 -------------
-Some numbers of a report follow from others: throughput is requests over duration, $X = n / T$; the transfer rate is
-bytes over duration; and the time per request that ab prints as “mean” is $N / X$, not a mean of measured times. The
-identities hold by definition. The rule computes each from the other numbers: in a published output of ab, 10000 /
-9040.98 requests/s are 1.10608 s, printed 1106.074 ms, and 42149180 bytes / 5.530 s are 7443.3 KiB/s, printed 7442.78
+At least one number is of another run or moment, so none of them can be used. Some numbers of a report follow
+from others: throughput is requests over duration, $X = n / T$; the transfer rate is bytes over duration; and
+the time per request that ab prints as “mean” is $N / X$, not a mean of measured times. The identities hold by
+definition. The rule computes each from the other numbers: in a published output of ab, 10000 / 9040.98
+requests/s are 1.10608 s, printed 1106.074 ms, and 42149180 bytes / 5.530 s are 7443.3 KiB/s, printed 7442.78
 KiB/s. These numbers are of one run.
 
 Why it happens
 --------------
-A number was copied from another run or another line; the throughput is a peak and the total is of the whole run; a
-unit was read wrongly (KiB as kB: 2.4 %; MiB as MB: 4.9 %; minutes as seconds); or a script computed a rate over its
-own time, with start and end, instead of the tool's.
+A number was copied from another run or another line; the throughput is a peak and the total is of the whole
+run; a unit was read wrongly (KiB as kB: 2.4 %; MiB as MB: 4.9 %; minutes as seconds); or a script computed a
+rate over its own time, with start and end, instead of the tool's.
 
 How to fix it
 -------------
-Take all numbers from one output of the tool, kept as it was printed. Compute the rate yourself: requests over the
-duration that the tool prints. If only a peak is known, call it a peak and do not combine it with totals.
+Take all numbers from one output of the tool, kept as it was printed. Compute the rate yourself: requests over
+the duration that the tool prints. If only a peak is known, call it a peak and do not combine it with totals.
 
 When to ignore it
 -----------------
-When the report prints a duration of less than a second with two digits: rounding then explains several per cent. wrk
-prints three digits of the duration, ab milliseconds.
+When the report prints a duration of less than a second with two digits: rounding then explains several per
+cent. wrk prints three digits of the duration, ab milliseconds.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,28 +2,29 @@
 
 What it means
 -------------
-A request is at least one packet, and so is its response. Acknowledgements come with them when both are short (RFC
-1122, section 4.2.3.2), so two packets are the least, and ten the rule for a request with a connection of its own.
-Offloads (GSO, GRO) join only packets of one connection, which has one request in flight under HTTP/1.1 without
+Part of the requests did not cross the monitored interfaces, or several shared a packet. A request is at least
+one packet, and so is its response. Acknowledgements come with them when both are short (RFC 1122, section
+4.2.3.2), so two packets are the least, and ten the rule for a request with a connection of its own. Offloads
+(GSO, GRO) join only packets of one connection, which has one request in flight under HTTP/1.1 without
 pipelining. So fewer than two packets for each request are impossible: part of the requests did not cross these
 interfaces.
 
 Why it happens
 --------------
-The requests used another interface or network namespace than the monitor (`ip netns identify PID`); a cache or a
-proxy on the generator's host answered them; a wrk script sends several requests at once (pipelining), so that
+The requests used another interface or network namespace than the monitor (`ip netns identify PID`); a cache or
+a proxy on the generator's host answered them; a wrk script sends several requests at once (pipelining), so that
 throughput is not that of separate requests; or the throughput was counted wrongly.
 
 How to fix it
 -------------
-Run `sar -n DEV 1` in the namespace of the generator, and compare `ip -s link` before and after the run. Send each
-request after the response before it. To count in the kernel instead, compare `nstat -a TcpInSegs TcpOutSegs` with the
-requests.
+Run `sar -n DEV 1` in the namespace of the generator, and compare `ip -s link` before and after the run. Send
+each request after the response before it. To count in the kernel instead, compare `nstat -a TcpInSegs
+TcpOutSegs` with the requests.
 
 When to ignore it
 -----------------
-When the generator pipelines on purpose: then the rule counts packets of several requests. HTTP/2 and HTTP/3 share
-packets between requests, so this rule examines only generators of HTTP/1.1.
+When the generator pipelines on purpose: then the rule counts packets of several requests. HTTP/2 and HTTP/3
+share packets between requests, so this rule examines only generators of HTTP/1.1.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,26 +2,27 @@ r"""Rule ``response-time-below-round-trip``: a response takes at least one round
 
 What it means
 -------------
-A request travels to the server and its response back, so no response time is below the round-trip time of its
-connection, and the mean $R$ is at least the smallest round trip of all connections. The kernel measures round trips
-of TCP segments (RFC 6298); `ss -ti` prints the smallest one as `minrtt`. A mean below it was not measured from
-request to response.
+The mean is not that of whole responses over this network. A request travels to the server and its response
+back, so no response time is below the round-trip time of its connection, and the mean $R$ is at least the
+smallest round trip of all connections. The kernel measures round trips of TCP segments (RFC 6298); `ss -ti`
+prints the smallest one as `minrtt`. A mean below it was not measured from request to response.
 
 Why it happens
 --------------
-The generator's mean covers other requests than those on the wire: responses from its own cache, errors that need no
-network (refused connections), requests that a proxy on the same host answers, or pipelined requests whose time starts
-when the answer is already on its way. Or times were scaled wrongly, such as µs read as ms.
+The generator's mean covers other requests than those on the wire: responses from its own cache, errors that
+need no network (refused connections), requests that a proxy on the same host answers, or pipelined requests
+whose time starts when the answer is already on its way. Or times were scaled wrongly, such as µs read as ms.
 
 How to fix it
 -------------
-Compare with `ping -c 5 HOST` and with `curl -w '%{time_total}' -so /dev/null URL` from the generator's host. Check
-that `ss -tin dst HOST` shows the connections of the generator, and look at the errors.
+Compare with `ping -c 5 HOST` and with `curl -w '%{time_total}' -so /dev/null URL` from the generator's host.
+Check that `ss -tin dst HOST` shows the connections of the generator, and look at the errors.
 
 When to ignore it
 -----------------
-When the first bytes of all responses are pushed before the request (server push, long polling). A `minrtt` taken only
-from connections that wait for delayed acknowledgements may be 40 ms too long; then requests were rare.
+When the first bytes of all responses are pushed before the request (server push, long polling). A `minrtt`
+taken only from connections that wait for delayed acknowledgements may be 40 ms too long; then requests were
+rare.
 """
 
 from collections.abc import Iterator, Mapping

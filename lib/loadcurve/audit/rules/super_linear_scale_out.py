@@ -2,21 +2,23 @@ r"""Rule ``super-linear-scale-out``: n units together do not serve more than n t
 
 What it means
 -------------
-The efficiency of $n$ equal units (sockets, machines) is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity
-Planning”, 2007, chapter 4). Perfect copies have $E_n = 1$; sharing anything makes it smaller. Above 1 the baseline
-$X_1$ is too small: one unit was not measured at its best, or under the same conditions.
+The throughput of one unit is too small to compare with. The efficiency of $n$ equal units (sockets, machines)
+is $E_n = X_n / (n X_1)$ (N. J. Gunther, “Guerrilla Capacity Planning”, 2007, chapter 4). Perfect copies have
+$E_n = 1$; sharing anything makes it smaller. Above 1 the baseline $X_1$ is too small: one unit was not measured
+at its best, or under the same conditions.
 
 Why it happens
 --------------
-The baseline is a lower bound; it was measured before tuning; the generator limited it; its processors were idle part
-of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9 (10,000 requests/s) from two
-sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a lower bound, from before tuning.
+The baseline is a lower bound; it was measured before tuning; the generator limited it; its processors were idle
+part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9 (10,000
+requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a lower
+bound, from before tuning.
 
 How to fix it
 -------------
-Measure one unit again with the settings, the load and the generator of the others, until its processors are full.
-Report the gain against that number. `loadcurve.models.capacity.summarise_scale_out` gives the efficiency with its
-interval.
+Measure one unit again with the settings, the load and the generator of the others, until its processors are
+full. Report the gain against that number. `loadcurve.models.capacity.summarise_scale_out` gives the efficiency
+with its interval.
 
 When to ignore it
 -----------------

@@ -2,10 +2,11 @@ r"""Rule ``throughput-above-link``: the responses fit the link.
 
 What it means
 -------------
-A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response of $F + H$
-bytes in $P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers for each
-segment, and 24 of preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC 5180,
-appendix A.1). A rate above that is impossible as a sustained rate. At 95 % and more the link sets the
+Above the link's speed the throughput was not a sustained rate; near it, the link sets the throughput and not
+the server. A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response
+of $F + H$ bytes in $P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers
+for each segment, and 24 of preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC
+5180, appendix A.1). A rate above that is impossible as a sustained rate. At 95 % and more the link sets the
 throughput, not the server.
 
 Why it happens
@@ -31,11 +32,9 @@ load but one speed is stated. A full link is right if the link is what you measu
 
 from collections.abc import Iterator, Mapping
 
-import pandas as pd
-
 from loadcurve.audit.of_runs import Tables, first_rows
-from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
-from loadcurve.audit.wire_of_runs import RECORD_SIZES, SIZES, summarise_wire
+from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.wire_of_runs import SIZES, summarise_wire
 from loadcurve.models.wire import link_used_ratio
 from loadcurve.units import format_quantity
 
@@ -45,6 +44,7 @@ def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from loadcurve.tables import check
     >>> runs = check("runs", pd.DataFrame({
     ...     "run_id": ["10 KB"], "status": ["finished"], "throughput_rps": [118163.0], "document_bytes": [10240.0],
@@ -56,9 +56,6 @@ def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
     wire = summarise_wire(runs).to_dict("index")
     for key, run in first_rows(runs):
         rate, medium = wire[key]["throughput_rps"], wire[key]["medium_bytes"]
-        if pd.isna(medium):
-            yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SIZES}.", RECORD_SIZES)
-            continue
         used = float(link_used_ratio(run.link_bps, rate, medium))
         severity: Severity = "error" if used > limits["error"] else "warning" if used > limits["warning"] else "ok"
         evidence = (
@@ -80,6 +77,7 @@ RULE = Rule(
     {"ok": "at most 95 % of the link", "warning": "above 95 %: the link is full", "error": "above 101 %: impossible"},
     needs=(
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
+        SIZES,
         Need(
             "runs",
             ("link_bps",),
