@@ -1,6 +1,6 @@
 """Which planted faults the audit finds, and how often it raises a false alarm on clean runs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -74,39 +74,37 @@ def clean_tables(study: str = STUDY) -> dict[str, pd.DataFrame]:
 
 
 def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
-    """Yield each recorded fault, and what the audit reports about its runs together."""
-    for name, fault in read_faults(folder).items():
-        if fault.finds:
-            tables = read_recorded(name, folder).tables
-            yield Case(name, "recorded", fault, tables, audit(tables, AuditSettings()))
+    """Yield each recorded fault, and what the audit reports about its runs."""
+    faults = {name: fault for name, fault in read_faults(folder).items() if fault.finds}
+    tables = {name: read_recorded(name, folder).tables for name in faults}
+    findings = _findings_of(tables)
+    for name, fault in faults.items():
+        yield Case(name, "recorded", fault, tables[name], findings[name])
 
 
 def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]:
-    """Yield each mutation and what the audit reports; those of one run are audited together, which takes less time."""
+    """Yield each mutation and what the audit reports about it."""
     tables = clean_tables()
     runs = tables["runs"]
     run, sweep = (tables_of(runs[rows], tables) for rows in (runs["run_id"] == RUN, runs["variant"] == "delay"))
     planted = {mutation.name: mutation.change(sweep if mutation.sweep else run) for mutation in mutations}
-    single = {one.name: _renamed(planted[one.name], one.name) for one in mutations if not one.sweep}
-    together = audit(_joined(single), AuditSettings()) if single else pd.DataFrame()
-    for mutation in mutations:
-        if mutation.sweep:
-            findings = audit(planted[mutation.name], AuditSettings())
-        else:
-            findings = together[together["run_id"] == mutation.name]
-        yield Case(mutation.name, "mutated", mutation.fault, planted[mutation.name], findings, mutation.not_recorded)
+    findings = _findings_of(planted)
+    for one in mutations:
+        yield Case(one.name, "mutated", one.fault, planted[one.name], findings[one.name], one.not_recorded)
 
 
-def _renamed(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
-    return {table: frame.assign(run_id=name) for table, frame in tables.items()}
+def _findings_of(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
+    """Return the findings about each set of tables; those of one run are audited together, which takes less time."""
+    single = {name: tables for name, tables in planted.items() if len(tables["runs"]) == 1}
+    named = [{table: rows.assign(study=name) for table, rows in tables.items()} for name, tables in single.items()]
+    found = audit(_joined(named), AuditSettings()) if single else pd.DataFrame()
+    known = {name: found[found["study"] == name] for name in single}
+    return {name: known[name] if name in single else audit(tables, AuditSettings()) for name, tables in planted.items()}
 
 
-def _joined(planted: Mapping[str, Tables]) -> dict[str, pd.DataFrame]:
-    names = dict.fromkeys(name for tables in planted.values() for name in tables)
-    return {
-        name: pd.concat([tables[name] for tables in planted.values() if name in tables], ignore_index=True)
-        for name in names
-    }
+def _joined(parts: Sequence[Tables]) -> dict[str, pd.DataFrame]:
+    names = dict.fromkeys(name for tables in parts for name in tables)
+    return {name: pd.concat([tables[name] for tables in parts if name in tables], ignore_index=True) for name in names}
 
 
 def summarise_recall(cases: list[Case]) -> pd.DataFrame:
