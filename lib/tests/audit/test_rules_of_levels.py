@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 
 from loadcurve import read
-from loadcurve.audit.rules import few_repeats, undecided_comparison, wide_interval
+from loadcurve.audit.rules import averaged_percentiles, few_repeats, undecided_comparison, wide_interval
 from loadcurve.tables import check
 
 RUN = {"study": "s", "status": "finished", "tool": "wrk"}
@@ -96,3 +96,23 @@ def test_reports_of_one_file_may_be_generators_of_one_run():
     assert found["severity"] == "unchecked" and "repeats or generators" in found["evidence"]
     found = few_repeats.RULE.audit({"runs": runs.assign(connections=range(1, 6))}).iloc[0]
     assert (found["severity"], found["observed"]) == ("warning", 1)
+
+
+def with_row_of_means(number, quantiles=(0.5, 0.9, 0.99), seed=1):
+    """Percentiles of three recorded-like repeats whose p99 differ, and of a row with their means."""
+    spread = np.random.default_rng(seed).lognormal(0, 0.5, (3, 1)) * np.array([[1.0, 2.0, 9.0]])[:, : len(quantiles)]
+    times = np.vstack([spread, spread.mean(axis=0)])[: 3 + number]
+    runs = [RUN | {"run_id": f"r{i}", "connections": 8, "throughput_rps": 1.0} for i in range(len(times))]
+    rows = [{"study": "s", "run_id": f"r{i}", "quantile": q, "latency_s": round(time, 5)}
+            for i, row in enumerate(times) for q, time in zip(quantiles, row, strict=True)]  # fmt: skip
+    tables = {"runs": check("runs", pd.DataFrame(runs)), "latency": check("latency", pd.DataFrame(rows))}
+    return averaged_percentiles.RULE.audit(tables)
+
+
+def test_a_row_of_mean_percentiles():
+    found = with_row_of_means(1).iloc[0]
+    assert (
+        found["severity"] == "warning" and "1 of 4 runs" in found["evidence"] and "In r3, p99 is" in found["evidence"]
+    )
+    assert with_row_of_means(0).iloc[0]["severity"] == "ok"
+    assert with_row_of_means(1, (0.5, 0.99)).empty, "two percentiles may be near the mean by chance"

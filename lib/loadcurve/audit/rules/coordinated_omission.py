@@ -9,14 +9,14 @@ Why it happens
 --------------
 A generator with a fixed number of connections sends the next request only after a response (closed loop), also at a
 given rate if no connection is free.  If one of $N$ connections waits for $S$ seconds of a run of $T$, at least the
-share $(S - x) / (N T)$ of the requests that were due waited longer than $x$, so the quantile $q$ is at least $S - (1
-- q) N T$ (G. Tene, "How NOT to Measure Latency", 2013).
+share $(S-x)/(NT)$ of the requests that were due waited longer than $x$, so the quantile $q$ is at least
+$S-(1-q)NT$ (G. Tene, "How NOT to Measure Latency", 2013).
 
 How to fix it
 -------------
-Use a generator that times each request from when it was due: `wrk2 -R`, `oha -q RATE --latency-correction`, `vegeta
-attack -rate`, k6 with `constant-arrival-rate` and enough `preAllocatedVUs`.  Give it so many connections that one is
-always free.
+Use a generator that times each request from when it was due: `wrk2 -R`, `oha -q RATE --latency-correction`,
+`vegeta attack -rate`, k6 with `constant-arrival-rate` and enough `preAllocatedVUs`.  Give it so many connections that
+one is always free.
 
 When to ignore it
 -----------------
