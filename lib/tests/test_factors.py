@@ -93,6 +93,9 @@ AVERAGES = {
     "summarise_demands": lambda runs: capacity.summarise_demands(
         of_run(runs, resource="cpu", servers=1, utilisation_ratio=0.5)
     ),
+    "summarise_bottlenecks": lambda runs: capacity.summarise_bottlenecks(
+        of_run(runs, resource="cpu", servers=1, utilisation_ratio=0.5)
+    ),
     "bottleneck_verdict": lambda runs: capacity.bottleneck_verdict(
         of_run(runs, resource="cpu", servers=1, utilisation_ratio=0.5)
     ),

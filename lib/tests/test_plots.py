@@ -243,6 +243,18 @@ def knees():
     return pd.DataFrame(rows, columns=["definition", "connections", "lo", "hi"])
 
 
+def bottlenecks():
+    names = ("resource", "saturated", "saturation_rps", "saturation_lo", "saturation_hi", "predicted_rps",
+             "predicted_lo", "predicted_hi")  # fmt: skip
+    rows = [
+        ("server CPU", True, 404.0, 390.0, 420.0, 380.0, 350.0, 415.0),
+        ("disk sda", False, 800.0, 700.0, 900.0, 800.0, 700.0, 900.0),
+        ("link eth0", False, 9000.0, 8000.0, 9900.0, 9000.0, 8000.0, 9900.0),
+    ]
+    plateau = {"highest_rps": 406.0, "plateau_rps": 400.0, "plateau_lo": 390.0, "plateau_hi": 410.0}
+    return pd.DataFrame(rows, columns=names).assign(**plateau)
+
+
 def usage():
     rows = [("server", 100.0, 0.25), ("server", 200.0, 0.45), ("generator", 100.0, 0.1), ("disk", 200.0, 0.01)]
     return pd.DataFrame(rows, columns=["resource", "throughput_rps", "utilisation_ratio"])
@@ -388,6 +400,7 @@ def fault():
 
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
+    "plot_bottlenecks": lambda: (bottlenecks(),),
     "plot_bound_gaps": lambda: (bound_gaps(),),
     "plot_budgets": lambda: (budgets(),),
     "plot_busy_by_threads": lambda: (busy_by_threads(),),
@@ -469,6 +482,7 @@ NETWORK = ["plot_solvers"]
 
 # Over units, or over throughput.
 CAPACITY = [
+    "plot_bottlenecks",
     "plot_budgets",
     "plot_efficiency",
     "plot_overlap",
@@ -1228,6 +1242,17 @@ def test_plot_utilisation():
     assert strokes(ax, PALETTE[2]) == [approx([[0, 0], [800, 0.04]])]
     assert labels(ax) == {"server": PALETTE[0], "generator": PALETTE[1], "disk": PALETTE[2]}
     assert (ax.get_xlabel(), tick(ax.yaxis, 0.5)) == ("Throughput [requests/s]", "50%")
+
+
+def test_plot_bottlenecks():
+    ax = draw("plot_bottlenecks")
+    assert strokes(ax, PALETTE[0]) == [approx([[390, 0], [420, 0]]), approx([[350, 0.25], [415, 0.25]])]
+    assert strokes(ax, PALETTE[1]) == [approx([[700, 1], [900, 1]])]
+    dots = {tuple(line.get_xydata()[0]): line.get_marker() for line in ax.lines if len(line.get_xydata()) == 1}
+    assert dots == {(404, 0): "o", (380, 0.25): "D", (800, 1): "D"}  # measured; by lower loads
+    assert labels(ax) == {"9k →": PALETTE[2], "observed plateau": INK}  # beyond 3 times the plateau it is written
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["server CPU", "disk sda", "link eth0"]
+    assert (ax.get_xlabel(), ax.get_xlim()[0]) == ("Throughput [requests/s]", 0)
 
 
 def test_plot_efficiency():

@@ -109,7 +109,7 @@ def test_the_page_has_landmarks_names_and_unique_ids(page):
     assert [tags.count(tag) for tag in ("h1", "main", "header", "footer", "title")] == [1] * 5
     assert len(parsed.ids) == len(set(parsed.ids))
     figures = [attrs for tag, attrs in parsed.elements if tag == "svg"]
-    assert len(figures) == 6  # throughput, response time and utilisation of two curves
+    assert len(figures) == 8  # throughput, response time, utilisation and bottlenecks of two curves
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 40 for attrs in figures)
     boxes = [attrs for _, attrs in parsed.elements if attrs.get("class") == "scroll"]
     assert len(boxes) == tags.count("table") and all(box["tabindex"] == "0" and box["aria-label"] for box in boxes)
@@ -156,7 +156,7 @@ def test_the_keys_of_the_json_object_are_those_that_are_documented(hostile, prov
     assert list(found) == ["schema", "loadcurve", "source", "summary", "verdict", "objectives", "curves", "next_steps",
                            "findings", "warnings", "origins", "provenance"]  # fmt: skip
     documented = set(re.findall(r"\w+", " ".join(re.findall(r"``(.*?)``", report.analysis_object.__doc__, re.S))))
-    tables = (".curves[].levels[]", ".findings[]", ".missing.", ".infinite.")
+    tables = (".curves[].levels[]", ".curves[].bottlenecks[]", ".findings[]", ".missing.", ".infinite.")
     named = {name.rpartition(".")[2].strip("[]") for name in keys(found) if not any(table in name for table in tables)}
     assert named - {""} <= documented, named - documented
     assert found["provenance"]["files"] == [

@@ -39,8 +39,8 @@ def level_cells(levels: pd.DataFrame, load: str) -> tuple[list[str], list[list[s
     columns: list[tuple[str, Iterable[str]]] = [
         (LOADS[load], [_load(at, load) for at in levels[load]]),
         ("runs", [str(runs) for runs in levels["runs"]]),
-        ("requests/s", [_rate(x) for x in levels["throughput_rps"]]),
-        ("interval", [_ends(lo, hi) for lo, hi in levels[["throughput_lo", "throughput_hi"]].to_numpy()]),
+        ("requests/s", [rate_cell(x) for x in levels["throughput_rps"]]),
+        ("interval", [interval_cell(lo, hi) for lo, hi in levels[["throughput_lo", "throughput_hi"]].to_numpy()]),
         ("gain", [_gain(gain) for gain in levels["gain_ratio"]]),
     ]
     columns += [(f"{_statistic(name)} [{unit}]", [_number(x / scale) for x in times[name]]) for name in times]
@@ -124,15 +124,17 @@ def _time_unit(times: pd.DataFrame) -> tuple[float, str]:
 
 
 def _load(at: float, load: str) -> str:
-    return f"{at:,g}" if load == "connections" else _rate(at)
+    return f"{at:,g}" if load == "connections" else rate_cell(at)
 
 
-def _rate(value: float) -> str:
+def rate_cell(value: float) -> str:
+    """A rate without its unit, which the heading names; empty if it is not known."""
     return "" if math.isnan(value) else format_quantity(value, "rps").removesuffix(" requests/s")
 
 
-def _ends(lo: float, hi: float) -> str:
-    return "" if math.isnan(lo) or math.isnan(hi) else f"{_rate(lo)} – {_rate(hi)}"
+def interval_cell(lo: float, hi: float) -> str:
+    """The interval of a rate without its unit; empty if it is not known."""
+    return "" if math.isnan(lo) or math.isnan(hi) else f"{rate_cell(lo)} – {rate_cell(hi)}"
 
 
 def _number(value: float) -> str:

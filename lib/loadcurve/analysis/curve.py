@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from loadcurve.analysis.bottlenecks import bottleneck_grid
 from loadcurve.analysis.cells import level_cells, objective_words, result_cells
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
 from loadcurve.models import Fit
@@ -62,6 +63,8 @@ class Curve:
         Utilisation of each watched resource in each run; empty without monitors.
     demands : pandas.DataFrame
         As `summarise_demands` returns it; empty without monitors.
+    bottlenecks : pandas.DataFrame
+        As `summarise_bottlenecks` returns it; empty without monitors.
     bottleneck : str
         What limits the throughput, in a sentence; empty where nothing was watched.
     missing : mapping of str to str
@@ -76,6 +79,7 @@ class Curve:
     fit: Fit | None
     usage: pd.DataFrame
     demands: pd.DataFrame
+    bottlenecks: pd.DataFrame
     bottleneck: str
     missing: Mapping[str, str]
 
@@ -105,7 +109,7 @@ class Curve:
             cells = [result_cells(result.label, result.estimate, result.unit) for result in self.results]
             blocks.append(Grid(["quantity", "value", level], cells, "Results", left=3))
         if self.bottleneck:
-            blocks.append(Paragraph("Bottleneck", self.bottleneck))
+            blocks += [Paragraph("Bottleneck", self.bottleneck), bottleneck_grid(self.bottlenecks)]
         notes = dict.fromkeys(warning for result in self.results for warning in result.estimate.warnings)
         absent = [f"{objective_words(name)}: {reason}" for name, reason in self.missing.items()]
         return [*blocks, Items("Weak points", list(notes)), Items("Not computed", absent)]

@@ -69,7 +69,8 @@ def analyse_curve(
     if levels.empty:
         lacks = {"connections": "a number of connections", "target_rate_rps": "an offered rate"}[load]
         missing["Throughput over load"] = f"no run has both a throughput and {lacks}"
-        return Curve(variant, load, known, levels, (), None, pd.DataFrame(), pd.DataFrame(), "", missing)
+        nothing = pd.DataFrame()
+        return Curve(variant, load, known, levels, (), None, nothing, nothing, nothing, "", missing)
     best = levels.loc[levels["throughput_rps"].idxmax()]
     at_best = known[known[load] == best[load]]["throughput_rps"].astype(float)
     where = (
@@ -88,8 +89,8 @@ def analyse_curve(
     usage = summarise_usage(tables, known)
     if usage.empty:
         missing["Bottleneck"] = why_no_usage(tables, known)
-    demands, bottleneck = _limits(usage, load, level, missing)
-    return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, bottleneck, missing)
+    demands, ranked, bottleneck = _limits(usage, load, level, missing)
+    return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, ranked, bottleneck, missing)
 
 
 def _failed(levels: pd.DataFrame, load: str) -> list[str]:
@@ -179,12 +180,16 @@ def _capacity(
         add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
 
 
-def _limits(usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]) -> tuple[pd.DataFrame, str]:
+def _limits(
+    usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Return the demand of each resource, their ranking, and the verdict in a sentence."""
     if usage.empty:
-        return pd.DataFrame(), ""
+        return pd.DataFrame(), pd.DataFrame(), ""
     try:
         demands = capacity.summarise_demands(usage, load=load, level=level)
-        return demands, capacity.bottleneck_verdict(usage, load=load, level=level)
+        ranked = capacity.summarise_bottlenecks(usage, load=load, level=level)
+        return demands, ranked, capacity.bottleneck_verdict(usage, load=load, level=level)
     except LoadcurveError as error:
         missing["Bottleneck"] = str(error)
-        return pd.DataFrame(), ""
+        return pd.DataFrame(), pd.DataFrame(), ""

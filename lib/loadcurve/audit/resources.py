@@ -30,6 +30,8 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
     parts = [_of_processors(busy_processors(tables)), _of_devices(busy_disks(tables), "device", "disk")]
     parts += [_of_devices(busy_links(tables), "interface", "link")]
     found = pd.concat([part for part in parts if len(part)] or [parts[0]], ignore_index=True)
+    # A host has as many processors as were ever seen; a recording that was cut may show fewer.
+    found["servers"] = found.groupby(["host", "resource"])["servers"].transform("max")
     if len(set(found["host"]) - {""}) > 1:
         found["resource"] = (found["host"] + " " + found["resource"]).str.strip()
     return found

@@ -4,6 +4,7 @@ A plot draws the repeats, then their mean, then a law with its band.  Throughput
 axis, and an entity has the same colour in every figure.
 """
 
+from loadcurve.plots.bottlenecks import plot_bottlenecks
 from loadcurve.plots.capacity import (
     plot_capacity,
     plot_efficiency,
@@ -57,6 +58,7 @@ use()
 
 __all__ = [
     "plot_asymptotic_bounds",
+    "plot_bottlenecks",
     "plot_bound_gaps",
     "plot_budgets",
     "plot_busy_by_threads",

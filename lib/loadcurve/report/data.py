@@ -38,7 +38,8 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         ``verdict``: ``severity`` (ok, warning, error, unchecked), ``words``, ``reason``;
         ``objectives``: ``column``, ``maximum``, ``text``;
         ``curves``: ``variant``, ``load``, ``levels`` (rows of `Curve.levels`), ``results`` (``name label unit value lo
-        hi level method warnings text interval``), ``bottleneck``, ``missing`` (quantity → reason);
+        hi level method warnings text interval``), ``bottleneck``, ``bottlenecks`` (rows of `summarise_bottlenecks`),
+        ``missing`` (quantity → reason);
         ``next_steps``, ``findings`` (rows of the table), ``warnings``, ``origins`` (facts that no report prints),
         ``provenance``: ``files`` (``path bytes sha256``), ``digest``, ``tools``, ``version``, ``command``, ``created``.
     """
@@ -89,6 +90,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
             for result in curve.results
         ],
         "bottleneck": curve.bottleneck,
+        "bottlenecks": plain_rows(curve.bottlenecks),
         "missing": {objective_words(name): reason for name, reason in curve.missing.items()},
     }
 

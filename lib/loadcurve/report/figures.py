@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadcurve.analysis import Curve
 from loadcurve.analysis.sentences import (
+    bottlenecks_caption,
     latency_alt,
     latency_caption,
     throughput_alt,
@@ -37,6 +38,15 @@ def _throughput_words(curve: Curve) -> str:
     return f"{throughput_caption(curve)} {throughput_key(curve)}"
 
 
+def _bottlenecks_words(curve: Curve) -> str:
+    key = "Filled: measured at saturation; open: extrapolated from lower loads; grey: observed throughput."
+    return f"{bottlenecks_caption(curve.bottlenecks)} {key}"
+
+
+def _bottlenecks_alt(curve: Curve) -> str:
+    return f"What each resource allows, beside the observed throughput. {bottlenecks_caption(curve.bottlenecks)}"
+
+
 class Figures:
     """Draws the figures of each curve, as long as the page stays small.
 
@@ -61,9 +71,10 @@ class Figures:
             ("Throughput over load", lambda: plots.plot_curve_throughput(curve), _throughput_words, throughput_alt),
             ("Response time over load", lambda: plots.plot_curve_latency(curve), latency_caption, latency_alt),
             ("Utilisation", lambda: plots.plot_utilisation(curve.usage, curve.demands), usage_caption, usage_alt),
+            ("Bottlenecks", lambda: plots.plot_bottlenecks(curve.bottlenecks), _bottlenecks_words, _bottlenecks_alt),
         ]
         for name, plot, caption, alt in figures:
-            if name == "Utilisation" and curve.demands.empty:
+            if name in ("Utilisation", "Bottlenecks") and curve.demands.empty:
                 continue  # the reason is listed as that of the bottleneck
             if self._full:
                 left_out.append(f"{name}: {_FULL}")

@@ -10,6 +10,7 @@
 | `comparison` | two loads or servers |
 """
 
+from loadcurve.analysis.bottlenecks import bottlenecks_caption
 from loadcurve.analysis.sentences.comparison import blocks_caption, coverage_caption, ratios_caption
 from loadcurve.analysis.sentences.curve import (
     highest_statistic,
@@ -48,6 +49,7 @@ from loadcurve.analysis.sentences.runs import (
 
 __all__ = [
     "blocks_caption",
+    "bottlenecks_caption",
     "bounds_caption",
     "busy_caption",
     "capacity_caption",

@@ -19,6 +19,8 @@ UNKNOWN: Interval = (np.nan, np.nan, np.nan)
 
 # An intercept below a thousandth is negligible, and on runs without scatter it is rounding.
 _MIN_INTERCEPT = 1e-3
+# Without scatter an interval has no width; a thousandth of a thousandth is far above the error of float64.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ def has_intercept(line: Line | None) -> bool:
         return False
     value, lo, hi = line.intercept
     return abs(value) >= _MIN_INTERCEPT and not lo <= 0 <= hi
+
+
+def overlap(first: Interval, second: Interval) -> bool:
+    """Return whether two intervals have a common number, except for rounding."""
+    return first[1] <= second[2] * (1 + _ROUNDING) and second[1] <= first[2] * (1 + _ROUNDING)
 
 
 def reciprocal(numerator: float, of: Interval) -> Interval:

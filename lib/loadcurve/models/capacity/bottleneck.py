@@ -28,7 +28,15 @@ import pandas as pd
 
 from loadcurve.arrays import Array, above_0, at_least_0, at_least_1, between_0_and_1
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.capacity._line import UNKNOWN, Interval, Line, has_intercept, least_squares_line, reciprocal
+from loadcurve.models.capacity._line import (
+    UNKNOWN,
+    Interval,
+    Line,
+    has_intercept,
+    least_squares_line,
+    overlap,
+    reciprocal,
+)
 from loadcurve.stats.mean import find_mean
 from loadcurve.tables.curves import check_points
 from loadcurve.tables.saturation import SATURATED_RATIO
@@ -223,7 +231,7 @@ def _disagreement(line: Line | None, saturated: _Saturated) -> list[str]:
     if line is None or not saturated.throughput_rps.size:
         return []
     by_line, measured = line.saturation, saturated.saturation
-    if np.isnan([*by_line, *measured]).any() or (by_line[1] <= measured[2] and measured[1] <= by_line[2]):
+    if np.isnan([*by_line, *measured]).any() or overlap(by_line, measured):
         return []
     change = "less" if measured[0] > by_line[0] else "more"
     runs = saturated.throughput_rps.size

@@ -12,8 +12,6 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity.bottleneck import summarise_demands
 from loadcurve.tables.saturation import SATURATED_RATIO, saturation_of
 
-# A smaller intercept would be printed as 0 %.
-_NOTHING = 0.005
 _UNWATCHED = "look at accept queues, locks, a single listening port, the generator"
 
 
@@ -92,16 +90,10 @@ def _other_work(names: list[str], busy: pd.Series, throughput: pd.Series) -> str
 
 
 def _sentence(demand: pd.Series, name: str, busy: pd.Series) -> str:
-    text = (
-        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g}; there a request takes "
-        f"{_microseconds(demand['saturated_demand_s'] / demand['servers'])} on each server, and the resource allows "
+    return (
+        f"{name} is {_percent(busy.max())} busy at {busy.index.name} = {busy.idxmax():g} and allows "
         f"{_interval(demand, 'saturation')}"
     )
-    if np.isnan(demand["line_saturation_rps"]):
-        return text
-    start = f"{_percent(demand['background_ratio'])} + " if abs(demand["background_ratio"]) >= _NOTHING else ""
-    line = f"{start}{_microseconds(demand['demand_per_server_s'])} a request"
-    return f"{text}; the line over lower loads, {line}, allows {_interval(demand, 'line_saturation')}"
 
 
 def _interval(demand: pd.Series, name: str) -> str:
@@ -110,10 +102,6 @@ def _interval(demand: pd.Series, name: str) -> str:
         return "any throughput"
     ends = "" if pd.isna(lo) else f" [{_rate(lo)}, {_rate(hi)}]"
     return f"{_rate(value)}{ends} requests/s"
-
-
-def _microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:.3g} µs"
 
 
 def _rate(rps: float) -> str:

@@ -1,0 +1,157 @@
+r"""The bottleneck report: resources ranked by what they allow, and what the observed plateau says about each.
+
+Below saturation the demand of a resource is the slope of its utilisation against throughput; at saturation it is
+D = m U / X (`summarise_demands`).  A resource of m servers is always busy at
+
+.. math::
+
+    X_\text{max} = \frac{m\,(1 - U_0)}{D}
+
+The least X_max bounds the throughput.  The plateau of the throughput is measured without any monitor, so the two can
+contradict each other: then a request costs another amount of work at saturation, or an unwatched resource is the limit.
+
+P. J. Denning, J. P. Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10(3), 1978.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.errors import ValueRuleError
+from loadcurve.models.capacity._line import Interval, overlap
+from loadcurve.models.capacity.bottleneck import summarise_demands
+from loadcurve.stats.estimate import Estimate
+from loadcurve.stats.mean import find_mean
+from loadcurve.tables.saturation import Saturation, saturation_of
+
+
+def summarise_bottlenecks(usage: pd.DataFrame, *, load: str = "connections", level: float = 0.95) -> pd.DataFrame:
+    """Resources ranked by the throughput that they allow, and whether the observed plateau agrees.
+
+    Parameters
+    ----------
+    usage : pandas.DataFrame
+        As for `summarise_demands`, with the column `load` too.
+    load : str
+        Column of the load.
+    level : float
+        Confidence level, 0 < level < 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each resource, the one that allows least first.  Columns:
+
+        ``resource, servers, utilisation_ratio, at_load``
+            the highest mean utilisation over the runs of a load, and that load.
+        ``demand_s, demand_lo, demand_hi, saturated``
+            seconds of work that one request needs: D = m U / X if the resource is saturated, else by regression.
+        ``saturation_rps, saturation_lo, saturation_hi``
+            the throughput that it allows, X_max; measured if it is saturated, else extrapolated.
+        ``predicted_rps, predicted_lo, predicted_hi``
+            X_max by the loads below its saturation alone; NaN without such loads.
+        ``highest_rps, plateau_rps, plateau_lo, plateau_hi``
+            the highest mean throughput of a load, and the observed plateau, the same in all rows; the plateau is NaN
+            while throughput still rises.
+        ``verdict``
+            ``agrees``, ``contradicts``, ``not the limit``, ``may be the limit``, ``not tested`` or ``other work``.
+        ``meaning``
+            the verdict in words, with its number.
+
+    Raises
+    ------
+    ValueRuleError
+        As `summarise_demands`.
+
+    Examples
+    --------
+    >>> rate = [100.0, 200.0, 300.0, 400.0, 404.0, 396.0]
+    >>> cpu = pd.DataFrame({"resource": "CPU", "servers": 1, "connections": [1, 2, 3, 8, 16, 32],
+    ...                     "throughput_rps": rate, "utilisation_ratio": [x / 404 for x in rate]})
+    >>> disk = cpu.assign(resource="disk", utilisation_ratio=cpu["throughput_rps"] / 2000)
+    >>> summarise_bottlenecks(pd.concat([cpu, disk]))[["resource", "demand_s", "verdict"]].round(5).values.tolist()
+    [['CPU', 0.00248, 'agrees'], ['disk', 0.0005, 'not the limit']]
+    """
+    if load not in usage:
+        raise ValueRuleError("column", f"one of {', '.join(map(str, usage.columns))}", load)
+    demands = summarise_demands(usage, load=load, level=level)
+    found = saturation_of(usage, load)
+    plateau = _plateau(usage, found, load, level)
+    rows = [_row(demand, found, plateau) for demand in demands.to_dict("records")]
+    return pd.DataFrame(rows)
+
+
+def _plateau(usage: pd.DataFrame, found: Saturation, load: str, level: float) -> Estimate | None:
+    """Return the mean throughput over the runs of the plateau; None while throughput still rises."""
+    if np.isnan(found.flat_from):
+        return None
+    runs = usage[usage["resource"] == usage["resource"].iloc[0]]
+    return find_mean(runs.loc[runs[load] >= found.flat_from, "throughput_rps"], level)
+
+
+def _row(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) -> dict[str, Any]:
+    name = demand["resource"]
+    busy = found.busy[name]
+    full = demand["saturated_points"] >= 2 or np.isnan(demand["line_saturation_rps"])
+    prefix = "saturated_demand" if full else "demand"
+    verdict, meaning = _judge(demand, found, plateau)
+    observed = (np.nan,) * 3 if plateau is None else (plateau.value, plateau.lo, plateau.hi)
+    return {
+        "resource": name,
+        "servers": demand["servers"],
+        "utilisation_ratio": busy.max(),
+        "at_load": busy.idxmax(),
+        **{f"demand_{end}": demand[f"{prefix}_{end}"] for end in ("s", "lo", "hi")},
+        "saturated": bool(full),
+        **{f"saturation_{end}": demand[f"saturation_{end}"] for end in ("rps", "lo", "hi")},
+        **{f"predicted_{end}": demand[f"line_saturation_{end}"] for end in ("rps", "lo", "hi")},
+        "highest_rps": found.throughput.max(),
+        **dict(zip(("plateau_rps", "plateau_lo", "plateau_hi"), observed, strict=True)),
+        "verdict": verdict,
+        "meaning": meaning,
+    }
+
+
+def _judge(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) -> tuple[str, str]:
+    """Compare what a resource allows with the plateau, or while throughput rises, with its highest value."""
+    name, highest = demand["resource"], found.throughput.max()
+    predicted = _interval(demand, "line_saturation")
+    if found.kind == "other work" and name in found.resources:
+        return "other work", "busy with other work"
+    if name in found.resources:
+        if np.isnan(predicted).any():
+            return "not tested", "saturated at every load"
+        observed = _interval(demand, "saturation")
+        change = _percent(predicted[0] / observed[0] - 1)
+        if overlap(predicted, observed):
+            return "agrees", "saturated, as lower loads predict"
+        return "contradicts", f"saturated; lower loads predict {change}"
+    allows = _interval(demand, "saturation")
+    if plateau is None:
+        return "not tested", f"not reached: allows {_times(allows[0] / highest)} the highest"
+    limits = (plateau.value, plateau.lo, plateau.hi)
+    if np.isnan([*allows, *limits]).any():
+        return "not tested", "no interval: repeat each load"
+    if overlap(allows, limits):
+        return "may be the limit", f"may be the limit, {_share(demand)} busy"
+    if allows[0] > limits[0]:
+        return "not the limit", f"allows {_times(allows[0] / limits[0])} the plateau"
+    return "contradicts", f"the plateau is {_times(limits[0] / allows[0])} what it allows"
+
+
+def _interval(demand: dict[Any, Any], name: str) -> Interval:
+    value, lo, hi = (float(demand[f"{name}_{end}"]) for end in ("rps", "lo", "hi"))
+    return value, lo, hi
+
+
+def _times(ratio: float) -> str:
+    return "any multiple of" if np.isinf(ratio) else f"{ratio:.1f} times"
+
+
+def _percent(change: float) -> str:
+    return f"{100 * change:+.0f} %".replace("-", "−").replace("+0 %", "±0 %").replace("−0 %", "±0 %")
+
+
+def _share(demand: dict[Any, Any]) -> str:
+    return f"{100 * demand['highest_utilisation_ratio']:.0f} %"
