@@ -37,6 +37,7 @@ def complete(
             "status": failed.map({True: "failed", False: run.status}),
             "tool_version": command.version,
             "started_at": pd.Timestamp(command.started_at),
+            **_duration_asked(run),
             **factors_of(run),
             **_background(run),
         }
@@ -59,6 +60,11 @@ def _clock_offset_s(run: Run, host: str) -> float:
 def factors_of(run: Run) -> dict:
     """Factors of a run that have columns in `runs`."""
     return {name: run.factors.get(name) for name in ("variant", "repeat", "server_cpu", "generator_cpu")}
+
+
+def _duration_asked(run: Run) -> dict:
+    seconds = run.factors.get("seconds")
+    return {"duration_asked_s": float(seconds)} if isinstance(seconds, int | float) and seconds > 0 else {}
 
 
 def _background(run: Run) -> dict:

@@ -20,6 +20,7 @@ RUNS = Table(
         "tls": name("TLS protocol and cipher, as the tool prints them."),
         "started_at": time("Time at which the load generator was started."),
         "duration_s": at_least_0("s", "Time over which the generator counted requests, as it reports it."),
+        "duration_asked_s": at_least_0("s", "Time for which the generator was asked to send; missing if not stated."),
         "threads": count("Threads of the generator."),
         "connections": count("Concurrent connections requested (N)."),
         "server_cpu": count("Processor that the server was pinned to; missing if it was not pinned."),

@@ -53,6 +53,8 @@ EXPECTED = {
         ("effective-concurrency", "30000 connections"): ("error", r"664\.0"),
         # (298852 + 16 + 3115) / (39021 + 298852 + 16) = 89.4 %
         ("failed-requests", "30000 connections"): ("error", "89.4 %"),
+        # 3115 / 39021 = 7.98 %
+        ("timeouts", "30000 connections"): ("warning", "3115 timeouts beside 39021 responses .7.98 %"),
         # its output is the heading alone: no number can be used
         ("unfinished-run", "FIN dropped"): ("error", "unknown"),
         ("few-repeats", None): ("warning", "fewer than 3 runs"),

@@ -28,8 +28,8 @@ MUTATIONS = (
         Fault(
             "Requests that timed out",
             "1,760 responses came after the timeout of wrk.",
-            ("failed-requests",),
-            cause="timeout",
+            ("failed-requests", "timeouts"),
+            cause="--timeout",
             shows=Shows("runs", ("requests", "errors_timeout")),
         ),
         with_text(_errors(timeout=1760)),
@@ -55,6 +55,51 @@ MUTATIONS = (
             shows=Shows("runs", ("requests", "errors_length")),
         ),
         with_values("runs", tool="ab", errors_length=4000, requests_failed=4000),
+    ),
+    Mutation(
+        "empty_replies",
+        Fault(
+            "Closed connections counted as responses",
+            "No response had a byte.",
+            ("empty-replies",),
+            cause="closed connections",
+            shows=Shows("runs", ("requests", "received_bytes")),
+        ),
+        with_values("runs", tool="ab", received_bytes=0.0, received_bytes_per_s=0.0),
+    ),
+    Mutation(
+        "short_responses",
+        Fault(
+            "Short pages with status 200",
+            "The responses of every second repeat had 200 bytes.",
+            ("short-responses",),
+            cause="under load",
+            shows=Shows("runs", ("received_bytes",)),
+        ),
+        with_values("runs", {"repeat": 2}, received_bytes=lambda rows: rows.astype(float) / 4),
+        sweep=True,
+    ),
+    Mutation(
+        "ended_early",
+        Fault(
+            "A load that ended early",
+            "60 s were asked for; the load took 6 s.",
+            ("early-end",),
+            cause="end by itself",
+            shows=Shows("runs", ("duration_asked_s", "duration_s")),
+        ),
+        with_values("runs", duration_asked_s=60.0),
+    ),
+    Mutation(
+        "ended_late",
+        Fault(
+            "A load that ended late",
+            "2 s were asked for; the load took 6 s.",
+            ("late-end",),
+            cause="handshakes without an answer",
+            shows=Shows("runs", ("duration_asked_s", "duration_s")),
+        ),
+        with_values("runs", duration_asked_s=2.0),
     ),
     Mutation(
         "report_cut_off",

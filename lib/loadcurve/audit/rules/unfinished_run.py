@@ -7,7 +7,7 @@ connections are opened and caches are cold.  Its mean is therefore biased, and m
 threshold and no warning, because a partial run is not a shorter run: `run.json` either says `finished` or it does not.
 `finished` means that all commands exited without an error and at least one response was successful; the other rules
 check whether the run measured what was intended.  A report without `run.json` is finished if it has the last line that
-its tool prints.
+its tool prints; a report that ends between its number of requests and its throughput was cut off.
 
 Why it happens
 --------------
@@ -31,6 +31,7 @@ reset its connections, report that number as such.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -52,6 +53,14 @@ _ALONE = {
 _ALONE_OTHER = "The file holds no complete report: read its warnings and the tool's standard error, then measure again."
 
 
+_CUT = "Look for the end of the report, which may list errors too, or measure again."
+
+
+def _is_cut(run: Any) -> bool:
+    """Whether a report has its number of requests, but not its throughput, which its tool prints after it."""
+    return bool(pd.notna(run.tool) and pd.notna(run.requests) and run.requests and pd.isna(run.throughput_rps))
+
+
 def judge_unfinished(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: ok where its status is ``finished``, error where it is not.
 
@@ -63,19 +72,23 @@ def judge_unfinished(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     The run's status is failed, not finished.
     """
     for run in tables["runs"].itertuples(index=False):
+        if run.status == "finished" and _is_cut(run):
+            yield Finding(run, "error", "The report ends before its throughput.", _CUT)
+            continue
         if run.status == "finished":
             yield Finding(run, "ok", "The run finished.")
             continue
         advice, other = (_ALONE, _ALONE_OTHER) if pd.isna(run.study) else (_ADVICE, _OTHER)
         status = "unknown" if pd.isna(run.status) else f"{run.status}, not finished"
-        yield Finding(run, "error", f"The run's status is {status}.", advice.get(run.status, other))
+        reason = "" if pd.isna(run.reason) or not run.reason else f": {run.reason.removesuffix('.')}"
+        yield Finding(run, "error", f"The run's status is {status}{reason}.", advice.get(run.status, other))
 
 
 RULE = Rule(
     "unfinished-run",
     "Did the run end as planned?",
     judge_unfinished,
-    {"ok": "the status is `finished`", "error": "any other status"},
+    {"ok": "the status is `finished`", "error": "any other status, or a report without its last lines"},
     unfinished=True,
     family="Errors",
 )

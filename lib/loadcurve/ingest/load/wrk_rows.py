@@ -79,6 +79,8 @@ def rows_of(
         elif row.get("status") == "finished":
             row |= {"status": "interrupted", "reason": shorter}
         warnings.append(f"line {report.last}: {shorter}")
+    if tool and heading.least_s and heading.least_s == heading.option_s:
+        row["duration_asked_s"] = heading.option_s
     quantiles = _latencies(report, row, warnings)
     if report.throughput[0]:
         row = dict.fromkeys(_ERRORS, 0) | row  # wrk prints these lines before, unless they are all 0

@@ -1,0 +1,178 @@
+"""Rules about responses that were none, and about runs that ended early or late: recorded reports, and every limit."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import loadcurve
+from loadcurve.audit import AuditSettings, all_rules, audit
+from loadcurve.tables import check
+
+DATA = Path(__file__).parents[1] / "data"
+RUN = {"study": "s", "status": "finished", "tool": "wrk", "url": "http://127.0.0.1:1/616.txt", "connections": 8}
+
+
+def audited(rule, *runs, **tables):
+    rows = [RUN | {"run_id": f"r{i}"} | run for i, run in enumerate(runs)]
+    others = {name: check(name, pd.DataFrame([{"study": "s", "run_id": "r0"} | row for row in rows_]))
+              for name, rows_ in tables.items()}  # fmt: skip
+    return all_rules()[rule].audit({"runs": check("runs", pd.DataFrame(rows)), **others})
+
+
+def recorded(rule, path):
+    return audit(loadcurve.read(DATA / path), AuditSettings(select=(rule,))).iloc[0]
+
+
+@pytest.mark.parametrize("rule", ["timeouts", "empty-replies", "short-responses", "early-end", "late-end"])
+def test_a_report_without_the_numbers_is_not_examined(rule):
+    assert audited(rule, {}).empty
+
+
+@pytest.mark.parametrize(
+    ("late", "severity"), [(0, "ok"), (1, "ok"), (2, "warning"), (10, "warning"), (11, "error"), (2000, "error")]
+)
+def test_timeouts_against_the_highest_percentile(late, severity):
+    """More than 1 % late: the printed p99 is certainly too low.  wrk may count more timeouts than responses."""
+    rows = [{"generator": 0, "quantile": q, "latency_s": 0.1} for q in (0.5, 0.99)]
+    found = audited("timeouts", {"requests": 1000, "errors_timeout": late, "generator": 0}, latency=rows).iloc[0]
+    assert (found["severity"], found["observed"]) == (severity, min(late / 1000, 1))
+    assert ("the printed p99 leaves them out" in found["evidence"]) == (severity == "error")
+
+
+@pytest.mark.parametrize("known", [{"tool": "k6"}, {}])
+def test_timeouts_are_no_error_where_no_percentile_is_known_to_leave_them_out(known):
+    rows = [{"generator": 0, "quantile": 0.99, "latency_s": 0.1}] if known else []
+    latency = {"latency": rows} if rows else {}
+    found = audited("timeouts", {"requests": 1000, "errors_timeout": 500, "generator": 0} | known, **latency).iloc[0]
+    assert found["severity"] == "warning"
+
+
+def test_recorded_empty_replies():
+    """ab: Complete requests: 200, Failed requests: 0, Total transferred: 0 bytes; its status is failed."""
+    found = recorded("empty-replies", "ab/no-bytes.txt")
+    assert found["severity"] == "error" and "0 bytes in 200 responses" in found["evidence"]
+    empty_file = recorded("empty-replies", "samples/ab/empty-k.out")
+    assert empty_file["severity"] == "ok" and empty_file["observed"] == 235, "470000 bytes in 2000 responses: headers"
+
+
+@pytest.mark.parametrize(("received", "severity"), [(9000.0, "ok"), (8999.0, "error")])
+def test_the_shortest_response_has_9_bytes(received, severity):
+    assert audited("empty-replies", {"requests": 1000, "received_bytes": received})["severity"].tolist() == [severity]
+
+
+def test_a_recorded_run_without_a_response_or_an_error():
+    """wrk, while a firewall dropped the server's FINs and data: 0 requests in 3.01s, exit code 0."""
+    found = recorded("failed-requests", "samples/misc/wrk-fin-dropped.out")
+    assert (found["severity"], found["evidence"]) == ("error", "No response came.")
+
+
+def test_error_pages_of_another_length_are_counted_once():
+    """ab -n 200: 53 Non-2xx responses, and the same 53 as failures of Length."""
+    assert recorded("failed-requests", "ab/flaky.txt")["observed"] == pytest.approx(53 / 200)
+
+
+def lengths(*each, **known):
+    return [{"requests": 100, "received_bytes": 100.0 * number} | known for number in each]
+
+
+@pytest.mark.parametrize(
+    ("last", "severity"), [(850, "ok"), (808, "ok"), (807, "warning"), (425, "warning"), (424, "error"), (2000, "ok")]
+)
+def test_short_responses_against_the_other_runs(last, severity):
+    found = audited("short-responses", *lengths(850, 850, last))
+    assert found["severity"].tolist() == ["ok", "ok", severity]
+    assert found["observed"].iloc[-1] == last / 850
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"url": "http://127.0.0.1:1/0.txt"}, {"variant": "gzip"}, {"tool": "ab"}, {"errors_status": 90}, {"study": "t"}],
+)
+def test_responses_of_other_runs_are_not_compared(change):
+    found = audited("short-responses", *lengths(850, 850, 850), lengths(100)[0] | change).iloc[-1]
+    assert found["severity"] == "unchecked"
+
+
+def test_another_port_is_the_same_url_and_a_factor_of_the_size_is_not():
+    other = {"url": "http://127.0.0.1:2/616.txt"}
+    assert audited("short-responses", *lengths(850, 850), lengths(100)[0] | other)["severity"].iloc[-1] == "error"
+    levels = [{"run_id": f"r{i}", "factor": "server.response_bytes", "level": f"{n}"} for i, n in enumerate([616] * 3)]
+    own = [*levels, {"run_id": "r3", "factor": "server.response_bytes", "level": "0"}]
+    load = [{"run_id": f"r{i}", "factor": "load.connections", "level": f"{i}"} for i in range(4)]
+    found = audited("short-responses", *lengths(850, 850, 850, 100), factors=[*own, *load])
+    assert found["severity"].tolist() == ["ok", "ok", "ok", "unchecked"]
+
+
+def test_responses_shorter_than_the_first_of_ab():
+    """HTML transferred: 10882 bytes in 200 responses of a document of 100 bytes."""
+    run = {"tool": "ab", "requests": 200, "received_bytes": 40872.0, "received_body_bytes": 10882.0}
+    found = audited("short-responses", run | {"document_bytes": 100.0}).iloc[0]
+    assert found["severity"] == "warning" and "54.4 bytes; the first had 100" in found["evidence"]
+    assert audited("short-responses", run | {"document_bytes": 54.0})["severity"].tolist() == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("run", "severity", "words"),
+    [
+        ({"duration_asked_s": 10.0, "duration_s": 9.6}, "ok", "9.6 s of 10 s"),
+        ({"duration_asked_s": 10.0, "duration_s": 9.4}, "warning", "9.4 s of 10 s"),
+        ({"duration_asked_s": 10.0, "duration_s": 4.9}, "error", "4.9 s of 10 s"),
+        ({"duration_asked_s": 10.0, "duration_s": 30.0}, "ok", ""),
+        ({"requests_asked": 100, "requests": 96}, "ok", "96 requests of 100 requests"),
+        ({"requests_asked": 100, "requests": 90}, "warning", "90 requests of 100 requests"),
+        ({"requests_asked": 100, "requests": 40, "requests_started": 100}, "ok", ""),
+        ({"requests_asked": 100, "requests": 40, "errors_read": 60}, "ok", ""),
+        # ab -t 10 -n 100000000 ends by time, and ab -t 10 (-n 50000) by requests.
+        ({"requests_asked": 10**8, "requests": 50, "duration_asked_s": 10.0, "duration_s": 10.0}, "ok", ""),
+        ({"requests_asked": 50000, "requests": 50000, "duration_asked_s": 10.0, "duration_s": 2.0}, "ok", ""),
+    ],
+)
+def test_early_end(run, severity, words):
+    found = audited("early-end", run).iloc[0]
+    assert found["severity"] == severity and words in found["evidence"]
+
+
+def test_the_recorded_interrupt_of_wrk():
+    """wrk -d10s ended by ^C after 2 s prints a whole report."""
+    found = recorded("unfinished-run", "wrk/sigint.txt")
+    assert found["severity"] == "error" and "interrupted" in found["evidence"]
+    assert "measured 2 s of the 10 s asked for" in found["evidence"]
+
+
+# wrk -d3s with SYNs dropped took 135 s; -d1s takes 1.1 s.
+@pytest.mark.parametrize(
+    ("asked", "took", "severity"),
+    [(1.0, 1.1, "ok"), (3.0, 4.2, "ok"), (3.0, 4.4, "warning"), (3.0, 135.0, "error"), (10.0, 12.1, "warning")],
+)
+def test_late_end(asked, took, severity):
+    found = audited("late-end", {"duration_asked_s": asked, "duration_s": took})
+    assert found["severity"].tolist() == [severity]
+
+
+def test_the_heading_of_wrk_says_what_was_asked_for():
+    runs = loadcurve.read(DATA / "samples/wrk/oneoffd1000ms.out").tables["runs"]
+    assert runs["duration_asked_s"].tolist() == [1.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "report", ["ab/html.txt", "ab/sleep.txt", "wrk/plain.txt", "wrk/latency.txt", "wrk2/rate2000.txt", "h2load/h1.txt",
+               "weighttp/keepalive.txt", "hey/plain.txt", "siege/text.txt", "oha/text.txt", "vegeta/text.txt"],
+)  # fmt: skip
+def test_a_report_that_is_cut_off_is_never_taken_for_a_finished_run_without_its_totals(report, tmp_path):
+    """Cut after each of the last lines: the run has its throughput, or `unfinished-run` is an error."""
+    lines = (DATA / report).read_text("utf-8").splitlines(keepends=True)
+    for number in range(max(len(lines) - 14, 1), len(lines)):
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(lines[:number]), "utf-8")
+        try:
+            tables = loadcurve.read(path).tables
+        except Exception:  # refused
+            continue
+        if "runs" not in tables:
+            continue
+        runs = check("runs", tables["runs"], extra=True)
+        found = audit({"runs": runs}, AuditSettings(select=("unfinished-run",)))
+        whole = runs["throughput_rps"].notna() & runs["status"].eq("finished")
+        assert found["severity"].eq("ok").tolist() == whole.tolist(), (number, lines[number - 1])
