@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from loadcurve.lab.hosts.network import Ledger, clean
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.schedule import background_warnings
 from loadcurve.study import Study
+
+# Optional for jsonschema, which nbformat imports: compiling its 38 grammars takes each process a second.
+sys.modules["rfc3987_syntax"] = None
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,10 +38,16 @@ def unit_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported(tree: ast.Module) -> list[str]:
-    """Every module and name that a file imports, in whole names."""
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def imported(path: Path, *, at_start: bool = False) -> list[str]:
+    """Every module and name that a file imports, in whole names; `at_start`: outside of functions and classes."""
     found = []
-    for node in ast.walk(tree):
+    for node in parsed(path).body if at_start else ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -48,11 +55,8 @@ def imported(tree: ast.Module) -> list[str]:
     return found
 
 
-IMPORTED = {path: imported(ast.parse(path.read_text("utf-8"))) for path in MODULES}
-
-
 def units_imported(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in IMPORTED[path] if name.startswith("loadcurve.")} & set(RANK)
+    return {name.split(".")[1] for name in imported(path) if name.startswith("loadcurve.")} & set(RANK)
 
 
 # Importing these takes as long as pandas.  Used as `scipy.special` in a function, or imported there, they are loaded
@@ -63,9 +67,7 @@ SLOW = {"integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "
 def test_slow_parts_of_scipy_are_loaded_where_they_are_used():
     slow = {f"scipy.{name}" for name in SLOW}
     for path in MODULES:
-        tree = ast.parse(path.read_text("utf-8"))
-        at_start = ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
-        assert not slow.intersection(imported(at_start)), path.relative_to(PACKAGE)
+        assert not slow.intersection(imported(path, at_start=True)), path.relative_to(PACKAGE)
 
 
 def test_every_layer_exists():
@@ -87,7 +89,7 @@ def test_folders_of_the_laboratory_import_down():
         f"{path.relative_to(PACKAGE)} imports lab.{folder}, which is not above it in lab/__init__.py"
         for path in MODULES
         if path.parts[len(PACKAGE.parts)] == "lab" and path.parent != PACKAGE / "lab"
-        for folder in {name.split(".")[2] for name in IMPORTED[path] if name.startswith("loadcurve.lab.")}
+        for folder in {name.split(".")[2] for name in imported(path) if name.startswith("loadcurve.lab.")}
         if folder in LAB and LAB.index(folder) > LAB.index(path.relative_to(PACKAGE / "lab").parts[0])
     ]
     assert not upward, "\n".join(sorted(upward))
@@ -104,7 +106,7 @@ def test_no_file_imports_itself_through_others():
     """The `__init__.py` of a package is its interface, not a file: its modules may be imported one by one."""
     names = {".".join(("loadcurve", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in MODULES}
     files = {name: path for name, path in names.items() if not name.endswith(".__init__")}
-    graph = {name: {one for one in IMPORTED[path] if one in files and one != name} for name, path in files.items()}
+    graph = {name: {one for one in imported(path) if one in files and one != name} for name, path in files.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -112,7 +114,7 @@ def test_no_file_imports_itself_through_others():
 
 
 def test_only_the_laboratory_starts_processes():
-    starting = [path for path in MODULES if unit_of(path) not in MAY_START_PROCESSES and "subprocess" in IMPORTED[path]]
+    starting = [path for path in MODULES if unit_of(path) not in MAY_START_PROCESSES and "subprocess" in imported(path)]
     assert not starting
 
 
@@ -120,9 +122,9 @@ def test_models_and_stats_know_no_tool_and_no_file():
     for path in MODULES:
         if unit_of(path) in {"models", "stats"}:
             assert not units_imported(path) & {"ingest", "lab", "study", "records", "paths"}, path
-            assert "pathlib" not in IMPORTED[path], path
+            assert "pathlib" not in imported(path), path
 
 
 def test_the_package_does_not_import_the_studies_that_check_it():
-    importing = [path for path in MODULES if any(name.partition(".")[0] == "validation" for name in IMPORTED[path])]
+    importing = [path for path in MODULES if any(name.partition(".")[0] == "validation" for name in imported(path))]
     assert not importing

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from loadcurve import read_published, read_published_entries
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.scaling import LAWS
 from validation.forecasts import forecast_curves, summarise_forecasts
@@ -19,6 +18,7 @@ def curve(name, values, number=NUMBER):
                          "throughput_rps": LAWS[name].function(number, *values)})  # fmt: skip
 
 
+KINDS = ("all", "plateau", "rising")
 CURVES = pd.concat([curve("usl", [100, 0.05, 0.002]), curve("roofline", [100, 600]), curve("amdahl", [100, 0.05])])
 
 
@@ -28,18 +28,11 @@ def forecasts():
 
 
 @pytest.fixture(scope="module")
-def published():
-    curves = read_published("scaling_curves", "curves").rename(
-        columns={"load": "connections", "throughput": "throughput_rps"}
-    )
-    authors = read_published_entries("scaling_curves", "sources").set_index("id")["author"]
-    sources = read_published_entries("scaling_curves", "curves").set_index("id")["source"]
-    return curves.assign(author=curves["curve"].map(sources).map(authors))
-
-
-@pytest.fixture(scope="module")
-def summary(published):
-    return summarise_forecasts(forecast_curves(published)).set_index(["kind", "method"])
+def published(root):
+    """What the notebook computed with this library and published: forecasting these curves takes half a minute."""
+    folder = root / "build/figures/45_published_curves"
+    each = {kind: pd.read_csv(folder / f"forecasts_{kind}.table.csv").set_index("method") for kind in KINDS}
+    return pd.concat(each)
 
 
 def test_every_method_predicts_every_point(forecasts):
@@ -97,16 +90,16 @@ def test_a_short_curve_is_refused():
         forecast_curves(curve("usl", [100, 0.05, 0.002], NUMBER[:4]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
-@pytest.mark.parametrize("other", [*BASELINES, PLAIN, *sorted(LAWS.keys() - {"free_usl"})])
-def test_on_published_curves_the_tournament_beats_every_other_method(summary, kind, other):
-    ours, theirs = summary.loc[(kind, TOURNAMENT)], summary.loc[(kind, other)]
-    assert ours["median_error_ratio"] < theirs["median_error_ratio"]
-    assert ours["interval_score"] < theirs["interval_score"]
+@pytest.mark.site
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_published_curves_the_tournament_beats_every_other_method(published, kind):
+    others = published.loc[kind].drop(TOURNAMENT)
+    assert {*BASELINES, PLAIN, *LAWS} - {"free_usl"} == set(others.index)
+    for column in ("median error", "interval score"):
+        assert published.loc[(kind, TOURNAMENT), column] < others[column].min(), column
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["all", "plateau", "rising"])
-def test_its_bands_of_90_percent_hold_85_to_95_percent(summary, kind):
-    assert 0.85 <= summary.loc[(kind, TOURNAMENT), "coverage_ratio"] <= 0.95
+@pytest.mark.site
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_bands_of_90_percent_hold_85_to_95_percent(published, kind):
+    assert 0.85 <= published.loc[(kind, TOURNAMENT), "in the band"] <= 0.95
