@@ -71,7 +71,7 @@ def _open_files(command: Command, machine: dict[str, Any]) -> dict[str, str]:
     """Return the limit of open files of a command; empty where it is not known."""
     if command.role not in ("generator", "server"):
         return {}
-    given = next(_nofile(command), None)
+    *_, given = [None, *_nofile(command)]  # the last one is the nearest to the command
     # A server may raise its own limit, as nginx does by worker_rlimit_nofile.
     inherited = machine.get("open_files_limit") if command.role == "generator" and command.host == "local" else None
     limit = given if given is not None else inherited

@@ -1,6 +1,7 @@
 """Columns that the record of a run adds to what a tool printed: study, run, host, factors, shares."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pandas as pd
 from loadcurve.ingest.recorded_settings import recorded_settings
 from loadcurve.schemas import SCHEMAS
 from loadcurve.study import Command, Run, background_ratios, place_of
+
+_RATE = re.compile(r"tbf rate ([0-9]{1,15})\b.*")  # bytes/s, as `tc -j qdisc show` prints it
 
 
 def complete(
@@ -31,6 +34,8 @@ def complete(
         known["host"] = command.host
     if name == "balancer" and (shares := run.factors.get("expected_shares")):
         known["expected_share_ratio"] = _expected_shares(frame, shares)
+    if name == "network" and (rates := _rates_bytes_per_s(run, command.host)):
+        known["utilisation_ratio"] = _share_of_rates(frame, rates)
     if name == "runs":
         failed = frame["status"].eq("failed") if "status" in frame else pd.Series(False, frame.index)
         known |= {
@@ -49,6 +54,29 @@ def _expected_shares(balancer: pd.DataFrame, shares: dict[str, float]) -> pd.Ser
     known = balancer.reindex(columns=["server", "server_address", "server_port"]).astype("str")
     names = {f"s{number}": share for number, share in enumerate(shares.values(), 1)}
     return (known["server_address"] + ":" + known["server_port"]).map(shares).fillna(known["server"].map(names))
+
+
+def _rates_bytes_per_s(run: Run, host: str) -> dict[str, float]:
+    """Rate limits that the laboratory set on the interfaces of a host, both directions, in bytes/s."""
+    cards = run.machine.get("hosts", {}).get(host, {}).get("interfaces", {})
+    return {
+        name: float(limit[1])
+        for name, card in (cards.items() if isinstance(cards, dict) else ())
+        for queue in (card.get("qdiscs", ()) if isinstance(card, dict) else ())
+        if (limit := _RATE.fullmatch(str(queue))) and float(limit[1]) > 0
+    }
+
+
+def _share_of_rates(network: pd.DataFrame, rates: dict[str, float]) -> pd.Series:
+    """Utilisation of each sample: of the rate limit, where an interface has one, otherwise as printed.
+
+    A virtual interface reports a speed that limits nothing.
+    """
+    columns = ["received_bytes_per_s", "transmitted_bytes_per_s", "interface", "utilisation_ratio"]
+    known = network.reindex(columns=columns)
+    limits = known["interface"].astype("str").map(rates).astype(float)
+    printed = known["utilisation_ratio"].astype(float)
+    return (known[columns[:2]].astype(float).max(axis=1) / limits).fillna(printed)
 
 
 def _clock_offset_s(run: Run, host: str) -> float:

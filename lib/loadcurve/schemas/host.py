@@ -106,7 +106,8 @@ NETWORK = Table(
         "transmitted_compressed_pps": at_least_0("pps", "Compressed packets sent per second."),
         "received_multicast_pps": at_least_0("pps", "Multicast packets received per second."),
         "utilisation_ratio": at_least_0(
-            "ratio", "Share of the interface's nominal speed; over 1 if that speed is wrong."
+            "ratio",
+            "Share of the interface's nominal speed, or of the laboratory's rate limit; over 1 if that is wrong.",
         ),
         "received_errors_pps": at_least_0("pps", "Packets received with errors per second."),
         "transmitted_errors_pps": at_least_0("pps", "Errors while sending per second."),

@@ -44,6 +44,11 @@ def test_hosts_have_their_own_settings_and_commands_their_own_limits():
     ]
 
 
+def test_the_limit_nearest_to_the_command_is_its_own():
+    wrk = command("generator", "C1", "prlimit", "--nofile=20000:20000", "ip", "prlimit", "--nofile=1024:1024", "wrk")
+    assert settings({}, wrk) == [("C1", "generator", "Max open files", "1024")]
+
+
 @pytest.mark.parametrize("machine", [{}, {"hosts": {"C1": {}}}, {"hosts": {"C1": {"sysctls": None}}}])
 def test_what_is_not_known_has_no_row(machine):
     assert settings(machine, command("generator", "C1", "wrk"), command("collector", "local", "sar")) == []

@@ -1,0 +1,35 @@
+"""Columns that the record of a run adds to the tables of its files."""
+
+import pandas as pd
+import pytest
+
+from loadcurve.ingest.run_columns import complete
+from loadcurve.study import Command, Run
+
+START = pd.Timestamp("2026-11-23T00:00:00Z")
+SAMPLES = pd.DataFrame(
+    {
+        "interface": ["eth0", "lo"],
+        "received_bytes_per_s": [1e6, 5e6],
+        "transmitted_bytes_per_s": [12e6, 5e6],
+        "utilisation_ratio": [0.0096, 0.004],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("queues", "ratio"),
+    [
+        (["tbf rate 12500000 burst 15000 lat 50000"], 0.96),  # 12 MB/s of 100 Mbit/s
+        (["netem delay 0.01", "tbf rate 125000000 burst 150000"], 0.096),
+        (["noqueue"], 0.0096),  # as sar printed it, of the nominal 10 Gbit/s
+        (["tbf rate 0"], 0.0096),
+        ([], 0.0096),
+    ],
+)
+def test_a_link_is_used_by_the_share_of_its_rate_limit(queues, ratio):
+    machine = {"hosts": {"S1": {"interfaces": {"eth0": {"qdiscs": queues}, "lo": {}}}}}
+    run = Run("s", "r1", "finished", {}, machine)
+    sar = Command("collector", "sar", ("sar", "1"), "S1.sar.txt", "", 9.0, host="S1")
+    found = complete("network", SAMPLES, run, sar, "S1.sar.txt", START, None)
+    assert found["utilisation_ratio"].tolist() == pytest.approx([ratio, 0.004])
