@@ -7,9 +7,10 @@ from typing import Any
 from loadcurve.errors import printable
 from loadcurve.study import Command, Run
 
+_CONTROL = "net.ipv4.tcp_congestion_control"
 # Facts of the machine that are settings of its kernel (`loadcurve.lab.hosts.facts`).
 _OF_MACHINE = {
-    "tcp_congestion_control": "net.ipv4.tcp_congestion_control",
+    "tcp_congestion_control": _CONTROL,
     "somaxconn": "net.core.somaxconn",
     "ip_local_port_range": "net.ipv4.ip_local_port_range",
     "tcp_tw_reuse": "net.ipv4.tcp_tw_reuse",
@@ -23,13 +24,15 @@ _OF_ALL_NAMESPACES = {
 }
 _NOFILE = re.compile(r"--nofile=([0-9]+)(?::[0-9]*)?")
 _UNKNOWN = "not known"
+_BY_ROUTE = re.compile(r".* congctl ([a-z][a-z0-9_]{0,14})(?: .*)?")  # ip-route(8)
 
 
 def recorded_settings(run: Run) -> list[dict[str, str]]:
     """Return rows of the table `settings`: of each host, and the open files of generators and servers.
 
     A host of its own network has the settings recorded there; the launcher's machine and its loopback interface have
-    the machine's.  A process has the limit of its command (`prlimit`), a generator otherwise the launcher's.  The
+    the machine's.  Where all routes of a host name one congestion control, its connections use that one.  A process
+    has the limit of its command (`prlimit`), a generator otherwise the launcher's.  The
     value of ``link NAME`` is the kind of a virtual link and its queueing disciplines.
     """
     hosts: dict[str, Any] = run.machine.get("hosts", {})
@@ -39,6 +42,7 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
         own = facts.get("sysctls")
         of_machine = facts if _OF_MACHINE.keys() & facts else run.machine if host == "local" else {}
         known = own if isinstance(own, dict) else {name: of_machine.get(key) for key, name in _OF_MACHINE.items()}
+        known |= _control_of_routes(facts)
         rows += [
             {"host": host, "setting": name, "value": str(value)}
             for name, value in known.items()
@@ -53,6 +57,14 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
         ]
     rows += [row for command in run.commands if (row := _open_files(command, run.machine))]
     return [{"tool": "loadcurve", **row} for row in rows]
+
+
+def _control_of_routes(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the congestion control that all routes of a host name; empty where they name none or several."""
+    routes = facts.get("routes", [])
+    named = [_BY_ROUTE.fullmatch(str(route)) for route in routes] if isinstance(routes, list) else []
+    names = {match[1] if match else "" for match in named}
+    return {_CONTROL: names.pop()} if len(names) == 1 and "" not in names else {}
 
 
 def _links(facts: dict[str, Any]) -> dict[str, Any]:

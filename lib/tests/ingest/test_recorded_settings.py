@@ -44,6 +44,21 @@ def test_hosts_have_their_own_settings_and_commands_their_own_limits():
     ]
 
 
+@pytest.mark.parametrize(
+    ("routes", "used"),
+    [
+        (["10.99.0.0/18 dev eth0 scope link congctl bbr"], "bbr"),
+        (["10.99.0.0/18 dev eth0 congctl bbr", "default via 10.99.0.1 congctl bbr proto static"], "bbr"),
+        (["10.99.0.0/18 dev eth0 congctl bbr", "default via 10.99.0.1"], "reno"),
+        ([], "reno"),
+        (None, "reno"),
+    ],
+)
+def test_routes_replace_the_congestion_control(routes, used):
+    host = {"sysctls": {"net.ipv4.tcp_congestion_control": "reno"}, "routes": routes}
+    assert settings({"hosts": {"S1": host}}) == [("S1", None, "net.ipv4.tcp_congestion_control", used)]
+
+
 def test_the_limit_nearest_to_the_command_is_its_own():
     wrk = command("generator", "C1", "prlimit", "--nofile=20000:20000", "ip", "prlimit", "--nofile=1024:1024", "wrk")
     assert settings({}, wrk) == [("C1", "generator", "Max open files", "1024")]
