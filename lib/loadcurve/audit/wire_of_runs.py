@@ -17,7 +17,12 @@ SIZES = Need(
     alternatives=(Need("runs", ("document_bytes", "header_bytes"), "the sizes of a response", _RECORD),),
 )
 """What the size of a response follows from."""
-_SIZES = ["throughput_rps", "document_bytes", "header_bytes", "received_bytes", "requests", "tls", "url"]
+_NUMBERS = [
+    "throughput_rps", "document_bytes", "header_bytes", "received_bytes", "requests", "requests_keepalive",
+    "connections", "errors_connect",
+]  # fmt: skip
+# SYN-ACK, the acknowledgement of the client's FIN, and the server's own FIN.
+_CONNECTION_BYTES = ETHERNET.syn_bytes + 2 * ETHERNET.overhead_bytes
 SAMPLE = ["key", "host", "time", "elapsed_s"]
 """Columns that name one sample of a host: the sum over its interfaces is what the host carried."""
 
@@ -34,24 +39,33 @@ def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         By key of the run: ``throughput_rps``, ``payload_bytes`` T, ``least_bytes`` and ``model_bytes`` (in frames),
         ``medium_bytes``; NaN if a size is not known, and ``model_bytes`` also with TLS, whose records are not counted.
+        ``other_bytes`` is what the server may send beside: an acknowledgement of each request, as a server does that
+        needs more than 40 ms, and the frames that open and close connections.
 
     Examples
     --------
     >>> row = {"study": "s", "run_id": "a", "throughput_rps": 1.0, "document_bytes": 10240.0, "header_bytes": 216.0}
     >>> summarise_wire(pd.DataFrame([row])).iloc[0, 1:].astype(int).tolist()
-    [10456, 10522, 10984, 11176]
+    [10456, 10522, 10984, 11176, 66]
     """
-    known = runs.reindex(columns=list(dict.fromkeys([*runs, *_SIZES])))
-    numbers = known[_SIZES[:5]].astype(float)
+    known = runs.reindex(columns=list(dict.fromkeys([*runs, *_NUMBERS, "tls", "url", "tool"])))
+    numbers = known[_NUMBERS].astype(float)
     fixed = numbers["document_bytes"] + numbers["header_bytes"]
-    mean = numbers["received_bytes"] / numbers["requests"].where(numbers["requests"] > 0)
+    requests = numbers["requests"].where(numbers["requests"] > 0)
+    mean = numbers["received_bytes"] / requests
+    # Without -k, ab prints no Keep-Alive requests and opens a connection for each.
+    closed = (requests - numbers["requests_keepalive"]).fillna(requests.where(known["tool"] == "ab")).fillna(0.0)
+    opened = closed + numbers["connections"].fillna(0.0) + numbers["errors_connect"].fillna(0.0)
     rows = pd.DataFrame({"key": key_of(runs), "throughput_rps": numbers["throughput_rps"], "fixed": fixed.notna()})
+    rows["opened"] = (opened / requests).fillna(0.0)
     rows["bytes_per_s"] = fixed.fillna(mean) * rows["throughput_rps"]
     rows["tls"] = known["tls"].notna() | known["url"].astype("str").str.startswith("https")
     columns = ["throughput_rps", "bytes_per_s"]
     known_all = rows[columns].notna().groupby(rows["key"], sort=False).all()
     sums = rows.groupby("key", sort=False)[columns].sum().where(known_all)
-    flags = rows.groupby("key", sort=False).agg(fixed=("fixed", "all"), tls=("tls", "any"), number=("tls", "size"))
+    flags = rows.groupby("key", sort=False).agg(
+        fixed=("fixed", "all"), tls=("tls", "any"), number=("tls", "size"), opened=("opened", "max")
+    )
     payload = sums["bytes_per_s"] / sums["throughput_rps"].where(sums["throughput_rps"] > 0)
     parts = payload / ETHERNET.segment_bytes
     exact = flags["fixed"] & (flags["number"] == 1)
@@ -65,21 +79,40 @@ def summarise_wire(runs: pd.DataFrame) -> pd.DataFrame:
             "least_bytes": payload + header * handed_over,
             "model_bytes": (payload + header * most).where(~flags["tls"]),
             "medium_bytes": payload + medium * least,
+            "other_bytes": header + _CONNECTION_BYTES * flags["opened"],
         }
     )
 
 
-def summarise_traffic(tables: Tables) -> pd.DataFrame:
-    """Return what the interfaces of one host of each run carried in the direction of the responses.
+def monitored(runs: pd.DataFrame, network: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the rows of load generators whose host was monitored; all rows of a run where that is true of none.
 
-    The host is the generator's, which receives the responses.  If its interfaces were not monitored and those of one
-    other host were, that host sent them.  Which of several others did is not known, so these runs have no row.
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"study": "s", "run_id": "a", "host": ["C1", "C2"]})
+    >>> monitored(rows, pd.DataFrame({"study": "s", "run_id": "a", "host": ["C1", "S1"]}))["host"].tolist()
+    ['C1']
+    """
+    if network is None or network.empty:
+        return runs
+    keys = key_of(runs)
+    seen = pd.MultiIndex.from_arrays([key_of(network), network["host"]]).unique()
+    own = pd.MultiIndex.from_arrays([keys, runs["host"]]).isin(seen) & runs["host"].notna()
+    return runs[own | ~keys.isin(keys[own])]
+
+
+def summarise_traffic(tables: Tables) -> pd.DataFrame:
+    """Return what the interfaces of hosts of each run carried in the direction of the responses.
+
+    The hosts are those of the generators, which receive the responses.  If none of them was monitored and one other
+    host was, that host sent them.  Which of several others did is not known, so these runs have no row.
 
     Returns
     -------
     pandas.DataFrame
-        By key of the run: ``host``, ``verb`` (received or sent); over the samples within the load, ``most_bytes_per_s``
-        is the largest sum over all interfaces, and ``least_bytes_per_s`` the smallest of the busiest interface.
+        By key of the run: ``host`` (names, joined by commas) and ``verb`` (received or sent); over the samples within
+        the load, ``most_bytes_per_s`` and ``mean_bytes_per_s`` of all interfaces together, and ``least_bytes_per_s`` of
+        the busiest interface.
 
     Examples
     --------
@@ -101,7 +134,11 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     received = samples[own].assign(verb="received", rate=samples["received_bytes_per_s"])
     sent = others[alone].assign(verb="sent", rate=others["transmitted_bytes_per_s"])
     carried = pd.concat([received, sent]).dropna(subset=["rate"])
-    total = carried.groupby([*SAMPLE, "verb"], dropna=False)["rate"].sum().groupby(["key", "host", "verb"]).max()
-    each = carried[~carried["interface"].isin(["lo"])].groupby(["key", "interface"], dropna=False)["rate"].min()
-    found = total.rename("most_bytes_per_s").reset_index().drop_duplicates("key").set_index("key")
-    return found.assign(least_bytes_per_s=each.groupby("key").max())
+    total = carried.groupby([*SAMPLE, "verb"], dropna=False)["rate"].sum().groupby(["key", "host", "verb"])
+    each = carried[~carried["interface"].isin(["lo"])].groupby(["key", "host", "interface"], dropna=False)["rate"].min()
+    of_host = pd.DataFrame({"most_bytes_per_s": total.max(), "mean_bytes_per_s": total.mean()}).reset_index()
+    busiest = each.groupby(["key", "host"]).max().rename("least_bytes_per_s")
+    of_host = of_host.merge(busiest.reset_index(), on=["key", "host"], how="left")
+    rates = of_host.groupby("key")[["most_bytes_per_s", "mean_bytes_per_s", "least_bytes_per_s"]].sum()
+    names = of_host.groupby("key").agg(host=("host", ", ".join), verb=("verb", "first"))
+    return names.join(rates)

@@ -28,10 +28,11 @@ def sent(response, host="S1"):
     return {"host": host, "interface": "eth0", "elapsed_s": 5.0, "transmitted_bytes_per_s": 1000.0 * response}
 
 
-# 216 + 832 bytes make one segment: 1048 + 66 = 1114 bytes in frames; 5 % below are 1058.3, 5 % above 1169.7.
+# 216 + 832 bytes make one segment: 1048 + 66 = 1114 bytes in frames; 5 % below are 1058.3.  An acknowledgement of the
+# request (66) and other traffic (1) make 1181; 5 % above are 1240.05.
 @pytest.mark.parametrize(
     ("response", "severity"),
-    [(1114, "ok"), (1059, "ok"), (1058, "error"), (1169, "ok"), (1170, "warning"), (2000, "warning")],
+    [(1114, "ok"), (1059, "ok"), (1058, "error"), (1240, "ok"), (1241, "warning"), (2000, "warning")],
 )
 def test_bytes_per_response_of_one_segment(response, severity):
     run = {"throughput_rps": 1000.0, "document_bytes": 832.0, "header_bytes": 216.0}
@@ -41,7 +42,7 @@ def test_bytes_per_response_of_one_segment(response, severity):
 
 
 # 10,456 bytes make 8 segments: 10,984 bytes in frames, or 10,522 where the interface counts them as one packet.
-@pytest.mark.parametrize(("response", "severity"), [(10984, "ok"), (10522, "ok"), (9995, "error"), (11600, "warning")])
+@pytest.mark.parametrize(("response", "severity"), [(10984, "ok"), (10522, "ok"), (9995, "error"), (11610, "warning")])
 def test_segmentation_offload_explains_missing_headers(response, severity):
     run = {"throughput_rps": 1000.0, "document_bytes": 10240.0, "header_bytes": 216.0}
     assert audited(bytes_per_response.RULE, run, network=[sent(response)]).iloc[0]["severity"] == severity
@@ -53,6 +54,24 @@ def test_bytes_that_the_generator_counted_replace_body_and_header():
     found = audited(bytes_per_response.RULE, run, network=[traffic]).iloc[0]
     assert (found["severity"], found["expected"]) == ("ok", 850 + 66)
     assert "Host C1 received 916.0 bytes" in found["evidence"]
+
+
+# SYN-ACK 74, acknowledgement of the request 66, of the FIN 66, and FIN 66: 850 + 66 + 272 = 1188 bytes.
+@pytest.mark.parametrize(("tool", "severity"), [("ab", "ok"), ("wrk", "warning")])
+def test_ab_opens_a_connection_for_each_request(tool, severity):
+    run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4, "tool": tool, "connections": 10}
+    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 1188e3}
+    assert audited(bytes_per_response.RULE, run, network=[traffic])["severity"].tolist() == [severity]
+
+
+def test_a_host_is_compared_with_its_own_generator():
+    run = {"run_id": "r0", "throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4}
+    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 916e3}
+    traffic |= {"received_pps": 1000.0, "transmitted_pps": 1000.0}
+    for rule in (bytes_per_response.RULE, packets_per_request.RULE):
+        for network in ([traffic], [traffic, traffic | {"host": "C2"}]):
+            found = audited(rule, run, run | {"host": "C2"}, network=network)
+            assert found["severity"].tolist() == ["ok"], found["evidence"].tolist()
 
 
 def test_one_second_without_load_is_no_missing_byte():

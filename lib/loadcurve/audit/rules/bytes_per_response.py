@@ -40,7 +40,7 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
-from loadcurve.audit.wire_of_runs import SIZES, summarise_traffic, summarise_wire
+from loadcurve.audit.wire_of_runs import SIZES, monitored, summarise_traffic, summarise_wire
 
 Row = Mapping[Hashable, Any]
 
@@ -50,7 +50,8 @@ _HOST = "Record `sar -n DEV 1` on the generator's host, or on the server alone, 
 def judge_bytes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run: bytes per response on the wire, and by the wire model."""
     runs = tables["runs"]
-    wire, traffic = summarise_wire(runs).to_dict("index"), summarise_traffic(tables).to_dict("index")
+    wire = summarise_wire(monitored(runs, tables.get("network"))).to_dict("index")
+    traffic = summarise_traffic(tables).to_dict("index")
     for key, run in first_rows(runs):
         model, carried = wire[key], traffic.get(key)
         if carried is not None and pd.notna(model["payload_bytes"]):
@@ -76,16 +77,18 @@ def _on_the_wire(run: Any, model: Row, carried: Row, limits: Mapping[str, float]
     most, least = carried["most_bytes_per_s"] / rate, carried["least_bytes_per_s"] / rate
     with_tls = pd.isna(model["model_bytes"])  # its records add bytes that are not counted
     expected = model["least_bytes"] if with_tls else model["model_bytes"]
-    verb = f"Host {carried['host']} {carried['verb']}"
+    verb = f"Host{'s' * (', ' in carried['host'])} {carried['host']} {carried['verb']}"
     takes = f"a response of {payload:,.0f} bytes, header included, takes {expected:,.0f} in frames"
     if most < model["least_bytes"] * (1 - limits["missing"]):
         evidence = f"{verb} {carried['most_bytes_per_s']:,.0f} bytes/s at {rate:,.0f} requests/s, "
         evidence += f"{most:,.1f} bytes for each response; {takes}."
         return Finding(run, "error", evidence, _MISSING, most, expected)
-    if least > expected * (1 + limits["more"]) and not with_tls:
+    others = model["other_bytes"] + limits["background"] / rate
+    if least > (expected + others) * (1 + limits["more"]) and not with_tls:
         evidence = f"{verb} {least:,.1f} bytes for each response, {least - expected:,.0f} more than expected; {takes}."
         return Finding(run, "warning", evidence, _MORE, least, expected)
-    return Finding(run, "ok", f"{verb} {most:,.1f} bytes for each response; {takes}.", "", most, expected)
+    mean = carried["mean_bytes_per_s"] / rate
+    return Finding(run, "ok", f"{verb} {mean:,.1f} bytes for each response; {takes}.", "", mean, expected)
 
 
 _MISSING = (
@@ -106,7 +109,7 @@ RULE = Rule(
     judge_bytes,
     {
         "ok": "within 5 % of the wire model, segmentation offload included",
-        "warning": "more than 5 % above it",
+        "warning": "more than 5 % above it, an acknowledgement and new connections included",
         "error": "more than 5 % below the least that the responses take, or below the body",
     },
     needs=(
@@ -116,7 +119,10 @@ RULE = Rule(
     ),
     limits={
         "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),
-        "more": Limit(0.05, "acknowledgements and new connections; every sample must be above it"),
+        "background": Limit(1000, "bytes/s: address resolution, a shell; they count where requests are rare"),
+        "more": Limit(
+            0.05, "beside an acknowledgement of each request and new connections; every sample must be above it"
+        ),
     },
     family="Physics",
 )

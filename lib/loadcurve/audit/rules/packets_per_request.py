@@ -34,20 +34,22 @@ import pandas as pd
 from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.wire_of_runs import SAMPLE
+from loadcurve.audit.wire_of_runs import SAMPLE, monitored
 
 _HOST = "Record `sar -n DEV 1` on the generator's host, and name the host of each file."
 
 
 def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run: packets in both directions over requests, on the generator's host."""
-    runs = tables["runs"].assign(key=key_of(tables["runs"]))
+    own = monitored(tables["runs"], tables["network"])
+    runs = own.assign(key=key_of(own))
     samples = samples_within(tables["network"], tables["runs"])
     samples = samples.merge(runs[["key", "host"]].dropna().drop_duplicates(), on=["key", "host"])
     samples["pps"] = samples["received_pps"] + samples["transmitted_pps"]
-    most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1).groupby("key").max()
+    most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1)
+    most = most.groupby(["key", "host"]).max().groupby("key").sum(min_count=1)
     rates = runs.groupby("key", sort=False)["throughput_rps"].sum()
-    for key, run in first_rows(tables["runs"]):
+    for key, run in first_rows(own):
         packets = most.get(key)
         if packets is None or pd.isna(packets) or not rates[key]:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs the packets of the generator's host.", _HOST)
