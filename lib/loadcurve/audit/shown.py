@@ -55,6 +55,7 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
         rows = rows[rows[name].astype(str) == str(value)]
     if shows.table == "requests":
         return _requests(rows)
+    rows = rows.dropna(subset=[shows.by]) if shows.by else rows
     axis, x = _axis(rows)
     parts = []
     for column in shows.columns:

@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | ``mutation`` | `Mutation`, and the pure functions that plant a fault in tables or in the text of wrk |
-| ``load errors saturation physics statistics timelines balance`` | the planted faults, by family |
+| ``load errors saturation physics statistics timelines clocks balance`` | the planted faults, by family |
 | ``recall`` | what the audit reports about each fault, and about clean runs |
 | ``figures`` | the figure and the finding with which the page of a rule shows its fault |
 """

@@ -12,11 +12,11 @@ from loadcurve.audit import AuditSettings
 from loadcurve.audit.atlas import Fault, read_faults, read_recorded
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
-from validation.faults import balance, errors, load, physics, saturation, statistics, timelines
+from validation.faults import balance, clocks, errors, load, physics, saturation, statistics, timelines
 from validation.faults.mutation import RUN, STUDY, Mutation
 
 FOUND = ("warning", "error")
-FAMILIES = (load, errors, saturation, physics, statistics, timelines, balance)
+FAMILIES = (load, errors, saturation, physics, statistics, timelines, clocks, balance)
 MUTATIONS: tuple[Mutation, ...] = tuple(one for family in FAMILIES for one in family.MUTATIONS)
 CLEAN = (
     "data/studies/connections_on_loopback",

@@ -131,4 +131,5 @@ RULE = Rule(
         Need("network", ("elapsed_s",), "the packets of each host by time", LINKS.record),
     ),
     limits={"intervals": Limit(2, "a sample is labelled with its end, rounded to a second, and covers one interval")},
+    family="Statistics",
 )

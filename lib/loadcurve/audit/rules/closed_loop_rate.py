@@ -59,4 +59,5 @@ RULE = Rule(
         "busy": Limit(0.9, "the range of Little's law for runs without pauses (effective-concurrency)"),
         "short": Limit(0.02, "the last requests of a run of a few seconds are cut off: up to 2 % (target-rate)"),
     },
+    family="Statistics",
 )

@@ -80,4 +80,5 @@ RULE = Rule(
     {"ok": "ten samples, or one each second of a shorter run", "warning": "fewer"},
     needs=(Need("runs", ("duration_s",), "the duration of the load", "Use a generator that reports it."),),
     limits={"samples": Limit(10, "of fewer, a second of saturation is not seen in a mean")},
+    family="Statistics",
 )

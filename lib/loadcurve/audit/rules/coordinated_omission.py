@@ -89,4 +89,5 @@ RULE = Rule(
         Need("runs", ("duration_s", "requests"), "the duration and the requests", _RECORD, applies=False),
     ),
     limits={"factor": Limit(1.5, "repeats of a high percentile differ by less than half")},
+    family="Statistics",
 )
