@@ -18,6 +18,7 @@ RECORD_SERIES = (
 )
 _ACCESS_LOGS = ("nginx", "apache")
 _LEAST = 2  # samples of a warm-up: one alone is a spike
+_PART = 3  # of the samples, up to which a change at the beginning is a warm-up
 _CERTAIN = 5.0  # standard errors; the cut was chosen among many
 
 
@@ -134,10 +135,10 @@ def _responses(requests: pd.DataFrame) -> pd.DataFrame:
 def warm_up_samples(values: Array) -> int:
     r"""Return how many samples at the beginning belong to a warm-up that is beyond chance; 0 for none.
 
-    The cut is that of MSER (K. P. White, Simulation 69(6), 1997), in the first half and at least two samples long.  It
-    counts only if the samples before and after it differ by more than `_CERTAIN` standard errors, widened
-    by $\sqrt{(1+r)/(1-r)}$ for the autocorrelation r of the rest.  It cuts less than 2 % of the stationary series of 10
-    to 120 samples with r = 0.5.
+    The cut is that of MSER (K. P. White, Simulation 69(6), 1997), in the first third and at least two samples long: a
+    later one is a change of level.  It counts only if the samples before and after it differ by more than `_CERTAIN`
+    standard errors, widened by $\sqrt{(1+r)/(1-r)}$ for the autocorrelation r of the rest.  Of stationary series of
+    10 to 120 samples with r = 0.5, it cuts less than 2 %.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def warm_up_samples(values: Array) -> int:
     total, squares = np.cumsum(centred[::-1])[::-1], np.cumsum(centred[::-1] ** 2)[::-1]
     errors = np.maximum(squares - total**2 / left, 0.0) / left**2  # Σ(x − x̄)² / (n − d)²
     cut = int(np.argmin(errors[: values.size // 2 + 1]))
-    if cut < _LEAST:
+    if cut < _LEAST or cut > values.size / _PART:
         return 0
     rest = values[cut:] - values[cut:].mean()
     number, power = rest.size, float((rest**2).sum())

@@ -57,9 +57,9 @@ def judge_level(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
 
 
 def _without_warm_up(series: Series) -> Series:
-    """Return the series after its warm-up; what takes longer than a quarter of the run is a change of level, too."""
+    """Return the series after its warm-up, if enough is left."""
     cut = warm_up_samples(series.rates)
-    if cut > series.rates.size / 4 or series.rates.size - cut < _FEWEST:
+    if series.rates.size - cut < _FEWEST:
         return series
     return Series(series.elapsed_s[cut:], series.rates[cut:], series.counter)
 

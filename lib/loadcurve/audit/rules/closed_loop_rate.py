@@ -35,6 +35,8 @@ _NEEDED = "Note the connections and the rate that was asked for in a factors.csv
 def judge_loop(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run with a rate: the share of its connections that waited for a response."""
     runs = merge_generators(tables["runs"])
+    # Corrected times include the wait for a connection, so they say neither how many were busy nor leave it out.
+    runs = runs[~runs["latency_corrected"].fillna(True).astype(bool)]
     runs = runs.assign(busy=little_ratio(runs), short=1 - runs["throughput_rps"] / runs["target_rate_rps"])
     for _, run in first_rows(runs.dropna(subset=["busy", "short"])):
         evidence = f"{run.throughput_rps:.4g} of {run.target_rate_rps:.4g} requests/s were served; on average "
