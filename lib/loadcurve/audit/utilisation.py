@@ -11,6 +11,8 @@ import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.samples import samples_within
+from loadcurve.study import BUSY_RATIO
+from loadcurve.units import format_quantity
 
 # A link carries, beyond what interfaces count, 4 bytes of checksum, 8 of preamble and a gap of 12 for each frame (IEEE
 # 802.3, clauses 3 and 4).
@@ -136,6 +138,32 @@ def worst(found: pd.DataFrame, column: str = "busy") -> pd.DataFrame:
     """
     rows = found.dropna(subset=column).sort_values(column, kind="stable").drop_duplicates("key", keep="last")
     return rows.assign(observed=rows[column]).set_index("key")
+
+
+def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
+    """Add the columns ``others`` and ``first``: sentences about other processes, empty if they used little or nothing.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        Indexed by the key of the run.
+    tables : mapping of str to pandas.DataFrame
+        Tables by name.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame([{"study": "s", "run_id": "a", "cpu_other_ratio": 0.64}])
+    >>> found = by_others(pd.DataFrame({"observed": [0.99]}, index=["s/a"]), {"runs": runs})
+    >>> found.iloc[0][["others", "first"]].tolist()
+    [", other processes included, which used 64.0 % of the run's processors", 'Stop the other processes first. ']
+    """
+    runs = tables["runs"]
+    if "cpu_other_ratio" not in runs:
+        return found.assign(others="", first="")
+    shares = runs["cpu_other_ratio"].astype(float).groupby(key_of(runs)).max().reindex(found.index)
+    text = shares.map(lambda share: format_quantity(share, "ratio") if share > BUSY_RATIO else "")
+    others = (", other processes included, which used " + text + " of the run's processors").where(text != "", "")
+    return found.assign(others=others, first=text.map(lambda words: words and "Stop the other processes first. "))
 
 
 def _host(samples: pd.DataFrame) -> pd.Series:

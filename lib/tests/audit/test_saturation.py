@@ -203,3 +203,15 @@ def test_a_link_at_line_rate_is_full_whatever_its_frames(frame_bytes, printed):
     tables = {"runs": sweep(FLAT, repeats=1).head(1), "network": check("network", pd.DataFrame([row]))}
     assert busy_links(tables)["busy"].tolist() == pytest.approx([1.0])
     assert all_rules()["saturated-link"].audit(tables)["severity"].tolist() == ["warning"]
+
+
+@pytest.mark.parametrize(("others", "severity"), [(0.02, "ok"), (0.021, "warning"), (None, "unchecked")])
+def test_processes_of_others_are_named_as_the_cause(others, severity):
+    runs = sweep(FLAT, repeats=1, server_cpu=0, generator_cpu=1, cpu_other_ratio=others)
+    tables = {"runs": runs, "cpu": watched(runs, [[0.2, 0.99]] * 6)}
+    found = audit(tables, AuditSettings(select=("other-processes", "saturated-generator"))).set_index("rule")
+    assert set(found.loc["other-processes", "severity"]) == {severity}
+    generator = found.loc["saturated-generator"].iloc[0]
+    named = severity == "warning"
+    assert ("which used 2.10 % of the run's processors" in generator["evidence"]) == named
+    assert generator["advice"].startswith("Stop the other processes first. Give" if named else "Give")

@@ -30,7 +30,7 @@ from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Need, Rule
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.threshold import NO_SAMPLE
-from loadcurve.audit.utilisation import busy_processors, worst
+from loadcurve.audit.utilisation import busy_processors, by_others, worst
 from loadcurve.units import format_quantity
 
 EACH_CPU = Need(
@@ -50,7 +50,7 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
     full = each["whole"] > most
     # Saturated hosts are found by saturated-processors, the generator's processor by saturated-generator.
     found = pd.concat([worst(each[full]), worst(each[~full])])
-    found = found[~found.index.duplicated(keep="last")]
+    found = by_others(found[~found.index.duplicated(keep="last")], tables)
     rows = dict(zip(found.index, found.to_dict("records"), strict=True))
     for run, key in zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True):
         row = rows.get(key)
@@ -63,9 +63,11 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
         evidence = (
             f"The {role} {row['cpu']} of {row['host'] or 'the host'} was busy for "
             f"{format_quantity(row['busy'], 'ratio')} of the load, all {row['cpus']} together for "
-            f"{format_quantity(row['whole'], 'ratio')}."
+            f"{format_quantity(row['whole'], 'ratio')}{row['others']}."
         )
-        yield Finding(run, "warning" if alone else "ok", evidence, _ADVICE if alone else "", row["busy"], most)
+        yield Finding(
+            run, "warning" if alone else "ok", evidence, row["first"] + _ADVICE if alone else "", row["busy"], most
+        )
 
 
 _ADVICE = (

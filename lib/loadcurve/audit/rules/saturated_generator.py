@@ -28,7 +28,7 @@ from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Need
 from loadcurve.audit.rules._monitored import CPU, SATURATION
 from loadcurve.audit.threshold import threshold_rule
-from loadcurve.audit.utilisation import busy_processors, worst
+from loadcurve.audit.utilisation import busy_processors, by_others, worst
 
 PINNED = Need(
     "runs",
@@ -41,15 +41,16 @@ PINNED = Need(
 def measure_generator(tables: Tables) -> pd.DataFrame:
     """Return the mean busy share of the generator's processor for each run that gives it one of its own."""
     busy = busy_processors(tables)
-    return worst(busy[busy["role"] == "generator"])
+    return by_others(worst(busy[busy["role"] == "generator"]), tables)
 
 
 RULE = threshold_rule(
     "saturated-generator",
     "Did the load generator have processor time to spare?",
     measure_generator,
-    evidence="The generator's processor {cpu} was busy for {observed:ratio} of the load.",
-    advice="Give the generator more threads and processors, or several hosts, and repeat; until then the throughput is "
+    evidence="The generator's processor {cpu} was busy for {observed:ratio} of the load{others}.",
+    advice="{first}"
+    "Give the generator more threads and processors, or several hosts, and repeat; until then the throughput is "
     "a lower bound of the server's capacity, and response times include the generator's.",
     limits={"warning": SATURATION},
     needs=(PINNED, CPU),

@@ -29,21 +29,23 @@ import pandas as pd
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rules._monitored import CPU, SATURATION
 from loadcurve.audit.threshold import threshold_rule
-from loadcurve.audit.utilisation import busy_processors, worst
+from loadcurve.audit.utilisation import busy_processors, by_others, worst
 
 
 def measure_busy(tables: Tables) -> pd.DataFrame:
     """Return the busiest host of each run: the mean busy share of its processors, and the host."""
     busy = busy_processors(tables)
-    return worst(busy[busy["cpu"] == "all"]).assign(host=lambda found: found["host"].replace("", "the host"))
+    whole = by_others(worst(busy[busy["cpu"] == "all"]), tables)
+    return whole.assign(host=lambda found: found["host"].replace("", "the host"))
 
 
 RULE = threshold_rule(
     "saturated-processors",
     "Did every host have processor time to spare?",
     measure_busy,
-    evidence="The processors of {host} were busy for {observed:ratio} of the load.",
-    advice="If the generator ran on {host}, move it to a host of its own or give it processors of its own (`taskset`), "
+    evidence="The processors of {host} were busy for {observed:ratio} of the load{others}.",
+    advice="{first}"
+    "If the generator ran on {host}, move it to a host of its own or give it processors of its own (`taskset`), "
     "and repeat the run; if only the server ran there, its processors are the limit.",
     limits={"warning": SATURATION},
     needs=(CPU,),
