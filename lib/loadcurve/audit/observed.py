@@ -58,7 +58,9 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     """Most connections that a snapshot saw established on the server's side, for each run.
 
     The server's side is identified by its listening socket: its port is the local port of a row in state LISTEN, or in
-    a run whose snapshots show none, the port of the URL under load.
+    a run whose snapshots show none, the port of the URL under load.  Where connections end at the address of the URL,
+    such as a proxy's, the others are the proxy's own.  Behind a balancer that translates addresses, the servers' are
+    added up.
 
     Parameters
     ----------
@@ -91,15 +93,29 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
 def most_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return ``study run_id established`` for each run with a snapshot, as `summarise_established` counts them."""
     keys = ["study", "run_id"]
-    state, at_port = connections["state"], connections[[*keys, "local_port"]]
-    listening = at_port[state == "LISTEN"].drop_duplicates()
+    state, at_port = connections["state"], connections.reindex(columns=[*keys, "local_port", "host", "local_address"])
+    listening = at_port.loc[state == "LISTEN", [*keys, "local_port"]].drop_duplicates()
     listening = pd.concat([listening, _ports_of_urls(connections, runs, listening)], ignore_index=True)
     established = (state == "ESTAB") & at_port["local_port"].isin(listening["local_port"])
     at_server = at_port.assign(time=connections["time"])[established].merge(listening, on=[*keys, "local_port"])
-    sizes = at_server.groupby([*keys, "time"], dropna=False, sort=False).size()
-    snapshots = sizes.groupby(keys, dropna=False).max().rename("established")
+    at_server = _at_address_of_url(at_server, runs)
+    sizes = at_server.groupby([*keys, "host", "time"], dropna=False, sort=False).size()
+    each = sizes.groupby([*keys, "host"], dropna=False).max()  # behind a balancer, each server has a part of them
+    snapshots = each.groupby(keys, dropna=False).sum().rename("established")
     seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
     return seen.assign(established=seen["established"].fillna(0).astype(int))
+
+
+def _at_address_of_url(established: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the connections at the address of the URL, such as a proxy's; all of a run if it is translated."""
+    if established.empty or "url" not in runs:
+        return established
+    hosts = runs["url"].astype("string").str.extract(r"^https?://\[?([0-9A-Fa-f:.]+?)\]?(?::\d+)?(?:/|$)")[0]
+    own = dict(zip(key_of(runs), hosts, strict=True))
+    keys = key_of(established)
+    direct = established["local_address"].astype("string").str.removeprefix("::ffff:") == keys.map(own)
+    direct = direct.fillna(False).astype(bool)
+    return established[direct | ~keys.isin(keys[direct])]
 
 
 def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:

@@ -188,6 +188,31 @@ def test_established_connections(seen, severity):
     assert found["severity"] == severity and f"{seen} of 10 connections" in found["evidence"]
 
 
+def ends(host, address, number, port="80"):
+    """A snapshot of one host: its listening socket, and established connections at an address."""
+    row = {"host": host, "local_port": port, "elapsed_s": 5.0, "time": pd.Timestamp("2026-01-01", tz="UTC")}
+    rows = [{"state": "LISTEN", "local_address": "0.0.0.0"}, *[{"state": "ESTAB", "local_address": address}] * number]
+    return [row | each for each in rows]
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "seen"),
+    [
+        # Four servers behind a balancer that translates addresses: each has a part of the connections.
+        ([("S1", "198.18.0.3", 5), ("S2", "198.18.0.4", 5)], 10),
+        ([("S1", "198.18.0.3", 2), ("S2", "198.18.0.4", 1)], 3),
+        # A proxy at the address of the URL: what it opens to its servers are other connections.
+        ([("L1", "198.18.0.2", 4), ("S1", "198.18.0.3", 10)], 4),
+        ([("L1", "::ffff:198.18.0.2", 10), ("S1", "198.18.0.3", 1)], 10),
+    ],
+)
+def test_connections_to_several_servers_are_added_up_and_those_of_a_proxy_are_not(snapshots, seen):
+    rows = [row for snapshot in snapshots for row in ends(*snapshot)]
+    run = {"connections": 10, "url": "http://198.18.0.2:80/616.txt"}
+    found = audited(established_connections.RULE, run, connections=rows).iloc[0]
+    assert f"{seen} of 10 connections" in found["evidence"]
+
+
 def test_connections_are_counted_without_a_study():
     """As in a folder that somebody brought."""
     rows = pd.DataFrame([RUN]).drop(columns="study").assign(connections=10)

@@ -1,7 +1,30 @@
 """Rule ``established-connections``: the server saw as many connections as were requested.
 
-What the generator calls a connection may never have reached the server: it failed, was closed by a device between, or
-waits in a queue.  `ss` on the server counts those that are established at its listening port.
+What it means
+-------------
+What the generator calls a connection may never have reached the server.  `ss -tan` on the server lists those that are
+established at its listening port; the rule takes the snapshot with the most during the load, adds up the servers behind
+a balancer, and counts at the proxy if the URL is the proxy's.  10 % fewer than requested is a warning, because
+connections that are just being opened or closed are not established.  Half is an error: sweeps usually double $N$, so
+the run belongs to another level.
+
+Why it happens
+--------------
+Connections failed to open (`connections-opened`), or opened and were closed by a device between: a conntrack table, an
+idle timeout, a limit for each client.  A SYN or the last segment of the handshake was dropped at a full queue; the
+client then believes that it is connected, and the server does not list it.  The generator opens a connection for each
+request, so most are in TIME-WAIT.
+
+How to fix it
+-------------
+Compare `ss -s` on both hosts: if the client has more, look at what lies between and at `nstat -az TcpExtListenOverflows
+TcpExtListenDrops`.  Keep connections alive.  Record `ss -tan` with `-a`: a list without the listening socket may be any
+part of the sockets, and is not used.
+
+When to ignore it
+-----------------
+When the generator does not keep connections alive on purpose; $N$ is then the number of requests in flight.  When a
+snapshot was filtered by a port that is not the server's.
 """
 
 import pandas as pd
@@ -19,7 +42,7 @@ def measure_missing(tables: Tables) -> pd.DataFrame:
     """Return which share of the requested connections of each run no snapshot within the load saw established."""
     runs = merge_generators(tables["runs"])
     requested = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")["connections"].astype(float)
-    columns = ["study", "run_id", "time", "state", "local_port"]
+    columns = ["study", "run_id", "host", "time", "state", "local_address", "local_port"]
     connections = samples_within(tables["connections"], tables["runs"], columns)
     # A list without the listening sockets (no `-a`) may be any part of the sockets, or the generator's.
     complete = connections.loc[connections["state"] == "LISTEN", "key"]

@@ -1,8 +1,27 @@
 """Rule ``full-accept-queue``: the server accepted connections as fast as they came.
 
-In `ss`, a listening socket's Recv-Q is the number of connections that wait to be accepted and Send-Q is the most that
-may (`listen` backlog, limited by net.core.somaxconn).  A full queue drops the client's last handshake segment or its
-SYN, and the client tries again after one second, then two, then four: the maximum response time shows these steps.
+What it means
+-------------
+In `ss`, a listening socket's Recv-Q is the number of connections that wait to be accepted, and Send-Q is the most that
+may wait.  A full queue drops the client's SYN or its last handshake segment, and the client tries again after 1 s, then
+2 s, then 4 s: the maximum response time shows these steps.  Half full is a warning: arrivals come in bursts, so a queue
+seen half full at random instants has been full.
+
+Why it happens
+--------------
+Connections arrive faster than the server calls accept: all connections of the generator at once, a connection for each
+request, too few workers, or workers that wait for a disk or a back end.  The limit is the smaller of the server's
+`backlog` (nginx: 511) and `net.core.somaxconn` (4,096; before Linux 5.4, 128).
+
+How to fix it
+-------------
+Raise both limits (`listen 80 backlog=4096;` and `sysctl -w net.core.somaxconn=4096`); `ss -tln` shows the result in
+Send-Q.  Accept with more workers, each with its own queue (`listen … reuseport`).  Keep connections alive.  `nstat -az
+TcpExtListenOverflows` counts the connections that found the queue full; the rule `listen-overflows` reads it.
+
+When to ignore it
+-----------------
+In the first second of a load, while all connections arrive at once, if the run is long and its start is left out.
 """
 
 import pandas as pd
