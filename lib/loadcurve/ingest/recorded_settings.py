@@ -32,8 +32,8 @@ def recorded_settings(run: Run) -> list[dict[str, str]]:
 
     A host of its own network has the settings recorded there; the launcher's machine and its loopback interface have
     the machine's.  Where all routes of a host name one congestion control, its connections use that one.  A process
-    has the limit of its command (`prlimit`), a generator otherwise the launcher's.  The
-    value of ``link NAME`` is the kind of a virtual link and its queueing disciplines.
+    has the limit of its command (`prlimit`), a generator otherwise the launcher's.  The value of ``link NAME`` is the
+    kind of a virtual link and its queueing disciplines, that of ``addresses`` all but those of lo.
     """
     hosts: dict[str, Any] = run.machine.get("hosts", {})
     rows = []
@@ -68,15 +68,19 @@ def _control_of_routes(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _links(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the kind and the queueing disciplines of each virtual link of a host."""
+    """Return the kind and the queueing disciplines of each virtual link of a host, and its addresses."""
     cards = facts.get("interfaces", {})
     if not isinstance(cards, dict):
         return {}
-    return {
+    cards = {name: card for name, card in cards.items() if isinstance(card, dict)}
+    links = {
         f"link {printable(name)}": " ".join([str(card["kind"]), *map(str, card.get("qdiscs", []))])
         for name, card in cards.items()
-        if isinstance(card, dict) and card.get("kind")
+        if card.get("kind")
     }
+    addresses = [str(address).partition("/")[0] for name, card in cards.items() if name != "lo"
+                 for address in card.get("addresses", [])]  # fmt: skip
+    return links | {"addresses": " ".join(addresses)}
 
 
 def _open_files(command: Command, machine: dict[str, Any]) -> dict[str, str]:

@@ -34,6 +34,8 @@ def complete(
         known["host"] = command.host
     if name == "balancer" and (shares := run.factors.get("expected_shares")):
         known["expected_share_ratio"] = _expected_shares(frame, shares)
+    if name == "balancer" and "scheduler" not in frame and (scheduler := _scheduler(run)):
+        known["scheduler"] = scheduler  # counters are printed without it
     if name == "network" and (rates := _rates_bytes_per_s(run, command.host)):
         known["utilisation_ratio"] = _share_of_rates(frame, rates)
     if name == "runs":
@@ -77,6 +79,16 @@ def _share_of_rates(network: pd.DataFrame, rates: dict[str, float]) -> pd.Series
     limits = known["interface"].astype("str").map(rates).astype(float)
     printed = known["utilisation_ratio"].astype(float)
     return (known[columns[:2]].astype(float).max(axis=1) / limits).fillna(printed)
+
+
+def _scheduler(run: Run) -> str:
+    """Scheduler of ipvs or haproxy, by the balancer's own name; empty for others, whose hash spreads the clients."""
+    chosen = run.factors.get("settings", {}).get("balancer", {})
+    for kind, section in chosen.items():
+        scheduler = section.get("scheduler") if isinstance(section, dict) else None
+        if kind in ("ipvs", "haproxy") and isinstance(scheduler, str):
+            return "source" if kind == "haproxy" and scheduler == "hash" else scheduler
+    return ""
 
 
 def _clock_offset_s(run: Run, host: str) -> float:

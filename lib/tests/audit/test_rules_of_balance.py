@@ -15,6 +15,9 @@ DATA = ROOT / "lib" / "tests" / "data"
 RUN = {"study": "s", "run_id": "r0", "status": "finished"}
 
 
+NAMES = {"study": "s", "run_id": "r0"}
+
+
 def audited(rule, **tables):
     """Findings of a rule about one run with some rows of tables."""
     named = {
@@ -140,7 +143,7 @@ def test_recorded_hash_of_one_client():
     rows = rows[rows["scheduler"].eq("sh")]
     found = audited(hash_with_few_sources.RULE, balancer=rows, flows=flows).iloc[0]
     assert found["severity"] == "warning"
-    assert found["evidence"].startswith("Scheduler sh saw 1 client addresses for 2 servers: the expected largest share")
+    assert found["evidence"].startswith("Scheduler sh saw 1 client address for 2 servers: the expected largest share")
     many = pd.concat([flows.assign(client_address=f"10.0.0.{i}") for i in range(100)], ignore_index=True)
     assert audited(hash_with_few_sources.RULE, balancer=rows, flows=many).iloc[0]["severity"] == "ok"
     unknown = audited(hash_with_few_sources.RULE, balancer=rows).iloc[0]
@@ -150,4 +153,21 @@ def test_recorded_hash_of_one_client():
 def test_round_robin_needs_no_sources():
     rows, flows = printed("ipvsadm", "list"), printed("ipvsadm", "connections")
     rows = rows[rows["scheduler"].isin(["rr", "wrr"])]
-    assert audited(hash_with_few_sources.RULE, balancer=rows, flows=flows)["severity"].isin(["ok", "unchecked"]).all()
+    assert audited(hash_with_few_sources.RULE, balancer=rows, flows=flows).empty
+
+
+@pytest.mark.parametrize(("addresses", "severity"), [("10.0.0.2", "warning"), ("", "unchecked")])
+def test_recorded_addresses_of_the_clients_count(addresses, severity):
+    """Three hosts with one address each: the expected largest share of two servers is 3/4."""
+    rows = counted(5, 10, scheduler=["source", "source"])
+    settings = [{"host": f"C{i}", "setting": "addresses", "value": addresses} for i in range(3) if addresses]
+    runs = pd.DataFrame([RUN | {"generator": i, "host": f"C{i}"} for i in range(3)])
+    tables = {"runs": check("runs", runs), "balancer": check("balancer", pd.DataFrame(rows).assign(**NAMES))}
+    if settings:
+        tables["settings"] = check("settings", pd.DataFrame(settings).assign(**NAMES))
+    found = hash_with_few_sources.RULE.audit(tables)
+    assert found["severity"].tolist() == [severity]
+    assert (
+        severity == "unchecked"
+        or "3 client addresses for 2 servers: the expected largest share is 75 %" in (found["evidence"][0])
+    )

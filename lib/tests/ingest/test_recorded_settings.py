@@ -71,11 +71,13 @@ def test_what_is_not_known_has_no_row(machine):
 
 def test_processors_and_virtual_links_of_the_hosts():
     """Namespaces share the processors of the launcher's machine; a remote host has its own."""
-    cards = {"eth0": {"kind": "veth", "qdiscs": ["noqueue"]}, "eno1": {"kind": "", "qdiscs": ["mq"]}}
+    cards = {"eth0": {"kind": "veth", "qdiscs": ["noqueue"], "addresses": ["10.0.0.1/24", "10.0.0.2/24"]}}
+    cards |= {"eno1": {"kind": "", "qdiscs": ["mq"]}, "lo": {"addresses": ["127.0.0.1/8"]}}
     hosts = {"S1": {"interfaces": cards}, "C1": {"ssh": "ssh://x", "cpu_governor": "powersave"}}
     machine = {"cpu_governor": "performance", "cpu_mitigations": "not known", "hosts": hosts}
     assert settings(machine) == [
         ("S1", None, "scaling_governor", "performance"),
         ("S1", None, "link eth0", "veth noqueue"),
+        ("S1", None, "addresses", "10.0.0.1 10.0.0.2"),
         ("C1", None, "scaling_governor", "powersave"),
     ]

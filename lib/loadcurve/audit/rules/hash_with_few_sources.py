@@ -23,15 +23,15 @@ The run studies the hash itself, or its few clients are the real ones, such as p
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
-from loadcurve.audit.rule import Limit, Need
-from loadcurve.audit.rules._balancer import COUNTED, of_servers, service_of, worst_of_each
-from loadcurve.audit.threshold import threshold_rule
+from loadcurve.audit.of_runs import Tables, first_rows, key_of
+from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule
+from loadcurve.audit.rules._balancer import COUNTED, of_servers, service_of
 
 _HASHES = ("sh", "mh", "source", "ip_hash")  # of the client's address, in ipvsadm, haproxy and nginx
 _MANY = 300  # addresses, beyond which the normal distribution is close and the sum takes a tenth of a second
@@ -68,38 +68,75 @@ def expected_largest_share(sources: int, shares: tuple[float, ...]) -> float:
     return float(round(largest / sources, 12))
 
 
-def measure_sources(tables: Tables) -> pd.DataFrame:
-    """Return how far the fullest server of each run is expected to be above its share, over that share."""
-    balancer, flows = tables["balancer"], tables["flows"]
+def judge_sources(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
+    """Yield one finding for each run whose balancer hashes addresses: the expected largest share over an even one."""
+    hashing, of_hosts = _hashing(tables), _addresses_of_generators(tables)
+    for key, run in first_rows(tables["runs"]):
+        services = [one._replace(sources=of_hosts.get(key, 0) or 0) if not one.sources > 0 else one
+                    for one in hashing.get(key, [])]  # fmt: skip
+        if not services:
+            continue
+        known = [one for one in services if one.sources > 0]
+        if not known:
+            evidence = f"{NOT_CHECKED}needs the clients of scheduler {services[0].scheduler}."
+            yield Finding(run, "unchecked", evidence, "Record `ipvsadm -Lnc` or `ss -tn` on the balancer.")
+            continue
+        over = [expected_largest_share(int(one.sources), tuple(one.shares)) / max(one.shares) - 1 for one in known]
+        most, one = max(zip(over, known, strict=True), key=lambda each: each[0])
+        sources, fair = int(one.sources), max(one.shares)
+        evidence = f"Scheduler {one.scheduler} saw {sources} client address{'es' if sources > 1 else ''} for "
+        evidence += (
+            f"{len(one.shares)} servers: the expected largest share is {fair * (1 + most) * 100:.3g} %, an even "
+        )
+        evidence += f"one {fair * 100:.3g} %."
+        few = most > limits["ratio"]
+        advice = "Send from more addresses, hash the port too, or measure with round robin."
+        yield Finding(run, "warning" if few else "ok", evidence, advice if few else "", most, limits["ratio"])
+
+
+def _hashing(tables: Tables) -> dict[str, list[Any]]:
+    """Return ``scheduler sources shares`` of each service that hashes addresses, by run; 0 sources if not known."""
+    balancer = tables["balancer"]
     named = balancer.assign(key=key_of(balancer), of=service_of(balancer)).dropna(subset=["scheduler"])
     flags = named["flags"].fillna("")
     hashed = named["scheduler"].isin(_HASHES) & ~flags.str.contains("-port")
     named = named[hashed | flags.str.contains("persistent")].drop_duplicates(["key", "of"])
-    seen = flows.assign(key=key_of(flows), of=service_of(flows.assign(service=None)))
-    sources = seen.groupby(["key", "of"])["client_address"].nunique().rename("sources")
     servers = of_servers(tables)
     servers = servers[servers["share"] > 0].groupby(["key", "of"])["share"].agg(list).rename("shares")
-    rows = named.set_index(["key", "of"])[["scheduler"]].join([sources, servers], how="inner").reset_index()
-    rows = rows[(rows["sources"] > 0) & (rows["shares"].str.len() > 1)]
-    places = zip(rows["sources"], rows["shares"], strict=True)
-    largest = [expected_largest_share(int(number), tuple(shares)) for number, shares in places]
-    rows = rows.assign(largest=largest, fair=rows["shares"].map(max), servers=rows["shares"].str.len())
-    rows = rows.astype({"largest": float, "fair": float})
-    return worst_of_each(rows.assign(observed=rows["largest"] / rows["fair"] - 1))
+    rows = named.set_index(["key", "of"])[["scheduler"]].join(servers, how="inner")
+    flows = tables.get("flows")
+    if flows is not None and len(flows):
+        seen = flows.assign(key=key_of(flows), of=service_of(flows.assign(service=None)))
+        rows = rows.join(seen.groupby(["key", "of"])["client_address"].nunique().rename("sources"))
+    else:
+        rows = rows.assign(sources=0)
+    found: dict[str, list[Any]] = {}
+    for row in rows[rows["shares"].str.len() > 1].fillna({"sources": 0}).reset_index().itertuples(index=False):
+        found.setdefault(str(row.key), []).append(row)
+    return found
 
 
-RULE = threshold_rule(
+def _addresses_of_generators(tables: Tables) -> dict[str, int]:
+    """Return how many addresses the hosts of each run's load generators have, where the run's record names them."""
+    settings = tables.get("settings")
+    if settings is None or settings.empty:
+        return {}
+    rows = settings[settings["setting"] == "addresses"]
+    rows = rows.assign(key=key_of(rows)).drop_duplicates(["key", "host"])
+    runs = tables["runs"]
+    hosts = runs.assign(key=key_of(runs))[["key", "host"]].dropna().drop_duplicates()
+    known = hosts.merge(rows[["key", "host", "value"]], on=["key", "host"], how="left")
+    counts = known["value"].str.split().str.len().groupby(known["key"]).sum(min_count=1)
+    whole = known["value"].notna().groupby(known["key"]).all()
+    return {str(key): int(count) for key, count in counts[whole].items()}
+
+
+RULE = Rule(
     "hash-with-few-sources",
     "Did a balancer that hashes client addresses see enough of them?",
-    measure_sources,
-    evidence="Scheduler {scheduler} saw {sources:.0f} client addresses for {servers:.0f} servers: the expected largest "
-    "share is {largest:ratio}, an even one {fair:ratio}.",
-    advice="Send from more addresses, hash the port too, or measure with round robin.",
-    limits={"warning": Limit(0.25, "a server with a quarter more than its share holds the others to 80 %")},
-    needs=(
-        COUNTED,
-        Need("balancer", ("scheduler",), "the scheduler of a balancer", "", applies=False),
-        Need("flows", ("client_address",), "the clients of the balancer", "Record `ipvsadm -Lnc` on the balancer."),
-    ),
+    judge_sources,
+    {"ok": "the expected largest share is at most a quarter above an even one", "warning": "it is larger"},
+    limits={"ratio": Limit(0.25, "a server with a quarter more than its share holds the others to 80 %")},
+    needs=(COUNTED, Need("balancer", ("scheduler",), "the scheduler of a balancer", "", applies=False)),
     family="Balance",
 )
