@@ -185,8 +185,6 @@ def markdown_blocks(text: str) -> list[Block]:
         elif not line.strip():
             close()
         else:
-            if lines and _LIST.match(line.lstrip()) and not _LIST.match(lines[0].lstrip()):
-                close()  # a list right below a paragraph
             lines.append(line)
     close()
     return blocks

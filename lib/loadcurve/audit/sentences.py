@@ -76,7 +76,8 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
                 runs.setdefault(str(verdict), []).append(run)
     for words, names in runs.items() if len(verdicts) > 1 else ():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{words} ({', '.join(names[:_NAMED])}{more})"
+        comma = "; " if any(", " in name for name in names) else ", "
+        yield f"{words} ({comma.join(names[:_NAMED])}{more})"
 
 
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:

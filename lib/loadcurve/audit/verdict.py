@@ -74,13 +74,17 @@ def verdict_of_each(findings: pd.DataFrame) -> dict[str, Verdict]:
     >>> {run: str(verdict) for run, verdict in verdict_of_each(findings).items()}
     {'a': 'usable', 'b': 'usable with care: short-run'}
     """
-    verdicts = {}
     of_runs = findings.dropna(subset=["run_id"])
     several = "study" in of_runs and len(of_runs["study"].unique()) > 1  # whose runs may have the same names
-    for run, rows in of_runs.groupby(key_of(of_runs) if several else "run_id", sort=False):
-        worst = next((s for s in ("error", "warning", "ok") if (rows["severity"] == s).any()), "unchecked")
-        rules = rows.loc[rows["severity"] == worst, "rule"].unique() if worst in ("error", "warning") else []
-        verdicts[str(run)] = Verdict(worst, ", ".join(rules))
+    keys = (key_of(of_runs) if several else of_runs["run_id"]).astype(str)
+    verdicts = dict.fromkeys(keys, Verdict("unchecked"))
+    for severity in ("ok", "warning", "error"):
+        found = (of_runs["severity"] == severity).to_numpy()
+        rules: dict[str, dict[str, None]] = {}
+        for key, rule in zip(keys[found], of_runs["rule"][found], strict=True):
+            rules.setdefault(key, {})[rule] = None
+        for key, names in rules.items():
+            verdicts[key] = Verdict(severity, "" if severity == "ok" else ", ".join(names))
     return verdicts
 
 
