@@ -166,6 +166,17 @@ def true_utilisation(numbers, words, known):
     assert ("no resource saturates" in words) == (means.max() < 0.9)
 
 
+def true_bottlenecks(numbers, words, known):
+    allows = numbers["saturation_rps"]
+    if allows.isna().all():
+        assert "is not known" in words and "busy with other work" in words
+        return
+    tightest = numbers.loc[allows.idxmin()]
+    said = re.search(r"is (.+), which allows ([\d.,]+) ", words)
+    assert (said[1], count(said[2])) == (tightest["resource"], pytest.approx(allows.min(), rel=0.01))
+    assert ("no plateau yet" in words) == numbers["plateau_rps"].isna().all()
+
+
 def true_blocks(numbers, words, known):
     if numbers["repeat"].nunique() == 1:
         assert "Each load was run once" in words
@@ -209,6 +220,7 @@ TRUE = {
     "knees": true_knees,
     "utilisation": true_utilisation,
     "utilisation_waiting": true_utilisation,
+    "bottlenecks": true_bottlenecks,
     "blocks": true_blocks,
     "ratios": true_ratios,
     "coverage": true_coverage,

@@ -24,7 +24,7 @@ def bottleneck_grid(ranked: pd.DataFrame) -> Grid:
             row["resource"] if row["servers"] == 1 else f"{row['resource']} ({row['servers']:g})",
             row["meaning"],
             format_quantity(row["utilisation_ratio"], "ratio", 2),
-            shown(row["demand_s"], "s"),
+            "" if np.isnan(row["demand_s"]) else shown(row["demand_s"], "s"),
             ends_words(row["demand_lo"], row["demand_hi"], "s"),
             rate_cell(row["saturation_rps"]),
             interval_cell(row["saturation_lo"], row["saturation_hi"]),
@@ -70,6 +70,8 @@ def bottlenecks_caption(ranked: pd.DataFrame, of: str = "") -> str:
 400 requests/s [390 to 410 requests/s]: saturated.'
     """
     row = ranked.iloc[0]
+    if np.isnan(row["saturation_rps"]):
+        return f"The tightest resource{of} is not known: {row['resource']} is {row['meaning']}."
     ends = ends_words(row["saturation_lo"], row["saturation_hi"], "rps")
     allows = f"which allows {shown(row['saturation_rps'], 'rps')} {ends}".strip()
     return f"The tightest resource{of} is {row['resource']}, {allows}; {plateau_words(ranked)}: {row['meaning']}."

@@ -43,7 +43,9 @@ class Saturation:
         keeps it busy.  ``plateau``: throughput rises no further, and no watched resource is saturated.  ``rising``:
         throughput still rises.
     resources : tuple of str
-        The saturated resources, or those with other work.
+        The saturated resources, or where there are none, those with other work.
+    other_work : tuple of str
+        Resources that other work keeps busy.
     busy : pandas.Series
         Mean utilisation over the runs of a load, by resource and load.
     throughput : pandas.Series
@@ -54,6 +56,7 @@ class Saturation:
 
     kind: Kind
     resources: tuple[str, ...]
+    other_work: tuple[str, ...]
     busy: pd.Series
     throughput: pd.Series
     flat_from: float
@@ -88,11 +91,11 @@ def saturation_of(usage: pd.DataFrame, load: str = "connections") -> Saturation:
     full = [str(name) for name in pd.unique(usage["resource"]) if highest[name] >= SATURATED_RATIO]
     saturated = tuple(name for name in full if not _has_other_work(busy[name], throughput))
     flat_from = _flat_from(throughput)
-    if saturated:
-        return Saturation("saturated", saturated, busy, throughput, flat_from)
+    other_work = tuple(name for name in full if name not in saturated)
+    kind: Kind = "rising" if np.isnan(flat_from) else "plateau"
     if full:
-        return Saturation("other work", tuple(full), busy, throughput, flat_from)
-    return Saturation("rising" if np.isnan(flat_from) else "plateau", (), busy, throughput, flat_from)
+        kind = "saturated" if saturated else "other work"
+    return Saturation(kind, saturated or other_work, other_work, busy, throughput, flat_from)
 
 
 def _has_other_work(busy: pd.Series, throughput: pd.Series) -> bool:

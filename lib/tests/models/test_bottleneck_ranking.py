@@ -79,6 +79,16 @@ def test_a_study_that_is_saturated_at_every_load_has_demands():
     assert table.loc["cpu", "verdict"] == "not tested" and "every load" in table.loc["cpu", "meaning"]
 
 
+def test_a_resource_that_other_work_keeps_busy_has_no_demand():
+    rows = pd.DataFrame({"resource": "cpu", "servers": 2, "connections": LOADS, "throughput_rps": 100 * LOADS})
+    table = summarise_bottlenecks(rows.assign(utilisation_ratio=0.99))
+    assert table["verdict"].tolist() == ["other work"]
+    assert table[["demand_s", "saturation_rps"]].isna().all(axis=None)
+    disk = rows.assign(resource="disk", servers=1, utilisation_ratio=rows["throughput_rps"] / 6600)
+    both = summarise_bottlenecks(pd.concat([rows.assign(utilisation_ratio=0.99), disk]))
+    assert both["resource"].tolist() == ["disk", "cpu"] and both["verdict"].tolist()[1] == "other work"
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 6])
 def test_few_runs_give_a_table_too(rows):
     for usage in (closed_loop({"cpu": (0.01, 2)}).tail(rows), closed_loop({"cpu": (0.01, 2)}).head(rows)):

@@ -48,7 +48,8 @@ def summarise_bottlenecks(usage: pd.DataFrame, *, load: str = "connections", lev
         ``demand_s, demand_lo, demand_hi, saturated``
             seconds of work that one request needs: D = m U / X if the resource is saturated, else by regression.
         ``saturation_rps, saturation_lo, saturation_hi``
-            the throughput that it allows, X_max; measured if it is saturated, else extrapolated.
+            the throughput that it allows, X_max; measured if it is saturated, else extrapolated.  Both are NaN if other
+            work keeps the resource busy.
         ``predicted_rps, predicted_lo, predicted_hi``
             X_max by the loads below its saturation alone; NaN without such loads.
         ``highest_rps, plateau_rps, plateau_lo, plateau_hi``
@@ -79,7 +80,7 @@ def summarise_bottlenecks(usage: pd.DataFrame, *, load: str = "connections", lev
     found = saturation_of(usage, load)
     plateau = _plateau(usage, found, load, level)
     rows = [_row(demand, found, plateau) for demand in demands.to_dict("records")]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).sort_values("saturation_rps", kind="stable", ignore_index=True)  # NaN last
 
 
 def _plateau(usage: pd.DataFrame, found: Saturation, load: str, level: float) -> Estimate | None:
@@ -97,6 +98,8 @@ def _row(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) ->
     prefix = "saturated_demand" if full else "demand"
     verdict, meaning = _judge(demand, found, plateau)
     observed = (np.nan,) * 3 if plateau is None else (plateau.value, plateau.lo, plateau.hi)
+    if verdict == "other work":  # its demand would be that of the other work
+        demand = demand | {name: np.nan for name in demand if name.endswith(("_s", "_rps", "_lo", "_hi"))}
     return {
         "resource": name,
         "servers": demand["servers"],
@@ -117,7 +120,7 @@ def _judge(demand: dict[Any, Any], found: Saturation, plateau: Estimate | None) 
     """Compare what a resource allows with the plateau, or while throughput rises, with its highest value."""
     name, highest = demand["resource"], found.throughput.max()
     predicted = _interval(demand, "line_saturation")
-    if found.kind == "other work" and name in found.resources:
+    if name in found.other_work:
         return "other work", "busy with other work"
     if name in found.resources:
         if np.isnan(predicted).any():
