@@ -32,7 +32,8 @@ def gallery_html() -> str:
 
 def _card(rule: Rule) -> str:
     example = _examples().get(rule.name)
-    drawing = '<span class="lc-shape-empty"></span>'
+    # A fault that is no number has no shape: its finding stands for it.
+    drawing = f'<span class="lc-shape-none">{literal(example["evidence"] if example else rule.name)}</span>'
     if example and example["figure"]:
         alt = published.read_facts(NOTEBOOK, example["figure"])["alt"]
         drawing = shape_svg(published.folder(NOTEBOOK) / f"{example['figure']}.csv", alt)

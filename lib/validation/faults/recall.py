@@ -18,11 +18,8 @@ from validation.faults.mutation import RUN, STUDY, Mutation
 FOUND = ("warning", "error")
 FAMILIES = (load, errors, saturation, physics, statistics, timelines, clocks, balance)
 MUTATIONS: tuple[Mutation, ...] = tuple(one for family in FAMILIES for one in family.MUTATIONS)
-CLEAN = (
-    "data/studies/connections_on_loopback",
-    *(f"lib/tests/data/folders/{name}" for name in ("ab_sar", "json_tools", "wrk_monitors", "wrk_only")),
-)
-"""Recorded runs without a planted fault, beside those of the atlas."""
+FOLDERS = tuple(f"lib/tests/data/folders/{name}" for name in ("ab_sar", "json_tools", "wrk_monitors", "wrk_only"))
+"""Recorded runs without a planted fault, beside the studies and those faults of the atlas that have no rule."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ def summarise_recall(cases: list[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def summarise_false_alarms(folders: tuple[str, ...] = CLEAN, atlas: Path | None = None) -> pd.DataFrame:
+def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:
     """Return a row for each folder of clean runs: how many runs, errors, and runs with a warning, and which rules.
 
     Returns
@@ -144,7 +141,9 @@ def summarise_false_alarms(folders: tuple[str, ...] = CLEAN, atlas: Path | None 
     """
     clean = [name for name, fault in read_faults(atlas).items() if not fault.finds]
     read_in = {f"data/atlas/{name}": (lambda name=name: read_recorded(name, atlas).tables) for name in clean}
-    read_in |= {path: (lambda path=path: read(paths.root() / path).tables) for path in folders}
+    studies = [f"data/studies/{folder.name}" for folder in sorted(paths.studies().glob("*")) if folder.is_dir()]
+    for path in (*studies, *folders):
+        read_in[path] = lambda path=path: read(paths.root() / path).tables
     rows = []
     for path, tables in read_in.items():
         found = tables()
