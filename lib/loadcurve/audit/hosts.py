@@ -1,13 +1,15 @@
 """Which rows of a monitor are certainly of the load generator's host, and settings of hosts."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import key_of
 
 _LOOPBACK = r"^(?:https?://)?(?:127\.[0-9.]+|localhost|\[::1\])(?:[:/]|$)"
 
 
-def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame:
+def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a table that are of the host on which the load generator ran, with the column ``key``.
 
     The host is known if the record of the run names it, or if the URL is on the loopback interface: then generator and
@@ -19,6 +21,8 @@ def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame
         Table of a monitor, with ``study``, ``run_id`` and ``host``.
     runs : pandas.DataFrame
         The table ``runs``, or rows of it.
+    columns : sequence of str, optional
+        Columns of the table to keep beside ``key``; all by default.
 
     Examples
     --------
@@ -28,29 +32,16 @@ def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame) -> pd.DataFrame
     >>> of_generator(sockets, runs)["key"].tolist()
     ['s/a', 's/b']
     """
-    hosts = runs[["host"]].assign(key=key_of(runs)) if "host" in runs else None
-    return _of_hosts(frame, runs, hosts)
-
-
-def of_server(frame: pd.DataFrame | None, tables: Tables) -> pd.DataFrame:
-    """Return the rows of a table that are of a host with a server, which the record names, with the column ``key``."""
-    settings, runs = tables.get("settings"), tables["runs"]
-    hosts = None
-    if settings is not None and len(settings):
-        servers = settings[settings["process"] == "server"]
-        hosts = servers[["host"]].assign(key=key_of(servers))
-    return _of_hosts(frame, runs, hosts)
-
-
-def _of_hosts(frame: pd.DataFrame | None, runs: pd.DataFrame, hosts: pd.DataFrame | None) -> pd.DataFrame:
     if frame is None or frame.empty:
         return pd.DataFrame(columns=[*(frame.columns if frame is not None else ()), "key"])
     keys = key_of(frame)
     known = keys.isin(key_of(runs)[on_loopback(runs)])
-    if "host" in frame and hosts is not None:
+    if "host" in frame and "host" in runs:
+        hosts = runs[["host"]].assign(key=key_of(runs))
         places = pd.MultiIndex.from_frame(hosts[["key", "host"]].dropna().drop_duplicates())
         known |= pd.MultiIndex.from_arrays([keys, frame["host"]]).isin(places)
-    return frame[known].assign(key=keys[known])
+    own = frame if columns is None else frame[list(columns)]
+    return own[known].assign(key=keys[known])
 
 
 def on_loopback(runs: pd.DataFrame) -> pd.Series:
@@ -61,7 +52,7 @@ def on_loopback(runs: pd.DataFrame) -> pd.Series:
 
 
 def setting_of(settings: pd.DataFrame, name: str, process: str | None = None) -> pd.Series:
-    """Return the value of a setting for each key of `of_generator` or `of_server`, the last if there are several.
+    """Return the value of a setting for each key of `of_generator`, the last if there are several.
 
     Parameters
     ----------

@@ -90,20 +90,27 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     return _points(runs)[["study", "run_id", "variant", "connections"]].merge(seen, on=["study", "run_id"])
 
 
-def most_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return ``study run_id established`` for each run with a snapshot, as `summarise_established` counts them."""
+def most_established(
+    connections: pd.DataFrame, runs: pd.DataFrame, keys_of_runs: pd.Series | None = None
+) -> pd.DataFrame:
+    """Return ``study run_id established`` for each run with a snapshot, as `summarise_established` counts them.
+
+    `keys_of_runs` holds the key of each connection's run (`key_of`) where it is known already.
+    """
     keys = ["study", "run_id"]
-    state, at_port = connections["state"], connections.reindex(columns=[*keys, "local_port", "host", "local_address"])
-    listening = at_port.loc[state == "LISTEN", [*keys, "local_port"]].drop_duplicates()
-    listening = pd.concat([listening, _ports_of_urls(connections, runs, listening)], ignore_index=True)
-    established = (state == "ESTAB") & at_port["local_port"].isin(listening["local_port"])
-    at_server = at_port.assign(time=connections["time"])[established].merge(listening, on=[*keys, "local_port"])
-    at_server = _at_address_of_url(at_server, runs)
-    sizes = at_server.groupby([*keys, "host", "time"], dropna=False, sort=False).size()
-    each = sizes.groupby([*keys, "host"], dropna=False).max()  # behind a balancer, each server has a part of them
-    snapshots = each.groupby(keys, dropna=False).sum().rename("established")
-    seen = listening[keys].drop_duplicates().merge(snapshots.reset_index(), on=keys, how="left")
-    return seen.assign(established=seen["established"].fillna(0).astype(int))
+    state, key = connections["state"], key_of(connections) if keys_of_runs is None else keys_of_runs
+    listening = connections.loc[state == "LISTEN", [*keys, "local_port"]].drop_duplicates()
+    listening = pd.concat([listening, _ports_of_urls(key, runs, listening)], ignore_index=True)
+    listening = listening.assign(key=key_of(listening))
+    established = (state == "ESTAB") & connections["local_port"].isin(listening["local_port"])
+    columns = ["local_port", "host", "time", "local_address"]
+    at_server = connections.reindex(columns=columns)[established].assign(key=key[established])
+    at_server = _at_address_of_url(at_server.merge(listening[["key", "local_port"]], on=["key", "local_port"]), runs)
+    sizes = at_server.groupby(["key", "host", "time"], dropna=False, sort=False).size()
+    each = sizes.groupby(["key", "host"], dropna=False).max()  # behind a balancer, each server has a part of them
+    snapshots = each.groupby("key").sum()
+    seen = listening[[*keys, "key"]].drop_duplicates()
+    return seen[keys].assign(established=seen["key"].map(snapshots).fillna(0).astype(int)).reset_index(drop=True)
 
 
 def _at_address_of_url(established: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -111,16 +118,15 @@ def _at_address_of_url(established: pd.DataFrame, runs: pd.DataFrame) -> pd.Data
     if established.empty or "url" not in runs:
         return established
     hosts = runs["url"].astype("string").str.extract(r"^https?://\[?([0-9A-Fa-f:.]+?)\]?(?::\d+)?(?:/|$)")[0]
-    own = dict(zip(key_of(runs), hosts, strict=True))
-    keys = key_of(established)
-    direct = established["local_address"].astype("string").str.removeprefix("::ffff:") == keys.map(own)
-    direct = direct.fillna(False).astype(bool)
-    return established[direct | ~keys.isin(keys[direct])]
+    own = established["key"].map(dict(zip(key_of(runs), hosts.astype(object), strict=True)))
+    addresses = {text: str(text).removeprefix("::ffff:") for text in established["local_address"].unique()}
+    direct = established["local_address"].map(addresses).astype(object) == own
+    return established[direct | ~established["key"].isin(established.loc[direct, "key"])]
 
 
-def _ports_of_urls(connections: pd.DataFrame, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:
+def _ports_of_urls(keys: pd.Series, runs: pd.DataFrame, listening: pd.DataFrame) -> pd.DataFrame:
     """Return the port of the URL of each run that has snapshots, but no listening socket in them."""
-    seen = set(key_of(connections).unique()) - set(key_of(listening).unique())
+    seen = set(keys.unique()) - set(key_of(listening).unique())
     named = ports_of_urls(runs).rename(columns={"port": "local_port"})
     return named[key_of(named).isin(seen)]
 

@@ -105,8 +105,8 @@ def _measured(tables: Tables) -> dict[str, dict[str, float]]:
     """Return what monitors and records know of each run's generator: arguments of `Gap` by key."""
     runs = tables["runs"]
     busy = measure_generator(tables)["observed"] if "cpu" in tables else pd.Series(dtype=float)
-    sockets = of_generator(tables.get("sockets"), runs)
-    sockets = samples_within(sockets, runs) if len(sockets) else sockets
+    columns = ["study", "run_id", "elapsed_s", "established"]
+    sockets = samples_within(of_generator(tables.get("sockets"), runs, columns), runs)
     counted = sockets.groupby("key")["established"].max().dropna() if len(sockets) else pd.Series(dtype=float)
     settings = of_generator(tables.get("settings"), runs)
     files = setting_of(settings, "Max open files", "generator")

@@ -45,8 +45,9 @@ def measure_missing(tables: Tables) -> pd.DataFrame:
     columns = ["study", "run_id", "host", "time", "state", "local_address", "local_port"]
     connections = samples_within(tables["connections"], tables["runs"], columns)
     # A list without the listening sockets (no `-a`) may be any part of the sockets, or the generator's.
-    complete = connections.loc[connections["state"] == "LISTEN", "key"]
-    seen = most_established(connections[connections["key"].isin(complete)], tables["runs"])
+    complete = connections.loc[connections["state"] == "LISTEN", "key"].unique()
+    connections = connections[connections["key"].isin(complete)]
+    seen = most_established(connections, tables["runs"], connections["key"])
     seen = seen.assign(key=key_of(seen)).set_index("key").join(requested.rename("requested"), how="inner")
     return seen.assign(observed=(1 - seen["established"] / seen["requested"]).clip(lower=0.0))
 

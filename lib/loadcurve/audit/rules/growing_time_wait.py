@@ -38,12 +38,12 @@ _SPAN_S = 1.5  # fewer seconds between the samples of the second half give no ra
 
 def measure_growth(tables: Tables) -> pd.DataFrame:
     """Return by how many sockets per second TIME_WAIT grew in the second half of each run's load."""
-    sockets, runs = tables["sockets"].dropna(subset=["time_wait", "elapsed_s"]), tables["runs"]
-    ends_s = runs.assign(key=key_of(runs)).groupby("key")["duration_s"].max().astype(float)
+    sockets, runs = tables["sockets"], tables["runs"]
+    ends_s = runs["duration_s"].astype(float).groupby(key_of(runs)).max()
     keys = key_of(sockets)
     # A count is of one instant, so the samples at the edges of the load are good ones.
-    within = sockets["elapsed_s"].between(0, keys.map(ends_s).fillna(np.inf))
-    samples = sockets[within]
+    within = sockets["elapsed_s"].between(0, keys.map(ends_s).fillna(np.inf)) & sockets["time_wait"].notna()
+    samples = sockets[["host", "tool", "elapsed_s", "time_wait"]][within]
     samples = samples.assign(
         key=keys[within],
         place=samples["host"].astype(object).fillna("the host"),
@@ -51,9 +51,8 @@ def measure_growth(tables: Tables) -> pd.DataFrame:
         time_wait=samples["time_wait"].astype(float),
     ).sort_values("elapsed_s")
     series = ["key", "place", "tool"]
-    ends = samples.groupby(series)["elapsed_s"].agg(["min", "max"])
-    middle = samples.set_index(series).index.map((ends["min"] + ends["max"]) / 2)
-    late = samples[samples["elapsed_s"].to_numpy() >= middle.to_numpy(float)]
+    times = samples.groupby(series)["elapsed_s"]
+    late = samples[samples["elapsed_s"] >= (times.transform("min") + times.transform("max")) / 2]
     groups = late.groupby(series)
     first, last = groups.first(), groups.last()
     span = last["elapsed_s"] - first["elapsed_s"]

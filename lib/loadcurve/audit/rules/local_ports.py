@@ -107,16 +107,18 @@ def _of_snapshots(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) ->
     named = ports_of_urls(tables["runs"])
     if connections is None or connections.empty or named.empty:
         return {}
-    towards = connections[connections["peer_port"].isin(named["port"])]
-    port = key_of(towards).map(dict(zip(key_of(named), named["port"], strict=True)))
-    towards = towards.assign(key=key_of(towards))[towards["peer_port"].astype(object) == port]
+    keys, columns = key_of(connections), ["time", "state", "local_address", "peer_address", "peer_port"]
+    near = connections["peer_port"].isin(named["port"])
+    towards = connections[columns][near].assign(key=keys[near])
+    port = towards["key"].map(dict(zip(key_of(named), named["port"], strict=True)))
+    towards = towards[towards["peer_port"].astype(object) == port]
     towards = towards[~(towards["key"].isin(hosts.reusing) & (towards["state"] == "TIME-WAIT"))]
     if towards.empty:
         return {}
     place = ["key", "time", "local_address", "peer_address"]
     used = towards.groupby(place, dropna=False).size().groupby("key").max()
     # A list of established connections alone (no `-a`) leaves out TIME_WAIT, so few of them prove nothing.
-    whole = set(key_of(connections)[connections["state"].isin(["LISTEN", "TIME-WAIT"])].unique())
+    whole = set(keys[connections["state"].isin(["LISTEN", "TIME-WAIT"])].unique())
     found = {
         str(key): hosts.evidence(str(key), number, f"{number} local ports were in use towards the server", limits)
         for key, number in used.items()
@@ -126,7 +128,7 @@ def _of_snapshots(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) ->
 
 def _of_counts(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) -> dict[str, Evidence]:
     """Evidence of the sockets in TIME_WAIT on the generator's host, also after the load."""
-    sockets = of_generator(tables.get("sockets"), tables["runs"])
+    sockets = of_generator(tables.get("sockets"), tables["runs"], ["time_wait", "elapsed_s"])
     if sockets.empty:
         return {}
     sockets = sockets.dropna(subset=["time_wait"])
@@ -135,9 +137,9 @@ def _of_counts(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) -> di
     rows = pd.DataFrame({"most": groups["waiting"].max(), "least": groups["waiting"].min()})
     span = groups["elapsed_s"].max() - groups["elapsed_s"].min()
     growth = (rows["most"] - rows["least"]) / span.where(span >= _SPAN_S)
-    soon = (growth * LINUX_TIME_WAIT_S).fillna(0.0)
+    soon = (growth * LINUX_TIME_WAIT_S).fillna(0.0).to_dict()
     found = {}
-    for key, most in rows["most"].items():
+    for key, most in rows["most"].to_dict().items():
         words = f"{most:.0f} sockets were in TIME_WAIT"
         if key in hosts.reusing:
             found[str(key)] = Evidence("ok", f"{words}, and the host reuses their ports.", "", 0.0, limits["warning"])
@@ -158,10 +160,10 @@ def _of_rates(tables: Tables, hosts: _Hosts, limits: Mapping[str, float]) -> dic
     opened = (runs["requests"].astype(float) - kept.astype(float)) / runs["duration_s"].astype(float)
     each = runs["tool"].isin(["ab", "weighttp"]) & opened.notna() & np.isfinite(opened)
     rates |= opened[each].groupby(key_of(runs)[each]).sum().to_dict()
-    tcp = of_generator(tables.get("tcp"), runs)
+    tcp = of_generator(tables.get("tcp"), runs, ["active_opens_per_s"])
     if len(tcp):
         rates |= tcp.dropna(subset=["active_opens_per_s"]).groupby("key")["active_opens_per_s"].mean().to_dict()
-    durations = runs.assign(key=key_of(runs)).groupby("key")["duration_s"].max().astype(float)
+    durations = runs.assign(key=key_of(runs)).groupby("key")["duration_s"].max().astype(float).to_dict()
     found = {}
     for key, rate in rates.items():
         number, of_host = hosts.ports(key)
