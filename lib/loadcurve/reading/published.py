@@ -55,8 +55,8 @@ def read_published_tables(folder: str | Path) -> Parsed:
     Examples
     --------
     >>> runs = read_published_tables("scale_out_lvs").tables["runs"]
-    >>> runs[["run_id", "server_units", "throughput_rps"]].values.tolist()[-1]
-    ['both', 2, 659000.0]
+    >>> runs.loc[runs["run_id"] == "both", ["server_units", "throughput_rps"]].values.tolist()
+    [[2, 659000.0]]
     """
     folder = Path(folder)
     if not (folder / SOURCE).is_file():
