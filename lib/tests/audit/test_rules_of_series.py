@@ -181,6 +181,13 @@ def test_one_mode_raises_no_alarm(times, form):
     assert modes_of(times, form)["severity"] == "ok"
 
 
+@pytest.mark.parametrize(("slow", "severity"), [(0.019, "ok"), (0.025, "warning")])
+def test_both_sides_of_the_distance(slow, severity):
+    """Modes of 10 ms and of about twice that: the edges of both modes are compared."""
+    times = np.r_[DRAW.normal(0.010, 0.0002, 1000), DRAW.normal(slow, 0.0002, 1000)]
+    assert modes_of(times, "latency")["severity"] == severity
+
+
 def test_a_summary_of_percentiles_shows_no_modes():
     runs = check("runs", pd.DataFrame([RUN | {"run_id": "r0", "requests": 1000}]))
     rows = pd.DataFrame({"study": "s", "run_id": "r0", "quantile": [0.5, 0.9, 0.99], "latency_s": [0.1, 5.0, 6.0]})

@@ -153,6 +153,6 @@ MUTATIONS = (
             cause="beyond the capacity",
             shows=Shows("runs", ("target_rate_rps", "throughput_rps")),
         ),
-        with_values("runs", target_rate_rps=8000.0),
+        with_values("runs", target_rate_rps=8000.0, latency_corrected=False),
     ),
 )

@@ -7,6 +7,7 @@ import pandas as pd
 
 from loadcurve.audit.atlas import Fault, Shows
 from loadcurve.audit.of_runs import tables_of
+from loadcurve.tables import check
 from validation.faults.mutation import Change, Mutation, Tables, with_text
 
 FEW = (
@@ -80,7 +81,35 @@ def other_kernel(tables: Tables) -> dict[str, pd.DataFrame]:
     return {**tables, "hosts": hosts}
 
 
+def with_row_of_means(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Return the tables with a run at 64 connections that has the mean percentiles of the others, which differ."""
+    runs, latency = tables["runs"], tables["latency"]
+    own = runs[(runs["connections"] == 64) & runs["variant"].eq("delay")]
+    repeats = own.set_index("run_id")["repeat"].astype(float)
+    of_level = latency["run_id"].isin(repeats.index)
+    slower = latency["latency_s"].where(~of_level, latency["latency_s"] * latency["run_id"].map(repeats).fillna(1.0))
+    latency = latency.assign(latency_s=slower)
+    means = latency[of_level].groupby("quantile", as_index=False)["latency_s"].mean()
+    first = {name: own.iloc[0][name] for name in ("study", "generator")}
+    row = own.iloc[[0]].assign(run_id="delay-c0064-mean", repeat=own["repeat"].max() + 1)
+    rows = means.assign(run_id="delay-c0064-mean", corrected=True, **first)
+    joined = {"runs": pd.concat([runs, row]), "latency": pd.concat([latency, rows])}
+    return {**tables, **{name: check(name, frame, extra=True) for name, frame in joined.items()}}
+
+
 MUTATIONS = (
+    Mutation(
+        "row_of_means",
+        Fault(
+            "Percentiles that are means of percentiles",
+            "A run was added whose percentiles are the means of those of three runs at the same load.",
+            ("averaged-percentiles",),
+            cause="delay-c0064-mean",
+            shows=Shows("latency", ("latency_s",), by="run_id"),
+        ),
+        with_row_of_means,
+        sweep=True,
+    ),
     Mutation(
         "percentile_of_few",
         Fault(

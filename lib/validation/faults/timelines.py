@@ -44,7 +44,7 @@ def lasting(rate: Callable[[float], float]) -> Change:
 
 
 TIMELINE = Shows("tcp", ("segments_received_pps",))
-CLASSES_S = (0.009, 0.0095, 0.010, 0.0105, 0.011, 0.0115, 0.012, 0.0125, 0.013, 0.0135)
+CLASSES_S = (0.002, 0.004, 0.006, 0.008, 0.010, 0.012, 0.014, 0.016, 0.018, 0.020)
 COUNTS = (900, 5200, 8100, 3000, 400, 600, 3900, 8200, 4100, 800)
 
 MUTATIONS = (
@@ -96,7 +96,7 @@ MUTATIONS = (
         "two_modes",
         Fault(
             "Response times with two modes",
-            "Half of the response times are near 10 ms, the other half near 13 ms.",
+            "Half of the response times are near 5 ms, the other half near 15 ms.",
             ("several-modes",),
             cause="are modes",
             shows=Shows("histogram", ("responses",), by="upper_s", label="Responses"),
@@ -104,7 +104,7 @@ MUTATIONS = (
         with_rows(
             "histogram",
             *(
-                {"generator": 0, "lower_s": upper - 0.0005, "upper_s": upper, "responses": count, "corrected": False}
+                {"generator": 0, "lower_s": upper - 0.002, "upper_s": upper, "responses": count, "corrected": False}
                 for upper, count in zip(CLASSES_S, COUNTS, strict=True)
             ),
         ),

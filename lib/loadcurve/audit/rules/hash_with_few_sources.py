@@ -126,7 +126,7 @@ def _addresses_of_generators(tables: Tables) -> dict[str, int]:
     runs = tables["runs"]
     hosts = runs.assign(key=key_of(runs))[["key", "host"]].dropna().drop_duplicates()
     known = hosts.merge(rows[["key", "host", "value"]], on=["key", "host"], how="left")
-    counts = known["value"].str.split().str.len().groupby(known["key"]).sum(min_count=1)
+    counts = known["value"].astype("string").str.split().str.len().groupby(known["key"]).sum(min_count=1)
     whole = known["value"].notna().groupby(known["key"]).all()
     return {str(key): int(count) for key, count in counts[whole].items()}
 

@@ -22,7 +22,8 @@ When to ignore it
 The mix is the load that you want to know about, and you report percentiles.
 
 The rule takes the responses by class of the histogram, by printed percentile, or one by one.  It looks for a class
-whose density is less than half of the peaks on both sides of it, by more than five standard errors of the counts.
+whose density is less than half of the peaks on both sides of it, by more than five standard errors of the counts, and
+for modes that are a factor of two apart.
 """
 
 from collections.abc import Iterator, Mapping
@@ -60,7 +61,7 @@ def judge_modes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
             advice = "Report both modes with their shares, not the mean, and find what separates them."
             yield Finding(run, "warning", words, advice, depth, limits["depth"])
         else:
-            evidence = f"No valley between two modes in {classes[key][2].size} classes of response times."
+            evidence = f"No valley between two distant modes in {classes[key][2].size} classes of response times."
             yield Finding(run, "ok", evidence, "", depth, limits["depth"])
 
 
@@ -80,6 +81,8 @@ def _deepest(lower: Array, upper: Array, counts: Array, limits: Mapping[str, flo
     if deep[at] <= limits["depth"]:
         return float(deep[at]), ""
     fast, slow = int(np.argmax(density[:at])), at + 1 + int(np.argmax(density[at + 1 :]))
+    if lower[slow] < limits["ratio"] * upper[fast]:
+        return float(deep[at]), ""
     words = f"{_range(lower, upper, fast)} and {_range(lower, upper, slow)} are modes, between them "
     words += f"{_range(lower, upper, at)} has {counts[at]:.0f} of {total:.0f} responses; "
     return float(deep[at]), f"{words}{(total - before[at]) / total * 100:.3g} % are in or above this valley."
@@ -174,6 +177,7 @@ RULE = Rule(
     {"ok": "no valley beyond chance between two modes of a tenth of the responses", "warning": "there is one"},
     limits={
         "depth": Limit(2, "a class with half the density of the peaks on both sides is visible as a valley"),
+        "ratio": Limit(2, "a mean describes closer modes within a third, and the ticks of a scheduler make such modes"),
         "share": Limit(0.1, "a smaller mode is a tail, which percentiles describe"),
     },
     family="Statistics",
