@@ -18,9 +18,9 @@ WRK = """Running 10s test @ http://127.0.0.1:8080/
   Thread Stats   Avg      Stdev     Max   +/- Stdev
     Latency    {ms:.2f}ms    0.10ms   9.00ms   90.00%
     Req/Sec     1.00k     0.10k    1.20k    90.00%
-  {requests} requests in 10.00s, 1.00MB read
+  {requests} requests in 10.00s, {mib:.2f}MB read
 Requests/sec:  {rate:.2f}
-Transfer/sec:      0.10MB
+Transfer/sec:      {mib_per_s:.2f}MB
 """
 
 
@@ -32,7 +32,9 @@ def folders(tmp_path):
         for n in (1, 8):
             for repeat in (1, 2, 3):
                 rate = 1000 * n * factor * (1 + scatter * (repeat - 2))
-                text = WRK.format(n=n, ms=1000 * n * in_flight / rate, requests=round(10 * rate), rate=rate)
+                mib = 10 * rate * 1000 / 2**20  # a response of 1,000 bytes
+                ms, rounded = 1000 * n * in_flight / rate, round(10 * rate)
+                text = WRK.format(n=n, ms=ms, requests=rounded, rate=rate, mib=mib, mib_per_s=mib / 10)
                 (tmp_path / name / f"r{repeat}").mkdir(parents=True, exist_ok=True)
                 (tmp_path / name / f"r{repeat}" / f"c{n}.txt").write_text(text)
     return tmp_path
