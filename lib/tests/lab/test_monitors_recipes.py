@@ -11,6 +11,7 @@ from loadcurve.lab.balancers import BALANCERS, BalancerHost
 from loadcurve.lab.hosts.capabilities import ASSUMED
 from loadcurve.lab.monitors import (
     Monitor,
+    conntrack,
     counters,
     mpstat,
     nstat,
@@ -43,6 +44,7 @@ ALL = (
     ss_details((80,)),
     nstat(),
     proc(),
+    conntrack(),
     stub_status(Endpoint("127.0.0.1", 8080), "/status"),
     *(counters(*_counting(name)) for name, balancer in BALANCERS.items() if balancer.counts),
 )

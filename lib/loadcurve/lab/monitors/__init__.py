@@ -11,6 +11,7 @@ from loadcurve.lab.monitors.counters import PROC_FILES, counters, nstat, proc, s
 from loadcurve.lab.monitors.monitor import Monitor, MonitoredHost, MonitorKind
 from loadcurve.lab.monitors.sockets import ss_connections, ss_details, ss_summary
 from loadcurve.lab.monitors.sysstat import mpstat, pidstat, sar
+from loadcurve.lab.monitors.tracked import conntrack
 from loadcurve.lab.monitors.watchers import Watcher, watchers
 
 MONITORS = registered_by_name(sys.modules[__name__], MonitorKind)
@@ -23,6 +24,7 @@ __all__ = [
     "MonitorKind",
     "MonitoredHost",
     "Watcher",
+    "conntrack",
     "counters",
     "mpstat",
     "nstat",
