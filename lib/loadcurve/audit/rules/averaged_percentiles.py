@@ -64,10 +64,8 @@ def judge_averages(tables: Tables, limits: Mapping[str, float]) -> Iterator[Find
     evidence = f"{len(averaged)} of {len(known)} runs have the mean percentiles of the other runs at their load."
     if len(averaged):
         one = rows.set_index(_PLACE).sort_index().loc[[averaged[0]]].iloc[-1]
-        evidence += (
-            f" In {averaged[0][1] if pd.notna(averaged[0][1]) else 'a report'}, p{100 * one['quantile']:.6g} is "
-        )
-        evidence += f"{1000 * one['latency_s']:.4g} ms, the mean of theirs."
+        name = averaged[0][1] if pd.notna(averaged[0][1]) else "a report"
+        evidence += f" In {name}, p{100 * one['quantile']:.6g} is {1000 * one['latency_s']:.4g} ms, the mean of theirs."
     advice = "Remove the row of averages, and report each run, or the percentiles of their added histograms."
     severity: Severity = "warning" if len(averaged) else "ok"
     yield Finding(all_of(runs), severity, evidence, advice if len(averaged) else "", float(len(averaged)), 0.0)

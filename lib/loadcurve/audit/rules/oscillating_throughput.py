@@ -67,8 +67,8 @@ def judge_oscillation(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
 
 def _amplitude(values: Array) -> float:
     """Return the amplitude of the strongest sine around a straight line, over the mean."""
-    time = np.arange(values.size)
-    flat = values - np.polynomial.Polynomial.fit(time, values, 1)(time)
+    time = np.arange(values.size) - (values.size - 1) / 2
+    flat = values - values.mean() - time * (time @ values) / (time @ time)
     return float(2 * np.abs(np.fft.rfft(flat)[1:]).max() / values.size / values.mean())
 
 
