@@ -6,7 +6,7 @@ Above the link's speed the throughput was not a sustained rate; near it, the lin
 the server. A link of $C$ bit/s carries at most $X = C / (8 m)$ responses per second. On the medium a response
 of $F + H$ bytes in $P = \lceil (F + H) / 1448 \rceil$ segments takes $m = F + H + 90\,P$ bytes: 66 of headers
 for each segment, and 24 of preamble, check sequence and gap that no interface counts (IEEE 802.3, clause 3; RFC
-5180, appendix A.1). A rate above that is impossible as a sustained rate. At 95 % and more the link sets the
+5180, appendix A.1). A rate above that is impossible as a sustained rate. Above 90 % the link sets the
 throughput, not the server.
 
 Why it happens
@@ -34,6 +34,7 @@ from collections.abc import Iterator, Mapping
 
 from loadcurve.audit.of_runs import Tables, first_rows
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.wire_of_runs import SIZES, summarise_wire
 from loadcurve.models.wire import link_used_ratio
 from loadcurve.units import format_quantity
@@ -74,7 +75,7 @@ RULE = Rule(
     "throughput-above-link",
     "Do the responses fit the link?",
     judge_link,
-    {"ok": "at most 95 % of the link", "warning": "above 95 %: the link is full", "error": "above 101 %: impossible"},
+    {"ok": "at most 90 % of the link", "warning": "above 90 %: the link is full", "error": "above 101 %: impossible"},
     needs=(
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
         SIZES,
@@ -86,7 +87,7 @@ RULE = Rule(
         ),
     ),
     limits={
-        "warning": Limit(0.95, "acknowledgements and retransmissions take the rest of a full link"),
+        "warning": SATURATION,
         "error": Limit(1.01, "clocks and rounded rates differ by less than one per cent"),
     },
     family="Physics",
