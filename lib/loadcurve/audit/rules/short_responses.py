@@ -81,7 +81,7 @@ def _alike(tables: Tables) -> list[pd.Series]:
     if factors is not None and len(factors):
         others = factors[~factors["factor"].astype("string").str.startswith("load.").fillna(False)]
         named = others["factor"].astype(object) + "=" + others["level"].astype(object).fillna("")
-        levels = key_of(runs).map(named.groupby(key_of(others)).agg(" ".join)).fillna("")
+        levels = key_of(runs).map(named.groupby(key_of(others)).agg(" ".join)).astype(object).fillna("")
     return [runs["study"], runs["tool"], runs["variant"], path.rename("path"), levels.rename("levels")]
 
 
