@@ -161,9 +161,11 @@ def by_others(found: pd.DataFrame, tables: Tables) -> pd.DataFrame:
     if "cpu_other_ratio" not in runs:
         return found.assign(others="", first="")
     shares = runs["cpu_other_ratio"].astype(float).groupby(key_of(runs)).max().reindex(found.index)
-    text = shares.map(lambda share: format_quantity(share, "ratio") if share > BUSY_RATIO else "")
-    others = (", other processes included, which used " + text + " of the run's processors").where(text != "", "")
-    return found.assign(others=others, first=text.map(lambda words: words and "Stop the other processes first. "))
+    words = [format_quantity(share, "ratio") if share > BUSY_RATIO else "" for share in shares]
+    others = [
+        f", other processes included, which used {used} of the run's processors" if used else "" for used in words
+    ]
+    return found.assign(others=others, first=["Stop the other processes first. " if used else "" for used in words])
 
 
 def _host(samples: pd.DataFrame) -> pd.Series:

@@ -215,3 +215,16 @@ def test_processes_of_others_are_named_as_the_cause(others, severity):
     named = severity == "warning"
     assert ("which used 2.10 % of the run's processors" in generator["evidence"]) == named
     assert generator["advice"].startswith("Stop the other processes first. Give" if named else "Give")
+
+
+def test_rules_of_saturation_take_tables_with_little_in_them():
+    """Only the mean over all processors, no host, no sample within the load, an empty table: no internal error."""
+    runs = sweep(FLAT, cpu_other_ratio=0.5)
+    whole = watched(runs, [[0.95]] * 6, host=None).assign(cpu="all")
+    family = tuple(name for name, rule in all_rules().items() if rule.family == "What saturated")
+    for cpu in (whole, whole.assign(elapsed_s=99.0), whole.head(0)):
+        tables = {"runs": runs, "cpu": check("cpu", cpu)}
+        tables |= {name: check(name, pd.DataFrame()) for name in ("network", "disks", "processes", "counters", "tcp")}
+        found = audit(tables, AuditSettings(select=family))
+        assert not found["evidence"].str.contains("internal error").any(), found["evidence"].unique()
+    assert "one-saturated-processor" in family
