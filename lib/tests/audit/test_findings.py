@@ -1,6 +1,7 @@
 """The table of findings as readers see it: order, display, meaning, and the explanation of each rule."""
 
 import re
+import sys
 
 import pandas as pd
 import pytest
@@ -95,3 +96,12 @@ def test_the_page_is_one_file_with_the_rules_that_found_something(found):
         assert page.count(f'id="{rule}"') == 1 and f'<a href="#{rule}">' in page
     assert page.index("Verdict") < page.index("Findings") < page.index("The rules that found something")
     assert not any(word in page for word in ("<script", "src=", "@import"))
+
+
+def test_the_audit_is_called_in_one_form(root):
+    """`loadcurve.audit(...)`, whatever was imported before; notebooks and pages use no other form."""
+    assert type(sys.modules["loadcurve.audit"](data={"runs": RUNS})) is loadcurve.audit.Findings
+    pages = [*(root / "notebooks").glob("*.ipynb"), *(root / "handbook").rglob("*.md")]
+    pages = [page for page in pages if page.parent.name != "decisions"]
+    wrong = [page.name for page in pages if re.search(r"audit\.audit\b|registry import audit", page.read_text("utf-8"))]
+    assert not wrong and len(pages) > 50
