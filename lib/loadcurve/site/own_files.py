@@ -75,5 +75,9 @@ def audit_markdown(path: str, *parts: str) -> str:
 
 
 def _cut(part: str) -> str:
+    """Cut a long list after an entry."""
     lines = part.splitlines()
-    return part if len(lines) <= _MOST_LINES else "\n".join([*lines[:_MOST_LINES], "[...]"])
+    if len(lines) <= _MOST_LINES:
+        return part
+    ends = [i for i in range(1, _MOST_LINES) if lines[i].startswith("- ")]
+    return "\n".join([*lines[: ends[-1] if ends else _MOST_LINES], "[...]"])
