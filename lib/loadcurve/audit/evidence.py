@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Severity
 
 _ORDER: tuple[Severity, ...] = ("error", "warning", "ok")
@@ -46,8 +46,8 @@ def judge_evidence(
     error No port left. 3 ports.
     unchecked Not checked: needs `ss -s`.
     """
-    runs, sources = tables["runs"], list(kinds)
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    sources = list(kinds)
+    for run, key in rows_of(tables):
         found = [one for source in sources if (one := source.get(key)) is not None]
         if not found:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", record)

@@ -36,7 +36,7 @@ def of_generator(frame: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequen
         return pd.DataFrame(columns=[*(frame.columns if frame is not None else ()), "key"])
     keys = key_of(frame)
     known = keys.isin(key_of(runs)[on_loopback(runs)])
-    if "host" in frame and "host" in runs:
+    if "host" in frame and "host" in runs and not known.all():
         hosts = runs[["host"]].assign(key=key_of(runs))
         places = pd.MultiIndex.from_frame(hosts[["key", "host"]].dropna().drop_duplicates())
         known |= pd.MultiIndex.from_arrays([keys, frame["host"]]).isin(places)

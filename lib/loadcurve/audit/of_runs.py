@@ -1,9 +1,9 @@
 """Tables by run: which rows belong to which run."""
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, wraps
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from loadcurve.arrays import Mask
 
 Tables = Mapping[str, pd.DataFrame]
+T = TypeVar("T")
 
 
 _KEY = "study/run_id"
@@ -43,6 +44,41 @@ def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     keys = key_of(runs)
     first = ~keys.duplicated()
     yield from zip(keys[first], runs[first].itertuples(index=False), strict=True)
+
+
+def once(function: Callable[[Tables], T]) -> Callable[[Tables], T]:
+    """Return a function of tables whose result the rules share that examine the same runs; none may change it.
+
+    Examples
+    --------
+    >>> number_of = once(lambda tables: [len(tables["runs"])])
+    >>> tables = OfRuns({"runs": pd.DataFrame({"run_id": ["c1"]})})
+    >>> number_of(tables) is number_of(tables)
+    True
+    """
+
+    @wraps(function)
+    def shared(tables: Tables) -> T:
+        if not isinstance(tables, OfRuns):
+            return function(tables)
+        if function not in tables.results:
+            tables.results[function] = function(tables)
+        found: T = tables.results[function]
+        return found
+
+    return shared
+
+
+@once
+def rows_of(tables: Tables) -> list[tuple[Any, str]]:
+    """Return each row of ``runs`` as a named tuple, with its key; rules that examine the same runs share the list.
+
+    Examples
+    --------
+    >>> [(row.run_id, key) for row, key in rows_of({"runs": pd.DataFrame({"study": ["s"], "run_id": ["c1"]})})]
+    [('c1', 's/c1')]
+    """
+    return list(zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True))
 
 
 def tables_of(runs: pd.DataFrame, tables: Tables) -> dict[str, pd.DataFrame]:
@@ -87,6 +123,7 @@ class OfRuns(Mapping[str, pd.DataFrame]):
         self._runs = tables["runs"] if runs is None else runs
         self._selected: dict[str, pd.DataFrame] = {"runs": self._runs}
         self._parts: dict[bytes, OfRuns] = {}
+        self.results: dict[Callable[..., Any], Any] = {}
         self._having: dict[tuple[str, tuple[str, ...]], Mask] = {}
 
     def __getitem__(self, name: str) -> pd.DataFrame:

@@ -2,12 +2,13 @@
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import Tables, once
 from loadcurve.audit.utilisation import busy_disks, busy_links, busy_processors
 
 _USED = 0.01  # utilisation below which a device limits nothing
 
 
+@once
 def use_of_resources(tables: Tables) -> pd.DataFrame:
     """Return the mean utilisation of each resource that was watched in each run.
 

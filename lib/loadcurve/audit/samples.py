@@ -44,4 +44,4 @@ def samples_within(
         elapsed = table["elapsed_s"].astype(float)
         within &= (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S) | elapsed.isna() | lasts.isna()
     kept = table if columns is None else table[list(columns)]
-    return kept[within].assign(key=keys[within])
+    return (kept if within.all() else kept[within]).assign(key=keys[within])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.arrays import Array
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.samples import EDGE_S, samples_within
 
 SERIES = "the throughput of at least {} intervals, by `sar -n DEV,TCP 1` or a line for each request"
@@ -49,6 +49,7 @@ class Series:
         return float(np.median(np.diff(self.elapsed_s)))
 
 
+@once
 def throughput_series(tables: Tables) -> dict[str, Series]:
     """Return the series of each run that has one, by its key (`loadcurve.audit.of_runs.key_of`).
 

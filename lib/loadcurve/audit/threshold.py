@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Family, Finding, Limit, Need, Rule, Severity
 from loadcurve.units import format_quantity
 from loadcurve.wording import fill_text
@@ -42,6 +42,7 @@ def threshold_rule(
 
     Examples
     --------
+    >>> from loadcurve.audit.of_runs import key_of
     >>> need = Need("runs", ("duration_s",), "its duration", "Use wrk.")
     >>> rule = threshold_rule(
     ...     "long-run", "Is it short?", lambda tables: tables["runs"].set_axis(key_of(tables["runs"])).assign(
@@ -53,9 +54,9 @@ def threshold_rule(
     """
 
     def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
-        runs, measured = tables["runs"], measure(tables)
+        measured = measure(tables)
         rows = dict(zip(measured.index, measured.to_dict("records"), strict=True))
-        for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+        for run, key in rows_of(tables):
             row = rows.get(key)
             if row is None or pd.isna(row["observed"]):
                 yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.samples import samples_within
 from loadcurve.study import BUSY_RATIO
 from loadcurve.units import format_quantity
@@ -19,6 +19,7 @@ from loadcurve.units import format_quantity
 _FRAME_OVERHEAD_BYTES = 24.0
 
 
+@once
 def busy_processors(tables: Tables) -> pd.DataFrame:
     """Return the busy share of each processor in each run.
 
@@ -80,11 +81,13 @@ def _text(values: pd.Series) -> np.ndarray:
     return np.asarray(values.astype("string").fillna(""), dtype=object)
 
 
+@once
 def busy_disks(tables: Tables) -> pd.DataFrame:
     """Return the utilisation of each disk in each run: ``key host device busy``."""
     return _busy_devices(tables, "disks", "device")
 
 
+@once
 def busy_links(tables: Tables) -> pd.DataFrame:
     """Return the utilisation of each link in each run: ``key host interface busy``.
 

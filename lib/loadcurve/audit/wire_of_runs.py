@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.rule import Need
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.wire import ETHERNET, OFFLOADED_SEGMENTS
@@ -101,6 +101,7 @@ def monitored(runs: pd.DataFrame, network: pd.DataFrame | None) -> pd.DataFrame:
     return runs[own | ~keys.isin(keys[own])]
 
 
+@once
 def summarise_traffic(tables: Tables) -> pd.DataFrame:
     """Return what the interfaces of hosts of each run carried in the direction of the responses.
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, once
 from loadcurve.audit.rule import Need
 
 COUNTS = (
@@ -21,6 +21,7 @@ def service_of(balancer: pd.DataFrame) -> pd.Series:
     return _joined(balancer, _SERVICE)
 
 
+@once
 def of_servers(tables: Tables) -> pd.DataFrame:
     """Return a row for each run, service and server: ``key of name``, what the run added to `COUNTS`, and shares.
 

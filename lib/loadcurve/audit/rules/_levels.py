@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import Tables, once
 from loadcurve.tables import merge_generators
 from loadcurve.tables.loads import name_loops
 
@@ -16,6 +16,7 @@ ONE_FILE = "needs to know whether reports of one file are repeats or generators 
 SEPARATE = "Write each repeat to a file of its own."
 
 
+@once
 def runs_by_level(tables: Tables) -> pd.DataFrame:
     """Return the runs, one row each, with ``variant``, ``axis`` (column of the load) and ``level`` (its value).
 
@@ -38,6 +39,7 @@ def runs_by_level(tables: Tables) -> pd.DataFrame:
     return levels.assign(unclear=same & several.reindex(levels.index))
 
 
+@once
 def throughput_by_level(tables: Tables) -> pd.DataFrame:
     """Return ``variant axis level runs mean deviation log_mean log_variance`` of the throughput of each level.
 

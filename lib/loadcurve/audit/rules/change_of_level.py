@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from loadcurve.arrays import Array
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.series import RECORD_SERIES, SERIES, Series, long_enough, throughput_series, warm_up_samples
 
@@ -41,8 +41,7 @@ _PROBABILITY = 0.001  # every run is tested
 def judge_level(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run: the largest jump of its throughput, else its drift."""
     found = long_enough(throughput_series(tables), _FEWEST)
-    runs = tables["runs"]
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         if key not in found:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}.", RECORD_SERIES)
             continue

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.opened import limit_reached
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 
@@ -45,7 +45,7 @@ def judge_opened(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findin
     settings = of_generator(tables.get("settings"), runs)
     files = pd.to_numeric(setting_of(settings, "Max open files", "generator"), errors="coerce").astype(float).to_dict()
     ports = port_count(settings)
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         requested, failed = int(run.connections), int(run.errors_connect)
         share = failed / max(requested, 1)
         severity: Severity = "ok"

@@ -51,7 +51,7 @@ import pandas as pd
 
 from loadcurve.audit.concurrency_causes import Gap, causes_of
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
@@ -73,9 +73,8 @@ def judge_effective_concurrency(tables: Tables, limits: Mapping[str, float]) -> 
     20260.6 × 49.94 ms = 1011.8 in flight; 8000 connections were requested. Cause: 6980 failed to open, and the 1020 \
 left are just below 1024, a usual limit of open files.
     """
-    runs = tables["runs"]
     measured = _measured(tables)
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         requested = float(run.connections)
         if reason := _why_unchecked(run):
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", _RECORD, expected=requested)

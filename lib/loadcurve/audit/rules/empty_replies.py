@@ -25,13 +25,13 @@ Never.  An empty file is no such case: its response has a header of 200 bytes an
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
 
 
 def judge_empty(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs`` with responses: bytes for each response."""
-    for run in tables["runs"].itertuples(index=False):
+    for run, _ in rows_of(tables):
         if not run.requests:
             continue
         each = float(run.received_bytes) / int(run.requests)

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Need, Rule
 from loadcurve.audit.rules._monitored import SATURATION
 from loadcurve.audit.threshold import NO_SAMPLE
@@ -52,7 +52,7 @@ def judge_one_processor(tables: Tables, limits: Mapping[str, float]) -> Iterator
     found = pd.concat([worst(each[full]), worst(each[~full])])
     found = by_others(found[~found.index.duplicated(keep="last")], tables)
     rows = dict(zip(found.index, found.to_dict("records"), strict=True))
-    for run, key in zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True):
+    for run, key in rows_of(tables):
         row = rows.get(key)
         if row is None:
             evidence = f"{NOT_CHECKED}{NO_SAMPLE} of each processor."

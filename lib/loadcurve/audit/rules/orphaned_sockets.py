@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
 from loadcurve.audit.threshold import NO_SAMPLE
@@ -51,7 +51,7 @@ def judge_orphans(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     most = _most_orphans(tables)
     requested = merge_generators(tables["runs"])
     requested = requested.assign(key=key_of(requested)).drop_duplicates("key").set_index("key")["connections"]
-    for run, key in zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True):
+    for run, key in rows_of(tables):
         if key not in worst.index:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
             continue

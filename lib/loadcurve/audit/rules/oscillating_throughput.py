@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from loadcurve.arrays import Array
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.series import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
@@ -41,8 +41,7 @@ _ALIASED = 2.5  # intervals: near two, a swing cannot be distinguished from samp
 def judge_oscillation(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run: the amplitude and the period of the strongest swing of its throughput."""
     found = long_enough(throughput_series(tables), _FEWEST)
-    runs = tables["runs"]
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         series = found.get(key)
         if series is None or np.diff(series.elapsed_s).max() > _UNEVEN * series.interval_s:
             needs = f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}, all equally long."

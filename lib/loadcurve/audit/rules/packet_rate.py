@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 from loadcurve.audit.rules._monitored import PACKETS, SATURATION, SOFTIRQ
 from loadcurve.audit.samples import samples_within
@@ -48,7 +48,7 @@ def judge_packet_rate(tables: Tables, limits: Mapping[str, float]) -> Iterator[F
     rates = dict(zip(packets.index, packets.to_dict("records"), strict=True))
     busy = softirq["observed"].to_dict()
     stated, most = limits["pps"], limits["ratio"]
-    for run, key in zip(tables["runs"].itertuples(index=False), key_of(tables["runs"]), strict=True):
+    for run, key in rows_of(tables):
         row, share = rates.get(key), busy.get(key, np.nan)
         if row is None or (np.isnan(share) and not np.isfinite(stated)):
             needs = NO_SAMPLE if row is None else f"needs {SOFTIRQ.what}, or a measured limit in packets/s"

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.units import format_quantity
 
@@ -44,7 +44,7 @@ def judge_round_trip(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     asked = runs.assign(key=key_of(runs), peer_port=_ports(runs["url"]))[["key", "host", "peer_port"]]
     own = timed.merge(asked.dropna().drop_duplicates(), on=["key", "host", "peer_port"])
     trips = own.groupby("key")["min_rtt_s"].min()
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         trip, mean = float(trips.get(key, float("nan"))), float(run.latency_mean_s)
         if pd.isna(trip) or mean == 0:  # wrk prints 0 when it timed no response
             why = "needs a timed response and the round trips of the generator's connections"

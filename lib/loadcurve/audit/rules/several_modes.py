@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.arrays import Array
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule
 
 _RECORD = "Use a generator that prints a histogram (hey, oha, `vegeta report -type=hist`) or each request."
@@ -51,8 +51,7 @@ def judge_modes(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
     classes: dict[str, tuple[Array, Array, Array]] = {}
     for found in (_of_histograms(tables), _of_requests(tables), _of_quantiles(tables)):
         classes = found | classes
-    runs = tables["runs"]
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         if key not in classes:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{_NEEDS}.", _RECORD)
             continue

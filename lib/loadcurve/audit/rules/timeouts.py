@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 from loadcurve.units import format_quantity
 
@@ -40,12 +40,12 @@ _ADVICE = "Raise the timeout above the longest response time (`wrk --timeout 30s
 
 def judge_timeouts(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each row of ``runs``: the share of timeouts against the highest printed percentile."""
-    runs, latency = tables["runs"], tables.get("latency")
+    latency = tables.get("latency")
     highest: dict[tuple[str, object], float] = {}
     if latency is not None and len(latency):
         below = latency[(latency["quantile"] < 1) & latency["latency_s"].notna()]
         highest = below.groupby([key_of(below), below["generator"].fillna(0)])["quantile"].max().astype(float).to_dict()
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         late, requests = int(run.errors_timeout), int(run.requests)
         share = min(late / requests, 1.0) if requests else float(late > 0)
         quantile = highest.get((key, 0 if pd.isna(run.generator) else int(run.generator)), 0.0)

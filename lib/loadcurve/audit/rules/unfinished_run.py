@@ -35,7 +35,7 @@ from typing import Any
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import Finding, Rule
 
 _ADVICE = {
@@ -71,7 +71,7 @@ def judge_unfinished(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fi
     >>> print(next(judge_unfinished({"runs": runs}, {})).evidence)
     The run's status is failed, not finished.
     """
-    for run in tables["runs"].itertuples(index=False):
+    for run, _ in rows_of(tables):
         if run.status == "finished" and _is_cut(run):
             yield Finding(run, "error", "The report ends before its throughput.", _CUT)
             continue

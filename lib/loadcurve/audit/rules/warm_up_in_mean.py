@@ -28,7 +28,7 @@ The first second is never examined: a sample may cover it only partly.
 
 from collections.abc import Iterator, Mapping
 
-from loadcurve.audit.of_runs import Tables, key_of
+from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
 from loadcurve.audit.series import RECORD_SERIES, SERIES, long_enough, throughput_series, warm_up_samples
 
@@ -38,8 +38,7 @@ _FEWEST = 10  # samples: of fewer, no cut leaves a rest with a variance
 def judge_warm_up(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding for each run: by how much its warm-up moves the mean of its throughput."""
     found = long_enough(throughput_series(tables), _FEWEST)
-    runs = tables["runs"]
-    for run, key in zip(runs.itertuples(index=False), key_of(runs), strict=True):
+    for run, key in rows_of(tables):
         if key not in found:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs {SERIES.format(_FEWEST)}.", RECORD_SERIES)
             continue
