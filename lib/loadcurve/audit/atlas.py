@@ -20,7 +20,7 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.files.checked import built, refuse
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.parsed import Parsed
-from loadcurve.ingest.reads import record_reads
+from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading import read
 from loadcurve.section import Section
 
@@ -154,4 +154,8 @@ def read_recorded(name: str, folder: Path | None = None) -> Parsed:
         When a file cannot be read; a folder of raw files must be read without a rejected file.
     """
     of = (atlas_folder() if folder is None else folder) / name
-    return read(of if (of / "study.yml").is_file() else of / "raw")
+    raw = of if (of / "study.yml").is_file() else of / "raw"
+    parsed = read(raw)
+    studies_read.discard(paths.data_name(raw))  # all faults are one set of data
+    studies_read.add(paths.data_name(of.parent))
+    return parsed

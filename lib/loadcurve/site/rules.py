@@ -1,5 +1,6 @@
 """Generate the handbook's pages about audit rules: a gallery, the navigation, and a page in parts for each rule."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -12,6 +13,7 @@ from loadcurve.site.literal import literal
 from loadcurve.site.shapes import shape_svg
 
 FOLDER = "rules"
+_CODE = re.compile(r"`([^`]+)`|[^`]+|`")
 NOTEBOOK = "21_planted_faults"
 """Notebook that publishes a figure and a finding for each rule."""
 
@@ -95,11 +97,16 @@ def looks_markdown(name: str, figure: Callable[[str, str], str]) -> str:
     parts.append(
         f'<div class="lc-claim lc-finding" data-severity="{example["severity"]}">\n'
         f'<p><strong class="lc-verdict">{example["severity"]}</strong> {literal(name)}</p>\n'
-        f"<p>{literal(example['evidence'])}</p>\n<p>{literal(example['advice'])}</p>\n</div>"
+        f"<p>{_with_code(example['evidence'])}</p>\n<p>{_with_code(example['advice'])}</p>\n</div>"
     )
     if example["command"]:
         parts.append(f"To see it by hand: {_as_sentence(example['command'])}")
     return "\n\n".join(parts)
+
+
+def _with_code(text: str) -> str:
+    """Return a text as HTML, with its commands as code."""
+    return _CODE.sub(lambda found: f"<code>{literal(found[1])}</code>" if found[1] else literal(found[0]), text)
 
 
 def _as_sentence(command: str) -> str:

@@ -70,7 +70,7 @@ def _only(case: Case) -> Iterator[None]:
     """Name the data of this fault alone as the provenance of a figure, not those of all."""
     every = set(studies_read)
     studies_read.clear()
-    studies_read.add(STUDY if case.kind == "mutated" else f"atlas/{case.name}")
+    studies_read.add(STUDY if case.kind == "mutated" else "atlas")
     try:
         yield
     finally:
@@ -97,9 +97,9 @@ def _clean(*, several: bool) -> Tables:
 
 
 def _caption(case: Case) -> str:
-    kind = "Recorded in the laboratory." if case.kind == "recorded" else "Planted in the data of a clean recorded run."
+    kind = "Recorded in the laboratory." if case.kind == "recorded" else "Planted in a clean recorded run, in grey."
     lines = "The dashed line is the limit of the rule." if case.fault.shows and case.fault.shows.limit else ""
-    return " ".join(filter(None, [f"{case.fault.title}: {case.fault.done}", kind, lines]))
+    return " ".join(filter(None, [f"{case.fault.title}.", kind, lines]))
 
 
 def _alt(shown: pd.DataFrame) -> str:

@@ -235,4 +235,15 @@ MUTATIONS = (
         limited(5000.0),
         sweep=True,
     ),
+    Mutation(
+        "busy_neighbour_process",
+        Fault(
+            "Another process on the run's processors",
+            "Processes outside the run used 30 % of its processors.",
+            ("other-processes",),
+            cause="Stop them",
+            shows=Shows("runs", ("cpu_other_ratio",), limit="other-processes.warning"),
+        ),
+        with_values("runs", cpu_other_ratio=0.3),
+    ),
 )
