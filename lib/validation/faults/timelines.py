@@ -19,7 +19,8 @@ def lasting(rate: Callable[[float], float]) -> Change:
 
     def change(given: Tables) -> dict[str, pd.DataFrame]:
         ends = np.arange(1.0, SECONDS + 1)
-        rates = np.array([rate(second) for second in ends]) * (1 + 0.01 * np.sin(7.3 * ends) * np.cos(3.1 * ends))
+        noise = np.random.default_rng(20261123).normal(0.0, 0.01, ends.size)  # the same in each build
+        rates = np.array([rate(second) for second in ends]) * (1 + noise)
         first = given["tcp"].iloc[[0]].drop(columns=["elapsed_s", "segments_received_pps", "segments_sent_pps", "time"])
         samples = first.loc[first.index.repeat(SECONDS)].assign(
             elapsed_s=ends,
