@@ -89,6 +89,7 @@ def test_both_sides_of_a_change(rule, shape, share, severity):
     assert (found["severity"], round(found["observed"], 2)) == (severity, share) or severity == "ok"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_steady_runs_raise_no_alarm(rule):
     """200 steady runs of 30 and of 60 s: neighbours are alike, and a processor-bound server scatters by 6 %."""

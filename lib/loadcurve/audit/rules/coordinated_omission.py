@@ -14,9 +14,9 @@ $S-(1-q)NT$ (G. Tene, "How NOT to Measure Latency", 2013).
 
 How to fix it
 -------------
-Use a generator that times each request from when it was due: `wrk2 -R`, `oha -q RATE --latency-correction`,
-`vegeta attack -rate`, k6 with `constant-arrival-rate` and enough `preAllocatedVUs`.  Give it so many connections that
-one is always free.
+Use a generator that times each request from when it was due: `wrk2 -R RATE`, `oha -q RATE --latency-correction`.  Or
+use one that opens as many connections as its rate needs: `vegeta attack -rate`, k6 with `constant-arrival-rate` and
+enough `preAllocatedVUs`.
 
 When to ignore it
 -----------------
@@ -33,7 +33,7 @@ from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
 
 _FEW = 0.025  # a percentile of fewer responses is no percentile (few-responses)
-_RECORD = "Use a generator that reports it, such as `wrk --latency` or hey."
+_RECORD = "Use a generator that reports it, such as hey or ab."
 
 
 def judge_omission(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
