@@ -56,7 +56,17 @@ def test_every_rule_is_explained_without_markup():
     for name, rule in all_rules().items():
         explanation = explain(rule)
         text = to_text(explanation.blocks(), 80)
-        assert explanation.holds.endswith(".") and " ".join(text.split()).startswith(f"{name}: {rule.question}"), name
+        assert list(explanation.sections) == [
+            "What it means",
+            "Why it happens",
+            "How to fix it",
+            "When to ignore it",
+        ], name
+        assert (
+            explanation.meaning
+            and explanation.holds.endswith(".")
+            and " ".join(text.split()).startswith(f"{name}: {rule.question}")
+        ), name
         lines = [line for line in to_text(explanation.blocks(), 10_000).splitlines() if not line.startswith("    ")]
         assert all(line.count("`") % 2 == 0 for line in lines), name
         prose = re.sub("`[^`]+`", "", "\n".join(lines))
