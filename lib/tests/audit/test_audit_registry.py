@@ -10,6 +10,7 @@ from one_test import in_one_test
 
 from loadcurve import audit, tables
 from loadcurve.audit import all_rules, rules
+from loadcurve.audit.explanation import explain
 from loadcurve.audit.settings import build_settings, read_settings
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
@@ -38,6 +39,18 @@ def test_the_page_of_a_rule_is_about_it():
         assert page.startswith(f"# {name}\n\n**{rule.question}**")
         assert f'{{{{ looks("{name}") }}}}' in page
         assert all(limit.reason in page for limit in rule.limits.values())
+
+
+PARTS = ["What it means", "Why it happens", "How to fix it", "When to ignore it"]
+
+
+def test_the_page_of_a_rule_has_the_same_parts_and_a_family():
+    """The fifth part, how it looks, is between why it happens and how to fix it; the gallery shows rules by family."""
+    for name, rule in all_rules().items():
+        assert list(explain(rule).sections)[:4] == PARTS, name
+        headings = re.findall(r"^## (.+)$|^(\{\{ looks)", reference.page_markdown(rule), re.MULTILINE)
+        assert [one or "How it looks" for one, _ in headings][:5] == [*PARTS[:2], "How it looks", *PARTS[2:]], name
+        assert rule.family, name
 
 
 @pytest.fixture
