@@ -17,6 +17,8 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 """Groups of the rules, in the order of the gallery; a rule without a group is shown last."""
 NOT_CHECKED = "Not checked: "
 """How the evidence begins of a finding that says why a rule did not examine a run."""
+INTERNAL_ERROR = f"{NOT_CHECKED}internal error of this rule"
+"""How the evidence begins if the rule raised an exception."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ class Rule:
         try:
             found = [self._row(one) for one in self.find(tables.part(complete), values)] if complete.any() else []
         except Exception as error:
-            fault = f"{NOT_CHECKED}internal error of this rule ({type(error).__name__}: {error})."
+            fault = f"{INTERNAL_ERROR} ({type(error).__name__}: {error})."
             advice = "Report it with the data; the findings of the other rules are not affected."
             return [self._row(Finding(tables.names[i], "unchecked", fault, advice)) for i in np.flatnonzero(examined)]
         return [*self._unchecked(tables, lacking, examined & ~complete), *found]

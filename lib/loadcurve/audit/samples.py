@@ -35,7 +35,7 @@ def samples_within(
     [0.2]
     """
     if table is None or table.empty:
-        return pd.DataFrame(columns=["key"])
+        return (pd.DataFrame(columns=columns) if table is None else table).assign(key=pd.Series(dtype=object))
     keys = key_of(table)
     duration = runs.assign(key=key_of(runs)).drop_duplicates("key").set_index("key")
     within = keys.isin(duration.index)

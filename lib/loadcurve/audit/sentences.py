@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from loadcurve.audit.rule import INTERNAL_ERROR, NOT_CHECKED
 from loadcurve.audit.verdict import Verdict
 
 _NAMED = 3  # runs that a line names
@@ -83,7 +84,7 @@ def verdict_sentences(verdicts: Mapping[str, Verdict]) -> Iterable[str]:
 def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     """One sentence for each thing to do so that more rules can be checked: what to do, which rules, how many runs.
 
-    What most rules wait for comes first.
+    Internal errors of rules come first, then what most rules wait for.
 
     Examples
     --------
@@ -94,6 +95,11 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     lacking = findings[findings["severity"] == "unchecked"]
     if lacking.empty:
         return
+    failed = lacking["evidence"].astype(str).str.startswith(INTERNAL_ERROR)
+    for rule, rows in lacking[failed].groupby("rule", sort=False):
+        evidence = str(rows["evidence"].iloc[0]).removeprefix(NOT_CHECKED)
+        yield f"{rule}, {_runs(rows)}: {evidence} {rows['advice'].iloc[0]}"
+    lacking = lacking[~failed]
     groups = [(str(advice), rows) for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False)]
     for advice, rows in sorted(groups, key=lambda group: -len(group[1]["rule"].unique())):
         rules, number = ", ".join(rows["rule"].unique()), int(rows["rule"].value_counts().max())

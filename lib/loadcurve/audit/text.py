@@ -12,6 +12,7 @@ HOW_TO_EXPLAIN = (
     "`loadcurve explain RULE` prints what a finding means, why it happens, how to fix it and when to ignore it."
 )
 """The last line of the text of an audit."""
+_UNCHECKED = 6  # lines, of those for which most rules wait: one report of wrk alone leaves some twenty
 
 
 def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int = 100) -> str:
@@ -45,6 +46,9 @@ def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int =
     parts = ["\n".join([f"{name}: {verdict}" if name else verdict, *_filled(each, width, "  ")])]
     parts += ["\n".join(_finding(group, number, width)) for group in groups_of(findings)]
     if unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]:
+        if len(unchecked) > _UNCHECKED + 1:
+            more = f"- and {len(unchecked) - _UNCHECKED} more things to record; `-o audit.html` lists all"
+            unchecked = [*unchecked[:_UNCHECKED], more]
         parts.append("\n".join(["Not checked, and what to record for it:", *_filled(unchecked, width, "  ")]))
     return "\n\n".join(parts)
 

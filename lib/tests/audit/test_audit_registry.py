@@ -11,6 +11,8 @@ from one_test import in_one_test
 from loadcurve import audit, tables
 from loadcurve.audit import all_rules, rules
 from loadcurve.audit.explanation import explain
+from loadcurve.audit.rule import INTERNAL_ERROR
+from loadcurve.audit.sentences import unchecked_sentences
 from loadcurve.audit.settings import build_settings, read_settings
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import rules as reference
@@ -111,6 +113,20 @@ def test_a_rule_that_raises_is_reported_and_stops_nothing(folder):
     assert found.loc["steal-time", "severity"] == "unchecked"
     assert "internal error of this rule (ZeroDivisionError: division by zero)" in found.loc["steal-time", "evidence"]
     assert found.loc["unfinished-run", "severity"] == "ok"
+    [told] = [line for line in unchecked_sentences(found.reset_index()) if "ZeroDivisionError" in line]
+    assert told.startswith("steal-time, r0: internal error")
+
+
+REPORTS = ("bottleneck_listeners", "lvs_acceptance", "nginx_10gbe", "rt_qps_threads", "scale_out_lvs")
+REAL = [f"lib/tests/data/folders/{name}" for name in ("ab_sar", "garbled", "json_tools", "wrk_monitors", "wrk_only")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [*REAL, *(f"data/published/{name}" for name in REPORTS)])
+def test_no_rule_raises_on_real_data(path):
+    found = audit(ROOT / path)
+    failed = found[found["evidence"].str.startswith(INTERNAL_ERROR)]
+    assert failed.empty, failed[["rule", "evidence"]].drop_duplicates().to_string()
 
 
 WRONG = [
