@@ -52,7 +52,7 @@ def _lines(rows: pd.DataFrame) -> list[str]:
             mean = line.groupby("at")["y"].mean()
             points = " ".join(f"{at:.1f},{y:.1f}" for at, y in mean.items())
             parts.append(f'<polyline points="{points}" {_STROKE} stroke="{colour}"/>')
-            if rows["axis"].iloc[0] == "connections" and not clean:
+            if (rows["axis"].iloc[0] == "connections" or len(mean) < 3) and not clean:
                 parts += [
                     f'<circle cx="{at:.1f}" cy="{y:.1f}" r="2" fill="{colour}"/>'
                     for at, y in zip(line["at"], line["y"], strict=True)
