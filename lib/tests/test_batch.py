@@ -112,16 +112,16 @@ def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
 
 @pytest.mark.slow
 def test_runs_of_one_notebook_side_by_side_do_not_mix_their_values(notebook, checkout):
-    """Eight runs at once, in threads of one process as a notebook with a loop would start them."""
+    """Four runs at once, in threads of one process as a notebook with a loop would start them."""
     code = (
         "from loadcurve import publish\npublish.begin('99_test')\n"
         "for place in range(20):\n    publish.values({f'n{place}': repeats})"
     )
     path, before = notebook(code), Path.cwd()
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(4) as pool:
         runs = [
             pool.submit(batch.run_notebook, path, checkout / f"out{number}.ipynb", {"repeats": number})
-            for number in range(8)
+            for number in range(4)
         ]
         outputs = [run.result() for run in runs]
     for number, output in enumerate(outputs):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 
 from loadcurve.errors import LoadcurveError
 
@@ -68,6 +67,8 @@ def run(
 
     Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
     """
+    import yaml
+
     from loadcurve import batch, paths
 
     given: dict[str, object] = {}

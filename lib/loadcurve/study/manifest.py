@@ -7,7 +7,6 @@ from pathlib import Path
 from loadcurve.errors import ParseError
 from loadcurve.files.atomic import write_text
 from loadcurve.paths import shown
-from loadcurve.study.records import read_json
 
 NAME = "runs.json"
 
@@ -23,6 +22,8 @@ def read_manifest(study_folder: Path) -> dict[str, str]:
     path = study_folder / NAME
     if not path.exists():
         return {}
+    from loadcurve.study.records import read_json  # with parsers of YAML, which files of no study need
+
     _, values = read_json(path)
     runs = values.get("runs") if isinstance(values, dict) else None
     if not isinstance(runs, dict) or set(values) != {"runs"} or not all(isinstance(v, str) for v in runs.values()):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from loadcurve import __version__
 from loadcurve.errors import LoadcurveError, printable
@@ -105,6 +104,8 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         return declared.columns(source)
     if isinstance(source, pd.DataFrame):
         return _described(source, _known(map(str, source.columns)))
+    import pyarrow.parquet as pq  # with file systems of clouds, which an audit of a file does not need
+
     try:
         schema = pq.read_schema(source)
     except (OSError, pa.ArrowException) as error:

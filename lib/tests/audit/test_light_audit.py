@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "dask", "hypothesis", "matplotlib", "nbformat", "pandera", "papermill", "scipy.integrate", "scipy.linalg",
+    "dask", "hypothesis", "matplotlib", "nbformat", "pandera", "papermill", "pyarrow.parquet", "scipy.integrate",
+    "scipy.linalg",
     "scipy.optimize", "scipy.special", "scipy.stats", "seaborn", "statsmodels",
 }  # fmt: skip
 REPORT = Path(__file__).parents[1] / "data/folders/wrk_only/c64.txt"
