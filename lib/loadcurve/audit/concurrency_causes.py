@@ -182,6 +182,12 @@ def _late_responses(gap: Gap) -> Iterator[Cause]:
         return
     advice = "Raise `--timeout` above the longest response time, so that the mean includes all responses."
     evidence = f"{late} of {requests} responses came after the timeout, and the mean leaves them out"
+    # Each was in flight for no longer than the run, and together they would have to fill the difference.
+    needed = (gap.requested - gap.in_flight) * gap.run.duration_s / late
+    if needed <= gap.run.duration_s:
+        filled = f"; they fill the difference if each took {format_quantity(needed, 's')}"
+        yield Cause(f"{evidence}{filled}", advice, explains_rest=True)
+        return
     slowest = gap.run.latency_max_s
     if late > requests or pd.isna(slowest) or slowest < gap.run.latency_mean_s:
         yield Cause(evidence, advice)
@@ -249,8 +255,8 @@ _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
     _never_established,
     _late_responses,
     _waiting_users,
-    _busy_generator,
     _failed_reads,
+    _busy_generator,
     _short_run,
 )
 _TOO_MANY = (_corrected, _short_run)

@@ -158,7 +158,12 @@ def _read_one(folder: Path, study: Study, parts: Parts) -> None:
         return
     for name in sorted(run.files):
         check_fingerprint(run, folder / name)
-    row = {"status": run.status, **factors_of(run), "connections": run.factors.get("connections")}
+    row = {
+        "status": run.status,
+        "reason": run.reason or None,
+        **factors_of(run),
+        "connections": run.factors.get("connections"),
+    }
     parts.frames["runs"].append(of_run(pd.DataFrame([row]), run))
     parts.warnings.append(f"{shown(folder)}: {run.status}: {run.reason or 'the launcher ended'}")
 

@@ -152,6 +152,25 @@ def test_users_with_a_think_time():
     assert "waited" not in finding(tool="wrk", **run)["evidence"]
 
 
+def test_late_responses_fill_the_difference_if_they_took_long_enough():
+    """As recorded with stalls: 64 of 18284 responses late in 9 s; (64 - 42.6) · 9.03 s / 64 = 3.0 s each."""
+    run = {"tool": "wrk", "connections": 64, "throughput_rps": 2023.9, "latency_mean_s": 0.02106, "requests": 18284,
+           "errors_timeout": 64, "latency_max_s": 0.04}  # fmt: skip
+    found = finding(**run, duration_s=9.03)
+    assert "they fill the difference if each took 3.02 s." in found["evidence"]
+    assert "fill the difference" not in finding(**run | {"errors_timeout": 10}, duration_s=9.03)["evidence"]
+
+
+def test_failed_writes_come_before_a_busy_generator():
+    """As recorded with a server that was killed: wrk is busy with 435,934 writes to closed connections."""
+    cpu = [{"cpu": "1", "elapsed_s": 5.0, "cpu_idle_ratio": 0.007, "cpu_iowait_ratio": 0.0}]
+    run = {"tool": "wrk", "connections": 64, "throughput_rps": 1509.6, "latency_mean_s": 0.02094, "duration_s": 10.0,
+           "requests": 12130, "errors_read": 65, "errors_write": 435934}  # fmt: skip
+    found = finding({"cpu": cpu}, **run, server_cpu=0, generator_cpu=1)
+    assert "Cause: 435999 reads and writes failed beside 12130 responses" in found["evidence"]
+    assert "busy" not in found["evidence"]
+
+
 @pytest.mark.parametrize(("idle", "named"), [(0.03, True), (0.07, False)])
 def test_a_busy_generator(idle, named):
     cpu = [{"cpu": "1", "elapsed_s": 5.0, "cpu_idle_ratio": idle, "cpu_iowait_ratio": 0.0}]

@@ -56,6 +56,45 @@ def test_recorded_empty_replies():
     assert empty_file["severity"] == "ok" and empty_file["observed"] == 235, "470000 bytes in 2000 responses: headers"
 
 
+def replies(empty, header=144, body=616, number=46700):
+    whole = number - empty
+    return {
+        "requests": number,
+        "received_bytes": whole * float(header + body),
+        "received_body_bytes": whole * float(body),
+    }
+
+
+# 4590 of 46700 were recorded with ab -l, while a server closed a tenth of the connections.
+@pytest.mark.parametrize(
+    ("empty", "severity"), [(0, "ok"), (1, "warning"), (4590, "warning"), (4671, "error"), (10000, "error")]
+)
+def test_some_empty_replies_show_in_the_totals(empty, severity):
+    found = audited("empty-replies", {"tool": "ab"} | replies(empty)).iloc[0]
+    assert found["severity"] == severity
+    if empty:
+        assert f"{46700 - empty} equal responses (144 bytes of header, 616 of body)" in found["evidence"]
+        assert f"so at least {empty} replies were empty" in found["evidence"]
+
+
+def test_a_response_that_was_received_but_not_counted_is_no_empty_reply():
+    """ab -t ends with requests in flight: 3863 counted, and the bytes of 3864 responses of 123 and 3 bytes."""
+    run = {"tool": "ab", "requests": 3863, "received_bytes": 486864.0, "received_body_bytes": 11592.0, "connections": 2}
+    assert audited("empty-replies", run)["severity"].tolist() == ["ok"]
+    assert audited("empty-replies", run | {"document_bytes": 3.0, "connections": 0})["severity"].tolist() == ["ok"]
+
+
+@pytest.mark.parametrize("more", [1, 17, 1234])
+def test_bodies_of_several_lengths_are_no_empty_replies(more):
+    run = replies(0)
+    run = {
+        **run,
+        "received_bytes": run["received_bytes"] + more,
+        "received_body_bytes": run["received_body_bytes"] + more,
+    }
+    assert audited("empty-replies", {"tool": "ab"} | run)["severity"].tolist() == ["ok"]
+
+
 @pytest.mark.parametrize(("received", "severity"), [(9000.0, "ok"), (8999.0, "error")])
 def test_the_shortest_response_has_9_bytes(received, severity):
     assert audited("empty-replies", {"requests": 1000, "received_bytes": received})["severity"].tolist() == [severity]

@@ -112,7 +112,7 @@ def test_recorded_orphans():
 
 @pytest.mark.parametrize(
     ("orphaned", "requested", "severity"),
-    [(9, 10, "ok"), (10, 10, "warning"), (10, 100, "ok"), (11, 100, "warning"), (950, 100000, "ok"),
+    [(9, 1, "ok"), (10, 1, "warning"), (100, 100, "ok"), (101, 100, "warning"), (950, 100000, "ok"),
      (951, 100000, "error")],
 )  # fmt: skip
 def test_orphans_against_the_connections_and_the_maximum(orphaned, requested, severity):

@@ -116,12 +116,12 @@ MUTATIONS = (
         "orphans",
         Fault(
             "Closed connections that the peer did not close",
-            "53 sockets were orphaned while 64 connections were requested.",
+            "653 sockets were orphaned while 64 connections were requested.",
             ("orphaned-sockets",),
             cause="drops FINs",
             shows=Shows("sockets", ("orphaned",), where={"tool": "ss"}),
         ),
-        with_values("sockets", {"tool": "ss"}, orphaned=53),
+        with_values("sockets", {"tool": "ss"}, orphaned=653),
     ),
     Mutation(
         "growing_time_wait",

@@ -22,9 +22,9 @@ The finding names the cause that the data show, in this order:
 - **`ss -s` counted fewer established connections** than were requested.
 - **Late responses**: wrk counts a response after its timeout, and leaves its time out of the mean.
 - **Think time**: users of JMeter, Gatling, k6, Locust and siege may wait between requests; then $N = X (R + Z)$.
+- **Failed reads and writes**: the time of a request without a response is in no response time.
 - **The generator's processor was busy**: wrk starts timing when it writes the request (wrk 4.1.0, `src/wrk.c`,
   `socket_writeable`), so the wait for a busy wrk is in no response time, and acts as a think time.
-- **Failed reads**: the time of a request without a response is in no response time.
 - **Corrected response times**: some versions of wrk add estimated times for coordinated omission.  Then $X \cdot R$ may
   exceed $N$, which is impossible for measured times.
 

@@ -82,12 +82,12 @@ RULE = Rule(
     "Were closed connections closed by the peer too?",
     judge_orphans,
     {
-        "ok": "at most 10 % of the connections, or fewer than 10 sockets",
-        "warning": "more than 10 % of the connections",
+        "ok": "at most as many as connections, or fewer than 10 sockets",
+        "warning": "more orphans than connections",
         "error": "more than 95 % of net.ipv4.tcp_max_orphans",
     },
     limits={
-        "warning": Limit(0.1, "a connection without keep-alive is an orphan for a round trip of its life"),
+        "warning": Limit(1.0, "without keep-alive each connection may be an orphan for a round trip while it closes"),
         "error": Limit(0.95, "the kernel resets further orphans at the maximum"),
         "sockets": Limit(10, "other programs of a quiet machine close a few connections"),
     },
