@@ -112,8 +112,8 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     -------
     pandas.DataFrame
         By key of the run: ``host`` (names, joined by commas) and ``verb`` (received or sent); over the samples within
-        the load, ``most_bytes_per_s`` and ``mean_bytes_per_s`` of all interfaces together, and ``least_bytes_per_s`` of
-        the busiest interface.
+        the load, ``most_bytes_per_s`` and ``mean_bytes_per_s`` of all interfaces together, ``least_bytes_per_s`` of
+        the busiest interface, and ``samples``, their number on the host with the fewest; NaN if they have no time.
 
     Examples
     --------
@@ -141,5 +141,7 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     busiest = each.groupby(["key", "host"]).max().rename("least_bytes_per_s")
     of_host = of_host.merge(busiest.reset_index(), on=["key", "host"], how="left")
     rates = of_host.groupby("key")[["most_bytes_per_s", "mean_bytes_per_s", "least_bytes_per_s"]].sum()
+    times = carried.groupby(["key", "host"])["elapsed_s"].nunique().replace(0, np.nan)
+    rates = rates.assign(samples=times.groupby("key").min())
     names = of_host.groupby("key").agg(host=("host", ", ".join), verb=("verb", "first"))
     return names.join(rates)

@@ -59,26 +59,29 @@ def _expected_shares(balancer: pd.DataFrame, shares: dict[str, float]) -> pd.Ser
 
 
 def _rates_bytes_per_s(run: Run, host: str) -> dict[str, float]:
-    """Rate limits that the laboratory set on the interfaces of a host, both directions, in bytes/s."""
+    """Rate limits that the laboratory set on the interfaces of a host, both directions, in bytes/s.
+
+    NaN for a veth without a limit: it reports a speed that limits nothing.
+    """
     cards = run.machine.get("hosts", {}).get(host, {}).get("interfaces", {})
-    return {
-        name: float(limit[1])
-        for name, card in (cards.items() if isinstance(cards, dict) else ())
-        for queue in (card.get("qdiscs", ()) if isinstance(card, dict) else ())
-        if (limit := _RATE.fullmatch(str(queue))) and float(limit[1]) > 0
-    }
+    rates = {}
+    for name, card in cards.items() if isinstance(cards, dict) else ():
+        queues = card.get("qdiscs", ()) if isinstance(card, dict) else ()
+        limits = [float(limit[1]) for queue in queues if (limit := _RATE.fullmatch(str(queue)))]
+        if limits := [limit for limit in limits if limit > 0]:
+            rates[name] = limits[-1]
+        elif isinstance(card, dict) and card.get("kind") == "veth":
+            rates[name] = np.nan
+    return rates
 
 
 def _share_of_rates(network: pd.DataFrame, rates: dict[str, float]) -> pd.Series:
-    """Utilisation of each sample: of the rate limit, where an interface has one, otherwise as printed.
-
-    A virtual interface reports a speed that limits nothing.
-    """
+    """Utilisation of each sample: of the rate limit, where an interface is in `rates`, otherwise as printed."""
     columns = ["received_bytes_per_s", "transmitted_bytes_per_s", "interface", "utilisation_ratio"]
     known = network.reindex(columns=columns)
-    limits = known["interface"].astype("str").map(rates).astype(float)
-    printed = known["utilisation_ratio"].astype(float)
-    return (known[columns[:2]].astype(float).max(axis=1) / limits).fillna(printed)
+    names = known["interface"].astype("str")
+    of_rate = known[columns[:2]].astype(float).max(axis=1) / names.map(rates).astype(float)
+    return of_rate.where(names.isin(rates), known["utilisation_ratio"].astype(float))
 
 
 def _scheduler(run: Run) -> str:

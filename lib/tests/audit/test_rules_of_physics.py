@@ -24,8 +24,8 @@ def audited(rule, *runs, **tables):
 
 
 def sent(response, host="S1"):
-    """What one second of 1,000 requests/s sends, at so many bytes for each response."""
-    return {"host": host, "interface": "eth0", "elapsed_s": 5.0, "transmitted_bytes_per_s": 1000.0 * response}
+    """What 1,000 requests/s send on average, at so many bytes for each response."""
+    return {"host": host, "interface": "eth0", "transmitted_bytes_per_s": 1000.0 * response}
 
 
 # 216 + 832 bytes make one segment: 1048 + 66 = 1114 bytes in frames; 5 % below are 1058.3.  An acknowledgement of the
@@ -50,7 +50,7 @@ def test_segmentation_offload_explains_missing_headers(response, severity):
 
 def test_bytes_that_the_generator_counted_replace_body_and_header():
     run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4}
-    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 916e3}
+    traffic = {"host": "C1", "interface": "eth0", "received_bytes_per_s": 916e3}
     found = audited(bytes_per_response.RULE, run, network=[traffic]).iloc[0]
     assert (found["severity"], found["expected"]) == ("ok", 850 + 66)
     assert "Host C1 received 916.0 bytes" in found["evidence"]
@@ -60,13 +60,13 @@ def test_bytes_that_the_generator_counted_replace_body_and_header():
 @pytest.mark.parametrize(("tool", "severity"), [("ab", "ok"), ("wrk", "warning")])
 def test_ab_opens_a_connection_for_each_request(tool, severity):
     run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4, "tool": tool, "connections": 10}
-    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 1188e3}
+    traffic = {"host": "C1", "interface": "eth0", "received_bytes_per_s": 1188e3}
     assert audited(bytes_per_response.RULE, run, network=[traffic])["severity"].tolist() == [severity]
 
 
 def test_a_host_is_compared_with_its_own_generator():
     run = {"run_id": "r0", "throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4}
-    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 916e3}
+    traffic = {"host": "C1", "interface": "eth0", "received_bytes_per_s": 916e3}
     traffic |= {"received_pps": 1000.0, "transmitted_pps": 1000.0}
     for rule in (bytes_per_response.RULE, packets_per_request.RULE):
         for network in ([traffic], [traffic, traffic | {"host": "C2"}]):
@@ -77,19 +77,27 @@ def test_a_host_is_compared_with_its_own_generator():
 def test_one_second_without_load_is_no_missing_byte():
     run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4}
     seconds = [{"host": "C1", "interface": "eth0", "elapsed_s": at, "received_bytes_per_s": bytes_per_s}
-               for at, bytes_per_s in [(4.0, 0.0), (5.0, 916e3), (9.5, 5e6)]]  # fmt: skip
+               for at, bytes_per_s in [(4.0, 0.0), (5.0, 916e3), (6.0, 916e3), (9.5, 5e6)]]  # fmt: skip
     assert audited(bytes_per_response.RULE, run, network=seconds).iloc[0]["severity"] == "ok"
+
+
+def test_two_seconds_are_no_mean_of_a_run():
+    run = {"throughput_rps": 1000.0, "document_bytes": 832.0, "header_bytes": 216.0}
+    seconds = [sent(500) | {"elapsed_s": at} for at in (2.0, 3.0, 4.0)]
+    few = audited(bytes_per_response.RULE, run, network=seconds[:2]).iloc[0]
+    assert few["severity"] == "unchecked" and "2 samples of the link" in few["evidence"]
+    assert audited(bytes_per_response.RULE, run, network=seconds).iloc[0]["severity"] == "error"
 
 
 def test_loopback_carries_requests_too():
     run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4}
-    lo = {"host": "C1", "interface": "lo", "elapsed_s": 5.0, "received_bytes_per_s": 1030e3}
+    lo = {"host": "C1", "interface": "lo", "received_bytes_per_s": 1030e3}
     assert audited(bytes_per_response.RULE, run, network=[lo]).iloc[0]["severity"] == "ok"
 
 
 def test_records_of_tls_are_not_counted():
     run = {"throughput_rps": 1000.0, "requests": 10000, "received_bytes": 850e4, "url": "https://10.0.0.1/"}
-    traffic = {"host": "C1", "interface": "eth0", "elapsed_s": 5.0, "received_bytes_per_s": 1200e3}
+    traffic = {"host": "C1", "interface": "eth0", "received_bytes_per_s": 1200e3}
     assert audited(bytes_per_response.RULE, run, network=[traffic]).iloc[0]["severity"] == "ok"
 
 
@@ -151,7 +159,7 @@ def test_throughput_above_link_needs_sizes_and_a_speed(run, words):
 # 1,000 requests/s are at least 2,000 packets/s; the limit leaves a tenth.
 @pytest.mark.parametrize(("packets", "severity"), [(2000, "ok"), (1800, "ok"), (1799, "error")])
 def test_packets_per_request(packets, severity):
-    traffic = {"interface": "eth0", "elapsed_s": 5.0, "received_pps": packets / 2, "transmitted_pps": packets / 2}
+    traffic = {"interface": "eth0", "received_pps": packets / 2, "transmitted_pps": packets / 2}
     found = audited(packets_per_request.RULE, {"throughput_rps": 1000.0}, network=[traffic | {"host": "C1"}]).iloc[0]
     assert (found["severity"], found["observed"]) == (severity, packets / 1000)
     elsewhere = audited(packets_per_request.RULE, {"throughput_rps": 1000.0}, network=[traffic | {"host": "S1"}])

@@ -28,8 +28,17 @@ SAMPLES = pd.DataFrame(
     ],
 )
 def test_a_link_is_used_by_the_share_of_its_rate_limit(queues, ratio):
-    machine = {"hosts": {"S1": {"interfaces": {"eth0": {"qdiscs": queues}, "lo": {}}}}}
+    assert share(queues, "") == pytest.approx([ratio, 0.004])
+
+
+def test_a_veth_without_a_limit_has_no_speed():
+    assert share(["noqueue"], "veth") == pytest.approx([float("nan"), 0.004], nan_ok=True)
+    assert share(["tbf rate 12500000"], "veth") == pytest.approx([0.96, 0.004])
+
+
+def share(queues, kind):
+    machine = {"hosts": {"S1": {"interfaces": {"eth0": {"qdiscs": queues, "kind": kind}, "lo": {}}}}}
     run = Run("s", "r1", "finished", {}, machine)
     sar = Command("collector", "sar", ("sar", "1"), "S1.sar.txt", "", 9.0, host="S1")
     found = complete("network", SAMPLES, run, sar, "S1.sar.txt", START, None)
-    assert found["utilisation_ratio"].tolist() == pytest.approx([ratio, 0.004])
+    return found["utilisation_ratio"].tolist()

@@ -79,6 +79,9 @@ def _on_the_wire(run: Any, model: Row, carried: Row, limits: Mapping[str, float]
     expected = model["least_bytes"] if with_tls else model["model_bytes"]
     verb = f"Host{'s' * (', ' in carried['host'])} {carried['host']} {carried['verb']}"
     takes = f"a response of {payload:,.0f} bytes, header included, takes {expected:,.0f} in frames"
+    if carried["samples"] < limits["samples"]:
+        evidence = f"{NOT_CHECKED}{carried['samples']:.0f} samples of the link lie within the load."
+        return Finding(run, "unchecked", evidence, "Measure for at least 10 s.")
     if most < model["least_bytes"] * (1 - limits["missing"]):
         evidence = f"{verb} {carried['most_bytes_per_s']:,.0f} bytes/s at {rate:,.0f} requests/s, "
         evidence += f"{most:,.1f} bytes for each response; {takes}."
@@ -120,6 +123,7 @@ RULE = Rule(
     limits={
         "missing": Limit(0.05, "a header that is not known to 5 % of the response; every sample must be below it"),
         "background": Limit(1000, "bytes/s: address resolution, a shell; they count where requests are rare"),
+        "samples": Limit(3, "one second of an unsteady run is not its mean; a mean over the whole run has no time"),
         "more": Limit(
             0.05, "beside an acknowledgement of each request and new connections; every sample must be above it"
         ),
