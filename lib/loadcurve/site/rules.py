@@ -116,7 +116,14 @@ def _as_sentence(command: str) -> str:
 
 def pages() -> dict[str, str]:
     """Return the heading of each rule in the navigation, and the path of its page."""
-    return {name.replace("-", " ").capitalize(): f"{FOLDER}/{name}.md" for name in all_rules()}
+    return {_heading(name): f"{FOLDER}/{name}.md" for name in all_rules()}
+
+
+def _heading(name: str) -> str:
+    words = name.replace("-", " ")
+    for written in ("CPU", "BBR", "TIME_WAIT"):
+        words = words.replace(written.lower().replace("_", " "), written)
+    return words[0].upper() + words[1:]
 
 
 def _examples() -> dict[str, dict[str, Any]]:
