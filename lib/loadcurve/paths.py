@@ -102,6 +102,8 @@ def data_folder(data: str | Path) -> Path:
     except LoadcurveError:
         named = Path(data).expanduser()
         found = next((place / named for place in (Path(), _root() or Path()) if (place / named).is_dir()), None)
+        if found is None and len(named.parts) > 1:
+            raise LoadcurveError(f"{data}: expected a file or a folder, got none") from None
         if found is None or not str(data):
             raise
         return found.resolve()

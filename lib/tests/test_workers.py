@@ -237,8 +237,11 @@ import time
 from loadcurve.workers import in_order
 results = in_order(time.sleep, [0, 3600, 3600, 3600], 2, print)
 next(results)
-print("waiting", flush=True)
-next(results)
+try:
+    print("waiting", flush=True)
+    next(results)
+finally:
+    results.close()  # the signal may come before the second call
 """
 
 

@@ -15,8 +15,8 @@ from loadcurve.units import format_quantity
 # wrk and wrk2 give each thread connections // threads of them (wrk 4.1.0, src/wrk.c).  h2load (nghttp2 1.52,
 # src/h2load.cc) and weighttp (0.4, src/weighttp.c) distribute the remainder, so they open all.
 _EVEN_SHARES = ("wrk", "wrk2")
-# Their users follow a script, which may wait between requests.
-_SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
+SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
+"""Load generators whose users follow a script, which may wait between requests."""
 _BUSY = 0.95  # of saturated-generator
 _SHORT_S = 1.0  # connections are opened within the first second, and requests still in flight at the end count
 _MANY_FAILED = 0.1  # share of attempts that ended in a failed read
@@ -84,6 +84,8 @@ class Cause:
         Requests in flight with this cause taken into account, at least; NaN if it does not change them.
     explains_rest : bool
         Whether the cause has no number of its own and explains whatever is left.
+    load_as_requested : bool
+        Whether the load is the one requested, and only the mean response time must not be multiplied with it.
     """
 
     evidence: str
@@ -91,6 +93,7 @@ class Cause:
     connections: float = np.nan
     in_flight: float = np.nan
     explains_rest: bool = False
+    load_as_requested: bool = False
 
 
 def causes_of(gap: Gap) -> tuple[list[Cause], bool]:
@@ -198,13 +201,14 @@ def _late_responses(gap: Gap) -> Iterator[Cause]:
 
 
 def _waiting_users(gap: Gap) -> Iterator[Cause]:
-    if gap.tool in _SCRIPTED and gap.in_flight > 0:
+    if gap.tool in SCRIPTED and gap.in_flight > 0:
         pause = gap.run.latency_mean_s * (1 / gap.ratio - 1)  # Z = N / X - R
         yield Cause(
-            f"the users of {gap.tool} follow a script, and by N = X · (R + Z) each waited "
-            f"{format_quantity(pause, 's')} between requests",
-            "Report N users with this think time, or remove the pauses from the script.",
+            f"the users of {gap.tool} follow a script: by N = X · (R + Z) each waited {format_quantity(pause, 's')} "
+            "between requests, or a ramp had fewer users for a part of the run",
+            "Report N users with this think time, remove the pauses from the script, or leave the ramp out.",
             explains_rest=True,
+            load_as_requested=True,
         )
 
 
@@ -245,6 +249,7 @@ def _corrected(gap: Gap) -> Iterator[Cause]:
             f"{format_quantity(by_law, 's', 4)}",
             "More than N requests cannot be in flight. Use a tool that does not correct, or take R = N / X.",
             explains_rest=True,
+            load_as_requested=True,
         )
 
 

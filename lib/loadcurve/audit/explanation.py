@@ -22,7 +22,7 @@ _FENCE = re.compile(r"^```.*$")
 _LIST = re.compile(r"^(?:[*-]|\d+\.)\s+")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 _STRONG = re.compile(r"\*\*(?! )(.+?)(?<! )\*\*|(?<![\w*])\*(?! )([^*\n]+?)(?<! )\*(?![\w*])")
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`“])")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`“])")
 _FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 _SIGNS = {
     "cdot": "·", "times": "×", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "approx": "≈", "ne": "≠", "pm": "±",
@@ -69,7 +69,10 @@ class Explanation:
         """Return everything a reader may want to know about the rule."""
         rule = self.rule
         limits = [[name, f"{one.value:g}", one.reason] for name, one in rule.limits.items()]
-        needs = [": ".join(filter(None, (need.what, need.record))) for need in rule.needs]
+        records: dict[str, list[str]] = {}
+        for need in rule.needs:
+            records.setdefault(need.record, []).append(need.what)
+        needs = [": ".join(filter(None, (", ".join(what), record))) for record, what in records.items()]
         about: list[Block] = [*markdown_blocks(self.sections.get("", ""))]
         about += [Section(heading, markdown_blocks(text)) for heading, text in self.sections.items() if heading]
         return [

@@ -91,6 +91,10 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
             _one_of(limit, rules[name].limits, f"a limit of {name}", where)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise LoadcurveError(f"{where}: expected a number as {name}.{limit}, got {value!r}")
+            if not 0 <= value < float("inf"):
+                raise LoadcurveError(
+                    f"{where}: expected a number of at least 0 as {name}.{limit}, got {value!r} (ignore turns it off)"
+                )
     return AuditSettings(tuple(select), dict(ignore), {name: dict(own) for name, own in limits.items()})
 
 

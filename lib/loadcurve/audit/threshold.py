@@ -56,7 +56,11 @@ def threshold_rule(
     def find(tables: Tables, values: Mapping[str, float]) -> Iterator[Finding]:
         measured = measure(tables)
         rows = dict(zip(measured.index, measured.to_dict("records"), strict=True))
+        judged: set[str] = set()
         for run, key in rows_of(tables):
+            if key in judged and isinstance(run.run_id, str):
+                continue  # another generator of the same run
+            judged.add(key)
             row = rows.get(key)
             if row is None or pd.isna(row["observed"]):
                 yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")

@@ -94,8 +94,9 @@ def _table(grid: Grid, width: int, unicode: bool) -> str:
 def _items(items: Items, width: int) -> str:
     if not items.sentences:
         return ""
-    shown = items.sentences if items.numbered else items.sentences[:_SHOWN]
-    lines = [f"{items.title}:"]
+    # A list without a title is part of a text, which is read whole.
+    shown = items.sentences if items.numbered or not items.title else items.sentences[:_SHOWN]
+    lines = [f"{items.title}:"] if items.title else []
     for i, sentence in enumerate(shown, 1):
         mark = f"{i}. " if items.numbered else "- "
         lines.append(_fill(sentence, width, mark))

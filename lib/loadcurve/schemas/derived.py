@@ -11,6 +11,9 @@ end, and rounding in the output cause deviations of a few per cent, even in a ru
 10 %.
 """
 
+HOLD_A_RATE = ("wrk2", "vegeta")
+"""Load generators that always hold a rate; wrk2 does not print it (wrk2, `src/wrk.c`; vegeta, `lib/attack.go`)."""
+
 
 def little_ratio(runs: pd.DataFrame) -> np.ndarray:
     """Return requests in flight by Little's law over the connections requested, X · R / N, for each row of ``runs``.
@@ -42,6 +45,7 @@ def latency_usable(runs: pd.DataFrame) -> pd.Series:
     """
     ratio, (least, most) = little_ratio(runs), LITTLE_RATIO
     idle_allowed = runs["target_rate_rps"].to_numpy(float, na_value=np.nan) > 0
+    idle_allowed |= runs["tool"].isin(HOLD_A_RATE).to_numpy(bool)
     usable = pd.array((ratio <= most) & ((ratio >= least) | idle_allowed), dtype="boolean")
     derived = runs["latency_origin"].astype("string").str.startswith("derived").to_numpy(bool, na_value=False)
     usable[np.isnan(ratio) | derived] = pd.NA

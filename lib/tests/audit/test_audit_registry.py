@@ -140,6 +140,9 @@ WRONG = [
         "a limit of effective-concurrency (factor), got 'size'",
     ),
     ({"limits": {"effective-concurrency": {"factor": "2"}}}, "expected a number as effective-concurrency.factor"),
+    ({"limits": {"failed-requests": {"warning": float("nan")}}}, "expected a number of at least 0"),
+    ({"limits": {"failed-requests": {"warning": float("inf")}}}, "ignore turns it off"),
+    ({"limits": {"failed-requests": {"warning": -1}}}, "got -1"),
 ]
 
 

@@ -116,3 +116,14 @@ def test_a_row_of_mean_percentiles():
     )
     assert with_row_of_means(0).iloc[0]["severity"] == "ok"
     assert with_row_of_means(1, (0.5, 0.99)).empty, "two percentiles may be near the mean by chance"
+
+
+@pytest.mark.parametrize(("requests", "severity"), [((100, 101, 102), "ok"), ((100, 100, 101), "warning")])
+def test_a_copy_is_no_repeat(requests, severity):
+    same = {"duration_s": 10.0, "latency_mean_s": 0.8, "latency_stdev_s": 0.01, "latency_max_s": 0.9}
+    rows = [
+        RUN | same | {"run_id": f"r{i}", "connections": 8, "requests": number, "throughput_rps": number / 10}
+        for i, number in enumerate(requests)
+    ]
+    found = few_repeats.RULE.audit({"runs": check("runs", pd.DataFrame(rows))}).iloc[0]
+    assert found["severity"] == severity and ("a copy is no repeat" in found["evidence"]) == (severity == "warning")

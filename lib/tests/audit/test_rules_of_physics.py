@@ -234,3 +234,27 @@ def test_other_loads_are_other_scale_outs():
     runs = [{"server_units": n, "connections": n, "throughput_rps": 1000.0 * n**2} for n in (1, 2)]
     assert audited(super_linear_scale_out.RULE, *runs).empty
     assert audited(super_linear_scale_out.RULE, {"throughput_rps": 1.0}).empty, "no number of units"
+
+
+@pytest.mark.parametrize(
+    ("p99_s", "severity"), [(0.00189, "ok"), (0.00192, "ok"), (0.00195, "warning"), (0.00255, "error")]
+)
+def test_a_percentile_above_the_maximum_is_of_other_responses(p99_s, severity):
+    run = {"requests": 1000, "throughput_rps": 100.0, "latency_max_s": 0.00189}
+    latency = [{"quantile": 0.5, "latency_s": 0.001}, {"quantile": 0.99, "latency_s": p99_s}]
+    found = audited(contradicting_numbers.RULE, run, latency=latency).iloc[0]
+    assert found["severity"] == severity and ("maximum" in found["evidence"]) == (p99_s > 0.00189)
+
+
+def test_percentiles_of_two_reports_in_one_file_are_not_mixed():
+    run = {"run_id": None, "source": "two.txt", "requests": 1000, "throughput_rps": 100.0}
+    latency = [{"run_id": None, "source": "two.txt", "quantile": 0.99, "latency_s": 0.9}]
+    rows = [run | {"latency_max_s": 0.1}, run | {"latency_max_s": 1.0}]
+    assert set(audited(contradicting_numbers.RULE, *rows, latency=latency)["severity"]) == {"ok"}
+
+
+@pytest.mark.parametrize(("duration_s", "severity"), [(0.005, "ok"), (0.5, "warning")])
+def test_ab_rounds_its_duration_to_milliseconds(duration_s, severity):
+    """100 requests in 0.0053 s are 18868 requests/s, beside a printed duration of 0.005 s; 5.7 % off is within it."""
+    run = {"tool": "ab", "requests": 100, "duration_s": duration_s, "throughput_rps": 100 / (duration_s * 1.06)}
+    assert audited(contradicting_numbers.RULE, run).iloc[0]["severity"] == severity

@@ -39,7 +39,7 @@ FAULTS = """() => {
     .map(e => e.ariaLabel || document.getElementById(e.getAttribute('aria-labelledby'))?.textContent.trim() || '');
   if (new Set(labels).size < labels.length) faults.push('navigation landmarks share a name: ' + labels);
   for (const e of document.querySelectorAll('article p a, article li a, article td a, figcaption a'))
-    if (shown(e) && !e.matches('.md-button, .headerlink, .lc-roads a')
+    if (shown(e) && !e.matches('.md-button, .headerlink, .lc-roads a, .lc-shapes a')
         && !getComputedStyle(e).textDecorationLine.includes('underline')) faults.push('not underlined: ' + words(e));
   for (const e of document.querySelectorAll('article *, main *'))
     if (e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && shown(e)

@@ -2,8 +2,8 @@
 
 What it means
 -------------
-A connection that fails to open is missing from the load for the whole run, but not from the run's label: wrk's heading
-says `8000 connections` although 6980 failed, and wrk ends with exit code 0.  The rule divides the failed connections
+A connection that fails to open is missing from the load for the whole run, but not from the run's label.  wrk's heading
+says `8000 connections` also where 6980 failed, and wrk ends with exit code 0.  The rule divides the failed connections
 by those requested.  1 % is a warning, because below it the load differs from its label by less than repeats do; 10 % is
 an error.  wrk retries a refused handshake and counts each attempt, so more failures than connections are an error too.
 

@@ -24,7 +24,8 @@ The kernel's log says `nf_conntrack: table full, dropping packet`.
 When to ignore it
 -----------------
 A few `insert_failed` come from retransmitted SYNs that pass two processors at the same time.  A table that is full of
-idle entries evicts them (`early_drop`) without harm while `drop` stays at 0.
+connections that are closing evicts them (`early_drop`) without harm while `drop` stays at 0; established connections
+are never evicted, however idle.
 """
 
 from collections.abc import Iterator, Mapping

@@ -13,7 +13,8 @@ Why it happens
 --------------
 A number was copied from another run or another line; the throughput is a peak and the total is of the whole
 run; a unit was read wrongly (KiB as kB: 2.4 %; MiB as MB: 4.9 %; minutes as seconds); or a script computed a
-rate over its own time, with start and end, instead of the tool's.
+rate over its own time, with start and end, instead of the tool's. A percentile above the maximum is of other
+responses than the maximum.
 
 How to fix it
 -------------
@@ -23,21 +24,27 @@ the duration that the tool prints. If only a peak is known, call it a peak and d
 When to ignore it
 -----------------
 When the report prints a duration of less than a second with two digits: rounding then explains several per
-cent. wrk prints three digits of the duration, ab milliseconds.
+cent. wrk prints three digits of the duration. ab prints milliseconds; the rule allows half of one.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from loadcurve.audit.identities import summarise_identities
-from loadcurve.audit.of_runs import Tables
+from loadcurve.audit.of_runs import Tables, key_of
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
 
 _WORDS = {
     "throughput": ("requests / duration", "{:,.2f} requests/s"),
     "transfer rate": ("bytes / duration", "{:,.0f} bytes/s"),
     "time per request": ("connections / throughput", "{:,.7g} s"),
+    "highest percentile": ("maximum", "{:,.4g} s"),
 }
+
+_TICK_S = 0.0005  # ab rounds its duration to ms (support/ab.c, output_results), so it is off by at most half of one
 
 
 def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
@@ -49,15 +56,38 @@ def judge_contradictions(tables: Tables, limits: Mapping[str, float]) -> Iterato
     of_run: dict[int, list[dict[str, Any]]] = {}
     for identity in found.to_dict("records"):
         of_run.setdefault(identity["run_id"], []).append(identity)
+    for position, impossible in _above_maximum(tables):
+        of_run[position] = sorted([*of_run.get(position, []), impossible], key=lambda one: -one["off"])
     rows = list(runs.itertuples(index=False))
     for position, identities in of_run.items():
         worst = identities[0]
-        severity: Severity = "error" if worst["off"] > limits["error"] else "ok"
-        if severity == "ok" and worst["off"] > limits["warning"]:
+        rounding = _TICK_S / rows[position].duration_s
+        severity: Severity = "error" if worst["off"] - rounding > limits["error"] else "ok"
+        if severity == "ok" and worst["off"] - rounding > limits["warning"]:
             severity = "warning"
         evidence = "; ".join(map(_in_words, identities)).capitalize() + "."
         advice = "" if severity == "ok" else _ADVICE
         yield Finding(rows[position], severity, evidence, advice, worst["stated"], worst["implied"])
+
+
+def _above_maximum(tables: Tables) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the position of each row of ``runs`` with a percentile above its longest response time, and the two."""
+    runs, latency = tables["runs"], tables.get("latency")
+    if latency is None or latency.empty:
+        return
+    highest = latency["latency_s"].astype(float).groupby(_place_of(latency)).max()
+    places = _place_of(runs)
+    places = places.mask(places.duplicated(keep=False))  # several reports of one file without names
+    stated_s, most_s = (each.to_numpy(float, na_value=np.nan) for each in (places.map(highest), runs["latency_max_s"]))
+    for position, (stated, implied) in enumerate(zip(stated_s.tolist(), most_s.tolist(), strict=True)):
+        if stated > implied > 0:
+            off = implied / stated - 1
+            names = {"identity": "highest percentile", "stated": stated, "implied": implied}
+            yield position, names | {"off_ratio": off, "off": abs(off)}
+
+
+def _place_of(frame: pd.DataFrame) -> pd.Series:
+    return key_of(frame) + "/" + frame["generator"].astype("string").fillna("")
 
 
 def _in_words(identity: Mapping[str, Any]) -> str:

@@ -2,15 +2,16 @@ r"""Rule ``effective-concurrency``: as many requests are in flight as connection
 
 What it means
 -------------
-The run belongs to another number of connections than its label says, and distorts every curve through this point.  A
-generator that never pauses sends the next request as soon as a response is complete.  By Little's law, the number of
-requests in flight is then $X \cdot R$, with the throughput $X$ in requests/s and the mean response time $R$ in s.  The
-rule divides it by the $N$ connections requested.  0.9 to 1.1 is ok: the law is exact over a whole run, and opening
-connections, requests cut off at the end and rounded digits cost a few per cent.  A factor of 2 is an error: sweeps
-usually double $N$, so the run belongs to a neighbouring level.  Agreement shows that $N$ requests were in flight, but
-not that they reached the server: they may have waited in the generator.  Source: J. D. C. Little, "A Proof for the
-Queuing Formula L = λW", Operations Research 9(3), 1961, pp. 383–387; E. D. Lazowska et al., "Quantitative System
-Performance", 1984, chapter 3.
+The requests in flight, or the mean response time, are not those of the run's label, and the run distorts every curve
+through this point.  A generator that never pauses sends the next request as soon as a response is complete.  By
+Little's law, the number of requests in flight is then $X \cdot R$, with the throughput $X$ in requests/s and the mean
+response time $R$ in s.  The rule divides it by the $N$ connections requested.  0.9 to 1.1 is ok: the law is exact over
+a whole run, and opening connections, requests cut off at the end and rounded digits cost a few per cent.  A factor of 2
+is an error: sweeps usually double $N$, so the run belongs to a neighbouring level.  It is a warning if only the mean
+cannot be used (corrected response times), or if users of a script wait.  Agreement shows that $N$ requests were in
+flight, but not that they reached the server: they may have waited in the generator.  Source: J. D. C. Little, "A Proof
+for the Queuing Formula L = λW", Operations Research 9(3), 1961, pp. 383–387; E. D. Lazowska et al., "Quantitative
+System Performance", 1984, chapter 3.
 
 Why it happens
 --------------
@@ -49,14 +50,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import Gap, causes_of
+from loadcurve.audit.concurrency_causes import SCRIPTED, Cause, Gap, causes_of
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections
-from loadcurve.schemas.derived import LITTLE_RATIO
+from loadcurve.schemas.derived import HOLD_A_RATE, LITTLE_RATIO
 from loadcurve.units import format_quantity
 
 
@@ -84,7 +85,10 @@ left are just below 1024, a usual limit of open files.
         severity = _severity(gap, limits["factor"])
         text, advice = _evidence(gap), ""
         if severity != "ok":
-            text, advice = _explained(gap, text)
+            causes, explained = causes_of(gap)
+            if causes and all(cause.load_as_requested for cause in causes):
+                severity = "warning"
+            text, advice = _explained(gap, text, causes, explained)
         elif _holds_a_rate(gap) and gap.ratio < LITTLE_RATIO[0]:
             text += f" {gap.tool or 'The tool'} holds a rate, so connections are idle on purpose."
         yield Finding(run, severity, text, advice, in_flight, requested)
@@ -93,6 +97,8 @@ left are just below 1024, a usual limit of open files.
 def _why_unchecked(run: Any) -> str:
     if run.connections == 0:
         return "the report counts 0 connections"
+    if run.throughput_rps == 0:
+        return "no response came"
     if run.latency_mean_s == 0:  # what wrk prints when it recorded no response time
         return "the mean response time is 0, so no response was timed"
     if pd.notna(run.latency_origin) and str(run.latency_origin).startswith("derived"):
@@ -118,7 +124,7 @@ def _measured(tables: Tables) -> dict[str, dict[str, float]]:
 
 
 def _holds_a_rate(gap: Gap) -> bool:
-    return bool(pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0)
+    return bool(pd.notna(gap.run.target_rate_rps) and gap.run.target_rate_rps > 0) or gap.tool in HOLD_A_RATE
 
 
 def _severity(gap: Gap, factor: float) -> Severity:
@@ -130,15 +136,15 @@ def _severity(gap: Gap, factor: float) -> Severity:
 
 
 def _evidence(gap: Gap) -> str:
+    noun = "user" if gap.tool in SCRIPTED else "connection"
     return (
         f"{gap.run.throughput_rps:.1f} × {format_quantity(gap.run.latency_mean_s, 's', 4)} = {gap.in_flight:.1f} in "
-        f"flight; {gap.requested} connection{'s were' if gap.requested != 1 else ' was'} requested."
+        f"flight; {gap.requested} {noun}{'s were' if gap.requested != 1 else ' was'} requested."
     )
 
 
-def _explained(gap: Gap, text: str) -> tuple[str, str]:
+def _explained(gap: Gap, text: str, causes: list[Cause], explained: bool) -> tuple[str, str]:
     """Return evidence and advice with the causes that the data show."""
-    causes, explained = causes_of(gap)
     clauses = "; ".join(cause.evidence for cause in causes)
     advice = [cause.advice for cause in causes]
     if explained:
@@ -149,7 +155,8 @@ def _explained(gap: Gap, text: str) -> tuple[str, str]:
         text += " No cause in the data."
     if not explained:
         advice.append(_record(gap))
-    label = "" if _holds_a_rate(gap) else f"Until then do not use this run as a point at N = {gap.requested}."
+    as_requested = _holds_a_rate(gap) or (causes and all(cause.load_as_requested for cause in causes))
+    label = "" if as_requested else f"Until then do not use this run as a point at N = {gap.requested}."
     return text, " ".join(filter(None, [*dict.fromkeys(advice), label]))
 
 
@@ -173,7 +180,7 @@ RULE = Rule(
     judge_effective_concurrency,
     {
         "ok": "X · R / N is 0.9 to 1.1; below it too, if the generator holds a rate",
-        "warning": "X · R / N is 0.5 to 2; above it too, if the generator holds a rate",
+        "warning": "X · R / N is 0.5 to 2; beyond it too, if the generator holds a rate or the load is as requested",
         "error": "X · R / N is below 0.5 or above 2",
     },
     needs=(

@@ -7,7 +7,7 @@ single byte: `Complete requests: 200`, `Failed requests: 0`, `Total transferred:
 shortest response of HTTP/1 has 16 bytes (`HTTP/1.1 200` and two line ends), of HTTP/2 9 bytes (RFC 9113, section 4.1).
 So fewer bytes for each response are certainly not responses.
 
-If only some replies are empty, the totals show them: equal responses of $h$ bytes of header and $b$ of body make
+If only some replies of ab are empty, the totals show them: equal responses of $h$ bytes of header and $b$ of body make
 $m h$ and $m b$ bytes, so their number $m$ divides both totals; the rule takes the largest such number.  In one
 run ab counted 46,700 requests; its bytes are those of 42,110 responses of 144 and 616 bytes.  By chance two totals have
 such a divisor once in 20,000 runs.
@@ -63,6 +63,8 @@ def judge_empty(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding
 
 def _whole_responses(run: Any) -> int:
     """Return at most how many equal responses have the bytes of a run; 0 if they may be all that it counts."""
+    if run.tool != "ab":  # others count an empty reply as an error, and bytes of requests that did not end
+        return 0
     counted, whole, bodies = int(run.requests), run.received_bytes, run.received_body_bytes
     # Where ab knows the length of the document, it counts an empty reply as a failure.
     if pd.isna(bodies) or bodies <= 0 or whole <= bodies or whole % 1 or bodies % 1 or pd.notna(run.document_bytes):

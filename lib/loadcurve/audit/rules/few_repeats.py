@@ -15,7 +15,7 @@ How to fix it
 -------------
 Set `repeats: 3` or more in `study.yml`, or run the whole sweep again in another order.  A new order keeps a drift of
 the machine from looking like the effect of a level.  Fewer levels with more repeats are worth more than many single
-runs.
+runs.  If two runs have all numbers in common to the last digit, one file is a copy of the other: leave it out.
 
 When to ignore it
 -----------------
@@ -28,6 +28,9 @@ from loadcurve.audit.of_runs import Tables, all_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Rule, Severity
 from loadcurve.audit.rules._levels import ONE_FILE, SEPARATE, runs_by_level
 
+# Counts and means of a steady server repeat as they are rounded; its longest response and its scatter hardly do.
+_NUMBERS = ("requests", "duration_s", "throughput_rps", "latency_mean_s", "latency_stdev_s", "latency_max_s")
+
 
 def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield one finding about all runs together: the least number of repeats of a level."""
@@ -37,24 +40,32 @@ def judge_repeats(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     if runs["unclear"].any():
         yield Finding(all_of(runs), "unchecked", f"{NOT_CHECKED}{ONE_FILE}.", SEPARATE)
         return
-    repeats = runs.groupby(["variant", "axis", "level"], dropna=False).size()
+    copied = runs.duplicated(["variant", "axis", "level", *_NUMBERS]) & runs[list(_NUMBERS)].notna().all(axis=1)
+    copies = int(copied.sum())
+    repeats = runs[~copied].groupby(["variant", "axis", "level"], dropna=False).size()
     few, least = int((repeats < limits["repeats"]).sum()), int(repeats.min())
     runs_word = "run" if least == 1 else "runs"
     evidence = (
         f"{few} of {len(repeats)} levels have fewer than {limits['repeats']:g} runs, the least {least} {runs_word}."
     )
+    if copies:
+        evidence += (
+            f" {copies} {'runs have' if copies > 1 else 'run has'} the numbers of another run of the level "
+            "to the last digit: a copy is no repeat."
+        )
     advice = (
         "Repeat the whole sweep in another order, so that a drift of the machine does not look like a level's effect."
     )
-    severity: Severity = "warning" if few else "ok"
-    yield Finding(all_of(runs), severity, evidence, advice if few else "", float(least), limits["repeats"])
+    wrong = few > 0 or copies > 0
+    severity: Severity = "warning" if wrong else "ok"
+    yield Finding(all_of(runs), severity, evidence, advice if wrong else "", float(least), limits["repeats"])
 
 
 RULE = Rule(
     "few-repeats",
     "Was each level repeated?",
     judge_repeats,
-    {"ok": "every level has at least three runs", "warning": "a level has fewer"},
+    {"ok": "every level has at least three runs", "warning": "a level has fewer, or a run is a copy of another"},
     limits={"repeats": Limit(3, "the t quantile falls from 12.7 at two runs to 4.3 at three")},
     family="Statistics",
 )

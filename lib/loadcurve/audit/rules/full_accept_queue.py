@@ -3,9 +3,10 @@
 What it means
 -------------
 In `ss`, a listening socket's Recv-Q is the number of connections that wait to be accepted, and Send-Q is the most that
-may wait.  A full queue drops the client's SYN or its last handshake segment, and the client tries again after 1 s, then
-2 s, then 4 s: the maximum response time shows these steps.  Half full is a warning: arrivals come in bursts, so a queue
-seen half full at random instants has been full.
+may wait.  A full queue drops the client's SYN, which the client repeats after 1 s (the next ones after 2 s and 4 s, or
+since Linux 6.5 after 1 s each at first), or the last segment of the handshake: then the client repeats its request
+after 0.2 s and more.  The maximum response time shows these steps.  Half full is a warning: arrivals come in bursts, so
+a queue seen half full at random instants has been full.
 
 Why it happens
 --------------
@@ -52,7 +53,7 @@ RULE = threshold_rule(
     "`nstat -az TcpExtListenOverflows` counts the connections that found it full.",
     limits={
         "warning": Limit(0.5, "arrivals come in bursts: a queue seen half full at random instants has been full"),
-        "error": Limit(0.999, "a full queue drops connections, which try again after 1 s, 2 s, 4 s"),
+        "error": Limit(0.999, "a full queue drops connections, which try again after 1 s or more"),
     },
     needs=(LISTENING,),
     family="What saturated",

@@ -14,8 +14,9 @@ haproxy, `ip_hash` of nginx and persistence (`ipvsadm -p`) hash or remember the 
 
 How to fix it
 -------------
-Send from many addresses: `ip address add 10.0.0.2/24 dev eth0` on the client, and one generator bound to each
-address. Or hash the port too (`ipvsadm -b sh-port`, `mh-port`), or measure capacity with round robin.
+Send from many addresses: `ip address add 10.0.0.2/24 dev eth0` on the client, and one generator bound to each address.
+`ip_hash` uses the first three octets of an IPv4 address only: take addresses of several /24 networks, or `hash
+$remote_addr`.  Or hash the port too (`ipvsadm -b sh-port`, `mh-port`), or measure capacity with round robin.
 
 When to ignore it
 -----------------

@@ -11,7 +11,7 @@ requested and of `tcp_max_orphans`.
 Why it happens
 --------------
 A firewall or a balancer drops FINs or forgets a connection before its end (a conntrack table that is full, a short idle
-timeout).  The peer's host went away.  The server closes with unread data after an error.  In `ss -tano` such sockets
+timeout).  The peer's host went away, or its window is closed while data wait to be sent.  In `ss -tano` such sockets
 are in FIN-WAIT-1, LAST-ACK or CLOSING with a timer that doubles (`timer:(on,…)`).
 
 How to fix it

@@ -9,7 +9,7 @@ response time to 200 ms and more. A lost SYN is repeated after 1 s.
 Why it happens
 --------------
 A queue on the way was full: the receive ring of a card, a switch port, a policer, an accept queue. A firewall or a
-connection table that is full drops packets too. Congestion control by bbr on veth sends bursts that overflow the queue.
+connection table that is full drops packets too.
 
 How to fix it
 -------------
