@@ -178,6 +178,11 @@ def _even_shares(gap: Gap) -> Iterator[Cause]:
         )
 
 
+def opens_fewer(gap: Gap) -> bool:
+    """Return whether the generator opens fewer connections than requested because threads do not divide them."""
+    return any(cause.connections < LITTLE_RATIO[0] * gap.requested for cause in _even_shares(gap))
+
+
 def _late_responses(gap: Gap) -> Iterator[Cause]:
     # wrk counts late responses as requests, and leaves their times out of its mean (`loadcurve.audit.late`).
     late, requests = gap.count("errors_timeout"), gap.count("requests")

@@ -130,7 +130,8 @@ def test_more_than_asked_for_with_a_tool_that_corrects():
     assert found["severity"] == "warning"
 
 
-def test_wrk_opens_equal_shares(tool="wrk"):
+@pytest.mark.parametrize("tool", ["wrk", "wrk2"])
+def test_wrk_opens_equal_shares(tool):
     # wrk -t12 -c100 opens 12 · 8 = 96; at 100 ms they send 960 requests/s.  With 7 on 4 threads the share is below 0.9.
     assert finding(tool=tool, threads=12, connections=100, throughput_rps=960, latency_mean_s=0.1)["severity"] == "ok"
     found = finding(tool=tool, threads=4, connections=7, throughput_rps=40, latency_mean_s=0.1)

@@ -50,7 +50,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import SCRIPTED, Cause, Gap, causes_of
+from loadcurve.audit.concurrency_causes import SCRIPTED, Cause, Gap, causes_of, opens_fewer
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
@@ -130,7 +130,7 @@ def _holds_a_rate(gap: Gap) -> bool:
 def _severity(gap: Gap, factor: float) -> Severity:
     least, most = LITTLE_RATIO
     if gap.ratio <= most and (gap.ratio >= least or _holds_a_rate(gap)):
-        return "ok"
+        return "warning" if gap.ratio < least and opens_fewer(gap) else "ok"
     # A tool that holds a rate and counts from the intended start has requests that wait for a connection.
     return "warning" if _holds_a_rate(gap) or 1 / factor <= gap.ratio <= factor else "error"
 
