@@ -20,7 +20,7 @@ import yaml
 
 # Their values are typed twice in a test of their own, or are judgements of a reader.
 OTHER_SOURCES = {"scaling_curves", "reading_checklist"}
-OUR_OWN = {"hosts", "links", "claims"}  # drawings, and what a report claims in our words: no column of numbers
+OUR_OWN = {"hosts", "links", "claims", "experiments"}  # drawings, and a report in our words: no column of numbers
 KEYS = {
     "prose": ("name",), "outputs": ("raw", "item", "quantity"), "acceptance_plan": ("test_point",),
     "watched": ("resource",),

@@ -15,7 +15,8 @@
 | ``series``            | throughput of a run per interval, and its warm-up |
 | ``late``             | least mean response time when late responses are missing from wrk's mean |
 | ``atlas``            | recorded faults: what was done to a run, and which rules must find it |
-| ``claims checklist`` | claims of a published report, and a checklist for such reports |
+| ``claims experiments`` | verdicts on the claims of a published report, and on its experiments and their reruns |
+| ``checklist``        | a checklist for published reports |
 
 ``rule`` < ``rules``, ``settings``, ``explanation`` < ``registry``; ``verdict`` < ``sentences`` < ``text`` <
 ``findings``; the other modules import none of these.
@@ -29,6 +30,7 @@ from loadcurve.audit.called import Called
 from loadcurve.audit.checklist import ANSWERS, answer_of_checks, summarise_checklist
 from loadcurve.audit.claims import VERDICTS, judge_claims
 from loadcurve.audit.deviation import summarise_deviation
+from loadcurve.audit.experiments import NOT_RERUN, judge_experiments
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
@@ -41,6 +43,7 @@ from loadcurve.audit.verdict import Verdict, judge, verdict_of_each
 
 __all__ = [
     "ANSWERS",
+    "NOT_RERUN",
     "VERDICTS",
     "AuditSettings",
     "Finding",
@@ -53,6 +56,7 @@ __all__ = [
     "answer_of_checks",
     "judge",
     "judge_claims",
+    "judge_experiments",
     "least_mean_latency_s",
     "summarise_busy",
     "summarise_checklist",

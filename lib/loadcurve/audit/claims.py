@@ -1,4 +1,4 @@
-"""Verdicts on the claims of a report, from checks of its own numbers."""
+"""Verdicts on the claims of a report, from checks of numbers."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.wording import fill_text
 
 VERDICTS = {
-    "confirmed": "a check of the published numbers agrees with the claim",
-    "explained": "it agrees, and a model gives the same from other numbers of the report",
-    "contradicted": "a check of the published numbers disagrees with the claim",
-    "not checkable": "no check can be made of what was published",
+    "confirmed": "a check of the numbers agrees with the claim",
+    "explained": "it agrees, and a model gives the same from other numbers",
+    "contradicted": "a check of the numbers disagrees with the claim",
+    "not checkable": "the numbers allow no check",
 }
 """Each verdict, and when it is given."""
 
@@ -35,7 +35,7 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     Returns
     -------
     pandas.DataFrame
-        ``claim section verdict evidence settles``, in the order of `stated`.
+        ``claim section verdict evidence settles``, by the name of the claim, in the order of `stated`.
 
     Raises
     ------
@@ -48,31 +48,38 @@ def judge_claims(stated: pd.DataFrame, quantities: Mapping[str, Any]) -> pd.Data
     >>> stated = pd.DataFrame({"name": ["rate"], "section": ["Test 1"], "claim": ["One connection makes 1/R."],
     ...     "check": ["abs(counted_rps * response_s - 1) < 0.01"],
     ...     "evidence": ["1 / {response_s} against {counted_rps}."], "because": [""], "settles": [""]})
-    >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc[0].tolist()
+    >>> judge_claims(stated, {"counted_rps": 22.23, "response_s": 0.045})[["verdict", "evidence"]].loc["rate"].tolist()
     ['confirmed', '1 / 45.0 ms against 22.2 requests/s.']
     """
     row = pd.DataFrame([dict(quantities)])
     judged = []
     for claim in stated.itertuples(index=False):
         try:
-            holds = _holds(row, claim.check) if claim.check else None
-            evidence, because = (fill_text(text, quantities) for text in (claim.evidence, claim.because))
-            verdict = _verdict(holds, evidence, because, claim.settles)
+            verdict, said = verdict_by_check(row, quantities, claim.check, claim.evidence, claim.because)
+            if not verdict and not claim.settles:
+                raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(claim.settles))
         except LoadcurveError as error:
             raise LoadcurveError(f"claim {claim.name!r}: {error}") from None
-        judged.append((claim.claim, claim.section, verdict, f"{evidence} {because}".strip(), claim.settles))
-    return pd.DataFrame(judged, columns=["claim", "section", "verdict", "evidence", "settles"]).astype("str")
+        judged.append((claim.claim, claim.section, verdict or "not checkable", said, claim.settles))
+    names = pd.Index(stated["name"], name="name")
+    return pd.DataFrame(judged, names, ["claim", "section", "verdict", "evidence", "settles"]).astype("str")
 
 
-def _verdict(holds: bool | None, evidence: str, because: str, settles: str) -> str:
-    """One of `VERDICTS`; `because` turns “confirmed” into “explained”."""
+def verdict_by_check(
+    row: pd.DataFrame, quantities: Mapping[str, Any], check: str, evidence: str, because: str
+) -> tuple[str, str]:
+    """Return the verdict of a check, empty without one, and the sentences with their numbers.
+
+    `row` holds the quantities as a table of one row.  `because` turns “confirmed” into “explained”.
+    """
+    holds = _holds(row, check) if check else None
+    evidence, because = (fill_text(text, quantities) for text in (evidence, because))
+    said = f"{evidence} {because}".strip()
     if holds is None:
-        if not settles:
-            raise ValueRuleError("settles", "an experiment, as the claim cannot be checked", repr(settles))
-        return "not checkable"
+        return "", said
     if not re.search(r"\d", evidence):
         raise ValueRuleError("evidence", "the numbers of the check", repr(evidence))
-    return "contradicted" if not holds else "explained" if because else "confirmed"
+    return "contradicted" if not holds else "explained" if because else "confirmed", said
 
 
 def _holds(row: pd.DataFrame, check: str) -> bool:

@@ -12,6 +12,7 @@ from loadcurve import paths, tables
 from loadcurve.audit import VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
+from loadcurve.site.experiments import experiments_html, experiments_index_html
 from loadcurve.site.formats import formats_markdown
 from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
@@ -48,6 +49,8 @@ def define_env(env) -> None:
     macro("interval", interval_html)
     macro("claims", claims_html, link)
     macro("verdicts", verdicts_text)
+    macro("experiments", experiments_html, link)
+    macro("experiments_index", experiments_index_html, link)
     macro("columns_of", columns_markdown)
     macro("analyse", analyse_markdown)
     macro("audit", audit_markdown)

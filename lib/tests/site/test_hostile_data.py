@@ -99,6 +99,8 @@ def write_data(root):
     publish.values(ends=Estimate(1.0, 0.5, 2.0, 0.95, "t"), unit=hostile("unit"))
     claim = {name: [hostile(name)] for name in ("verdict", "claim", "section", "evidence", "settles")}
     publish.table("claims", pd.DataFrame(claim), caption="Claims.")
+    heads = ("experiment", "title", "published", "rerun", "evidence", "study", "figure", "machine")
+    publish.table("experiments", pd.DataFrame({name: [hostile(name)] for name in heads}), caption="Experiments.")
 
 
 def write_pages(root):
@@ -114,7 +116,7 @@ def write_pages(root):
     page += (
         '<div markdown="0">{{ value(nb, "text") }}</div>\n\n{{ figure(nb, "curve") }}\n\n{{ table(nb, "facts") }}\n\n'
     )
-    page += '{{ claims(nb, "claims") }}\n\n{{ designs() }}\n'
+    page += '{{ claims(nb, "claims") }}\n\n{{ experiments(nb) }}\n\n{{ experiments_index() }}\n\n{{ designs() }}\n'
     (root / "handbook/index.md").write_text(f'{{% set nb = "{NOTEBOOK}" %}}\n{page}', "utf-8")
     (root / "handbook/assets").symlink_to(ROOT / "handbook/assets")
     text = (ROOT / "mkdocs.yml").read_text("utf-8")

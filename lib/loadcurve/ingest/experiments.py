@@ -1,0 +1,60 @@
+"""Experiments of a published report, and what rerunning each takes: `data/published/<report>/experiments.csv`."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from loadcurve import paths
+from loadcurve.errors import ParseError
+from loadcurve.ingest.published import read_published, source_folder
+
+_NEVER_EMPTY = ("experiment", "title", "study")
+
+
+def read_experiments(source: str) -> pd.DataFrame:
+    """Read the experiments of a published report, all text, and check each row.
+
+    Parameters
+    ----------
+    source : str
+        Folder under `data/published`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each experiment, with the columns of ``experiments.csv``: ``experiment title claims study check
+        evidence because figure machine``.  `claims` and `study` may hold several names, separated by blanks.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such source.
+    ParseError
+        When a row lacks its experiment, title or study, repeats an experiment, names a claim that is not in
+        ``claims.csv``, or has a check without evidence or figure; the text is ``PATH:LINE: expected …, got …``.
+
+    Examples
+    --------
+    >>> read_experiments("nginx_10gbe")["study"][0]
+    'nginx_saturating_size'
+    """
+    stated = read_published(source, "experiments")
+    known = set(read_published(source, "claims")["name"])
+    where = paths.shown(source_folder(source) / "experiments.csv")
+    for line, row in enumerate(stated.to_dict("records"), start=2):
+        for expected, got in _faults(row, known):
+            raise ParseError(line, expected, got, where)
+    repeated = stated["experiment"].duplicated()
+    if repeated.any():
+        raise ParseError(
+            int(repeated.idxmax()) + 2, "an experiment once", stated["experiment"][repeated.idxmax()], where
+        )
+    return stated
+
+
+def _faults(row: dict[str, str], known: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what was expected and what was got for each broken rule of a row."""
+    yield from ((f"a text as {name}", row[name].strip()) for name in _NEVER_EMPTY if not row[name].strip())
+    yield from (("a name of claims.csv", name) for name in row["claims"].split() if name not in known)
+    if row["check"]:
+        yield from ((f"{name} beside the check", "") for name in ("evidence", "figure") if not row[name])

@@ -1,0 +1,98 @@
+"""Experiments of the published reports with both verdicts: on the page of each report, and all in one table."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pandas as pd
+
+from loadcurve import paths
+from loadcurve.audit import NOT_RERUN
+from loadcurve.site import published
+from loadcurve.site.literal import literal
+from loadcurve.site.raw_files import folders, page_of
+
+Link = Callable[[str], str]
+
+_GUIDE = "guides/run_a_study.html#studies-that-are-ready"
+_ARROW = "\u00a0→ "
+
+
+def experiments_html(notebook: str, link: Link) -> str:
+    """Return a report's experiments: published verdict → rerun verdict, evidence, study and figure of each."""
+    shown = []
+    for row in _rows(notebook).itertuples():
+        facts = [f"study: {_study_html(row, link)}"]
+        facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
+        facts += [f"it takes {literal(row.machine)}"] if row.machine else []
+        evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
+        shown.append(
+            f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
+            f'<p><strong class="lc-verdict">{literal(row.published)}{_ARROW}{literal(row.rerun)}</strong> '
+            f"{literal(row.title)} <span>{literal(row.experiment)}</span></p>\n"
+            f'{evidence}<p class="lc-facts">{"; ".join(facts)}</p>\n</div>'
+        )
+    return f'<div class="lc-experiments" id="experiments">\n{chr(10).join(shown)}\n</div>'
+
+
+def experiments_index_html(link: Link) -> str:
+    """Return a table of all experiments of all reports: published and rerun verdict, study, figure."""
+    heads = ("experiment", "published", "rerun", "study", "figure")
+    body = []
+    for notebook in _notebooks():
+        page = link(f"studies/{notebook}.html")
+        title = literal(_title(notebook))
+        body.append(f'<tr class="lc-group"><th colspan="{len(heads)}"><a href="{page}">{title}</a></th></tr>')
+        for row in _rows(notebook).itertuples():
+            cells = (
+                f"<strong>{literal(row.experiment)}</strong> {literal(row.title)}",
+                literal(row.published),
+                literal(row.rerun),
+                _study_html(row, link),
+                _figure_html(row, page),
+            )
+            shown = "".join(f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True))
+            body.append(f'<tr data-verdict="{literal(row.rerun)}">{shown}</tr>')
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    return (
+        f'<div class="lc-table lc-stacked"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n'
+        + "\n".join(body)
+        + "\n</tbody>\n</table></div>"
+    )
+
+
+def _notebooks() -> list[str]:
+    """Names of the notebooks of all reports with experiments, in their order: ``NN_`` and the name of the source."""
+    top = paths.root()
+    sources = {file.parent.name for file in (top / "data" / "published").glob("*/experiments.csv")}
+    return sorted(one.stem for one in (top / "notebooks").glob("*.ipynb") if one.stem[3:] in sources)
+
+
+def _title(notebook: str) -> str:
+    page = paths.root() / "handbook" / "studies" / f"{notebook}.md"
+    return next(line for line in page.read_text("utf-8").splitlines() if line.startswith("# ")).removeprefix("# ")
+
+
+def _rows(notebook: str) -> pd.DataFrame:
+    return published.read_rows(notebook, "experiments").fillna("")
+
+
+def _study_html(row, link: Link) -> str:
+    """Return each study of an experiment: a link to its raw files, or the command that records it."""
+    return ", ".join(map(partial(_one_study_html, link=link, judged=row.rerun != NOT_RERUN), row.study.split()))
+
+
+def _one_study_html(name: str, link: Link, judged: bool) -> str:
+    shown = literal(name)
+    if (paths.studies() / name / "study.yml").is_file():
+        linked = name in folders(paths.build())
+        named = f'<a href="{link(page_of(name).replace(".md", ".html"))}">{shown}</a>' if linked else shown
+        return named if judged else f"{named} (recorded, not judged yet)"
+    if (paths.designs() / name / "study.yml").is_file():
+        return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {shown}</code>'
+    return f"planned: {shown}"
+
+
+def _figure_html(row, page: str) -> str:
+    if row.figure:
+        return f'<a href="{page}#figure-{literal(row.figure)}">{literal(row.figure.replace("_", " "))}</a>'
+    return f"none: it takes {literal(row.machine)}" if row.machine else "none yet"
