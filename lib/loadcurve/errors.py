@@ -138,6 +138,15 @@ def raise_all(broken: Iterable[ValueRuleError]) -> None:
         raise found[0]
 
 
+def refuse(faults: Iterable[ParseError], path: object) -> None:
+    """Raise an error with one line for each fault of a file, if there are any."""
+    located = [fault.at(path) for fault in faults]
+    if len(located) == 1:
+        raise located[0]
+    if located:
+        raise LoadcurveError("\n".join(map(str, located)))
+
+
 class LabError(LoadcurveError):
     """The laboratory refuses, or cannot, do what a study asks; the text says what to do next."""
 

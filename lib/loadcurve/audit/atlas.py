@@ -16,8 +16,8 @@ from typing import Any
 
 from loadcurve import paths, tables
 from loadcurve.audit.registry import all_rules
-from loadcurve.errors import ValueRuleError
-from loadcurve.files.checked import built, refuse
+from loadcurve.errors import ValueRuleError, refuse
+from loadcurve.files.checked import built
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.reads import record_reads, studies_read

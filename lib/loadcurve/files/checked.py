@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.errors import ParseError, ValueRuleError
 from loadcurve.files.yaml_document import Document, Place
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")  # types of errors of pydantic
@@ -109,15 +108,6 @@ def _place(error: Any) -> Place:
 @cache
 def _adapter(kind: type) -> TypeAdapter:
     return TypeAdapter(kind)
-
-
-def refuse(faults: Iterable[ParseError], path: Path) -> None:
-    """Raise an error with one line for each fault of a file, if there are any."""
-    located = [fault.at(path) for fault in faults]
-    if len(located) == 1:
-        raise located[0]
-    if located:
-        raise LoadcurveError("\n".join(map(str, located)))
 
 
 def _faults(kind: type, error: Any, document: Document) -> Iterator[PlacedError]:

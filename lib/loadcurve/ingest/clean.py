@@ -5,12 +5,14 @@ The number of lines never changes, so a parser's line number is that of the file
 
 import re
 
-_ESCAPE = re.compile(
+from loadcurve.ingest.lazy_regex import lazy_regex
+
+_ESCAPE = lazy_regex(
     r"\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # OSC: the title of a terminal
     r"|\x1b[\[(][0-?]*[ -/]*[@-~]"  # CSI: colours, cursor; charset
     r"|\x1b[@-Z\\-_=>]"  # two-byte sequences
 )
-_BACKSPACE = re.compile(r"[^\n]\x08")
+_BACKSPACE = lazy_regex(r"[^\n]\x08")
 _INVISIBLE = str.maketrans({"\u200b": "", "\ufeff": "", "\u00a0": " ", "\u202f": " ", "\u2007": " "})
 
 PREFIXES = {

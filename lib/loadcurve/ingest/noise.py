@@ -1,8 +1,8 @@
 """Lines that a shell, a terminal or a collector writes around a tool's output."""
 
-import re
+from loadcurve.ingest.lazy_regex import lazy_regex
 
-_NOISE = re.compile(
+_NOISE = lazy_regex(
     r"(?:\S*[\w.-]+@[\w.-]+\S*[ :][^$#%>]*|\[[^\]]*\]|\([^)]*\)|[\w.~/-]*)?[$#%>](?:[ ]+(?:\S.*)?)?"  # a prompt
     r"|(?:PS )?[A-Z]:\\.*>.*"  # a prompt of Windows
     r"|(?:```|~~~).*"  # Markdown

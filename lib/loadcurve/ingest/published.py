@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from loadcurve import paths
 from loadcurve.errors import LoadcurveError, ParseError
@@ -139,6 +138,8 @@ def source_folder(source: str) -> Path:
 @lru_cache(maxsize=16)
 def _facts(text: str) -> dict[str, Any]:
     """Return the content of a `source.yml`, parsed once for all its tables."""
+    import yaml  # here, because most files and folders do not need it
+
     return yaml.safe_load(text)
 
 

@@ -10,6 +10,7 @@ from loadcurve.discovery import registered
 from loadcurve.errors import printable
 from loadcurve.ingest import kernel, load, sockets, sysstat
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 
 # Words of a file's name that do not name a run, beside the names of tools and their variants.
 _COMMON = {
@@ -17,8 +18,8 @@ _COMMON = {
     "output", "raw", "report", "reports", "result", "results", "run", "runs", "stats", "stderr", "stdout", "tsv", "txt",
     "xml", "xz", "zst",
 }  # fmt: skip
-_EXTENSION = re.compile(r"[A-Za-z]{1,5}")
-_STAMP = re.compile(r"[0-9]{6,}")  # a date or a time of day, which differs between the files of one run
+_EXTENSION = lazy_regex(r"[A-Za-z]{1,5}")
+_STAMP = lazy_regex(r"[0-9]{6,}")  # a date or a time of day, which differs between the files of one run
 
 
 def name_runs(reports: Mapping[PurePosixPath, int]) -> dict[PurePosixPath, tuple[str, ...]]:

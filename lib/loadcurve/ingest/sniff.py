@@ -7,6 +7,7 @@ from dataclasses import replace
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -19,7 +20,7 @@ from loadcurve.ingest.start_lines import add_starts
 _MANY_LINES = 1_000_000
 _SAMPLE = 1 << 12  # characters
 _SHORTEST_MEAN = 8  # characters of a line on average, newline included; whole files of every tool have 20 and more
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
+_CONTROLS = lazy_regex(r"[\x00-\x08\x0e-\x1a\x7f-\x9f]")
 _HEADING_LINES = 10  # prompts, times and empty lines between two parts
 _HEAD = 1 << 18  # characters; only prompts and banners come before the first signature
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
@@ -61,6 +60,8 @@ def read_published_tables(folder: str | Path) -> Parsed:
     folder = Path(folder)
     if not (folder / SOURCE).is_file():
         folder = source_folder(str(folder))
+    import yaml  # here, because most files and folders do not need it
+
     facts = yaml.safe_load((folder / SOURCE).read_text("utf-8"))
     studies_read.add(data_name(folder))
     record_reads([folder / SOURCE])

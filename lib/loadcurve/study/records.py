@@ -12,9 +12,9 @@ from typing import Any, get_args, get_origin
 
 import yaml
 
-from loadcurve.errors import ParseError, ValueRuleError
+from loadcurve.errors import ParseError, ValueRuleError, refuse
 from loadcurve.files.atomic import sha256_of, write_text
-from loadcurve.files.checked import built, refuse
+from loadcurve.files.checked import built
 from loadcurve.files.yaml_document import read_yaml
 from loadcurve.study import Command, Run, Study
 from loadcurve.study.record_rules import broken_rules

@@ -1,5 +1,6 @@
 """Every form of output is registered once, in the module that parses it; everything else is derived from that."""
 
+import gc
 import inspect
 import json
 import re
@@ -14,6 +15,7 @@ from one_test import in_one_test
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.clean import clean
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import LazyRegex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.registry import FORMS, ordered
 from loadcurve.ingest.signatures import beginnings
@@ -134,3 +136,9 @@ def test_a_module_alone_adds_a_form(tmp_path):
     assert (
         "no fixture in tests/data/tiny" in checked.stdout and "1 passed" in checked.stdout
     )  # its docstring says which versions were seen
+
+
+def test_every_regular_expression_that_waits_for_its_first_use_can_be_compiled():
+    waiting = [one for one in gc.get_objects() if type(one) is LazyRegex]
+    assert len(waiting) > 400
+    assert {type(one.pattern) for one in waiting} == {str}

@@ -26,9 +26,10 @@ from loadcurve.ingest.balancers.ipvsadm_rules import daemon_rows, local_address_
 from loadcurve.ingest.balancers.ipvsadm_table import Listing, is_kernels_list
 from loadcurve.ingest.balancers.lists import ListCursor, is_chatter
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
-_KIND = re.compile(
+_KIND = lazy_regex(
     r"(?P<version>IP Virtual Server version\b)"
     r"|(?P<heading>Prot\s+LocalAddress:Port\b|-(?:>|&gt;)\s*RemoteAddress:Port(?:Forward)?\b)"
     r"|(?P<connections>IPVS connection entries\b|pro\s+(?:expire|state)\s)"
@@ -44,11 +45,11 @@ _KIND = re.compile(
     r"|Memory allocation problem|Invalid operation\.|No such service|Service not defined|Permission denied"
     r"|\[sockopt_msg_|ip_vs_get_\w+: |Try `ipvsadm|Illegal '|Usage:$|sudo: ipvsadm|cat: /proc/net/ip_vs)"
 )
-_VERSION = re.compile(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
-_ENTRY = re.compile(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
+_VERSION = lazy_regex(r"IP Virtual Server version ([0-9]+\.[0-9]+\.[0-9]+)(?:\s+\(size=([0-9]+)\))?(?:\s.*)?")
+_ENTRY = lazy_regex(r"[A-Za-z]+\s+(?:[A-Z_]+\s+)?[0-9]+:[0-9]{2}\s")
 _OPEN = ("", "...", "…", "```", "~~~")  # allowed inside a list
 _ROWS = ("service", "server", "dpvs", "rule", "timeout")
-_PROMPT = re.compile(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
+_PROMPT = lazy_regex(r"[^\s@]{1,100}@[^#$>%]{1,200}[#$>%]")
 
 
 def parse_ipvsadm(text: str, timezone: str = "UTC") -> Parsed:

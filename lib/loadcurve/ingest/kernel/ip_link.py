@@ -10,20 +10,19 @@ to k, M, G, T in steps of 1000 (with ``-iec``: Ki, Mi in steps of 1024) with thr
 Numbers of a virtual function have ``vf N`` in their item.
 """
 
-import re
-
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_INTERFACE = re.compile(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
-_HEAD = re.compile(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")
-_VF = re.compile(r"vf ([0-9]{1,5})\b.*")
-_SHORT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)([kKMGTPE])(i?)")
+_INTERFACE = lazy_regex(r"[0-9]{1,9}: (\S{1,80}?)(?:@\S{1,80})?: <[^>]*>(?: .*)?")
+_HEAD = lazy_regex(r"(RX|TX)(?: (errors))?:((?:[ \t]+[a-z_]+)+)")
+_VF = lazy_regex(r"vf ([0-9]{1,5})\b.*")
+_SHORT = lazy_regex(r"([0-9]{1,18}(?:\.[0-9]{1,3})?)([kKMGTPE])(i?)")
 _POWER = {letter: i for i, letter in enumerate("kMGTPE", 1)} | {"K": 1}
 
 

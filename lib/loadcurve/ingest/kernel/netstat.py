@@ -12,14 +12,15 @@ ack mode was activated N times``.  Two histograms of ICMP have a heading, which 
 import re
 
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter, counter_rows
 from loadcurve.ingest.report_text import nothing_in
 
-_SECTION = re.compile(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
-_HISTOGRAM = re.compile(r"(\S[^0-9:]{2,60}):")
-_NUMBER = re.compile(r"(?<!\S)-?[0-9]+(?!\S)")
-_IN_WORDS = re.compile(r"(?:Forwarding|Default TTL|RTO algorithm|.{0,40}) is \S+", re.IGNORECASE)
+_SECTION = lazy_regex(r"(Ip6?|Icmp6?|IcmpMsg|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt|Sctp|Xfrm|Dccp):")
+_HISTOGRAM = lazy_regex(r"(\S[^0-9:]{2,60}):")
+_NUMBER = lazy_regex(r"(?<!\S)-?[0-9]+(?!\S)")
+_IN_WORDS = lazy_regex(r"(?:Forwarding|Default TTL|RTO algorithm|.{0,40}) is \S+", re.IGNORECASE)
 _LONGEST = 200  # characters of the longest sentence, with room for other languages
 
 

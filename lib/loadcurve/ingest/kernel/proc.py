@@ -17,11 +17,12 @@ from loadcurve.ingest.kernel.proc_net import take_devices, take_named, take_pair
 from loadcurve.ingest.kernel.proc_rows import ProcRows
 from loadcurve.ingest.kernel.proc_system import take_load, take_memory, take_stat
 from loadcurve.ingest.kernel.proc_tcp import take_sockets_in_hexadecimal
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines
 
 _FILES: tuple[tuple[re.Pattern[str], Callable[[Lines, int, ProcRows], int]], ...] = tuple(
-    (re.compile(shape), reader)
+    (lazy_regex(shape), reader)
     for shape, reader in (
         (r"CPU[0-9]+(?:[ \t]+CPU[0-9]+)*$", take_counts),
         (r"[0-9]+:[ \t]+(?:[0-9]+[ \t]+)+(?:IR-)?(?:PCI-MSI|IO-APIC|XT-PIC|GIC)", take_counts_without_header),

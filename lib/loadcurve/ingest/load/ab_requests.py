@@ -10,8 +10,6 @@ total, and from the request written to the first byte.  Each is rounded to 1 ms 
 from ttime.
 """
 
-import re
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +18,7 @@ from pyarrow import csv
 from loadcurve.errors import ParseError
 from loadcurve.ingest.column_source import column_source
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
@@ -36,7 +35,7 @@ _OPTIONS = (
         null_values=[],
     ),
 )
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
 _LATEST_S = 253402300799  # the end of the year 9999
 _MICROSECONDS = 10**14  # in seconds, that would be in 3 million years
 

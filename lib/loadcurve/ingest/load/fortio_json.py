@@ -14,10 +14,11 @@ from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, optional_integer_at, value_at
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.fortio import ESTIMATOR, rates, response_columns
 from loadcurve.ingest.parsed import Parsed
 
-_CODE = re.compile(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
+_CODE = lazy_regex(r"-?[0-9]{1,3}|[A-Za-z][A-Za-z _-]{1,40}")
 
 
 def parse_fortio_json(text: str) -> Parsed:

@@ -27,6 +27,7 @@ import re
 from loadcurve.ingest.cursor import Cursor, with_generator_numbers
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.hey_rows import classes_of, phases_of, run_of, seconds
 from loadcurve.ingest.load.requests_csv import parse_requests_csv
 from loadcurve.ingest.noise import is_noise
@@ -34,26 +35,26 @@ from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
 _HEADINGS = (
-    ("summary", re.compile(r"Summary:?")),
-    ("histogram", re.compile(r"Response time histogram:")),
-    ("latency", re.compile(r"(?:Latency|Response time) distribution:")),
-    ("breakdown", re.compile(r"Response time (?:histogram|distribution) \([^()]{1,40}\):")),
-    ("phases", re.compile(r"Details \(average, fastest, slowest\):?")),
-    ("codes", re.compile(r"Status code distribution:")),
-    ("errors", re.compile(r"Error distribution:")),
+    ("summary", lazy_regex(r"Summary:?")),
+    ("histogram", lazy_regex(r"Response time histogram:")),
+    ("latency", lazy_regex(r"(?:Latency|Response time) distribution:")),
+    ("breakdown", lazy_regex(r"Response time (?:histogram|distribution) \([^()]{1,40}\):")),
+    ("phases", lazy_regex(r"Details \(average, fastest, slowest\):?")),
+    ("codes", lazy_regex(r"Status code distribution:")),
+    ("errors", lazy_regex(r"Error distribution:")),
 )
 _SUMMARY = {
     "success rate": "success", "name": "name", "count": "count", "total": "total", "slowest": "max",
     "fastest": "min", "average": "mean", "requests/sec": "rps", "total data": "bytes", "total data received": "bytes",
     "size/request": "", "response size per request": "", "size/sec": "", "speed index": "",
 }  # fmt: skip
-_FIELD = re.compile(r"([A-Za-z][A-Za-z/ ]{2,30}):\s*(.*)")
-_VALUE = re.compile(r"(\S{1,40})(?:\s+([A-Za-zµμ]{1,8}))?\.?")
-_CLASS = re.compile(r"(\S{1,40})(?:\s+([a-zµμ]{1,4}))?\s+\[(\S{1,20})\]\s*(?:\|.*)?")
-_QUANTILE = re.compile(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+([a-zµμ]{1,4})\.?")
-_PHASE = re.compile(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
-_CODE = re.compile(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
-_ERROR = re.compile(r"\[([0-9]{1,18})\]\s+(\S.*)")
+_FIELD = lazy_regex(r"([A-Za-z][A-Za-z/ ]{2,30}):\s*(.*)")
+_VALUE = lazy_regex(r"(\S{1,40})(?:\s+([A-Za-zµμ]{1,8}))?\.?")
+_CLASS = lazy_regex(r"(\S{1,40})(?:\s+([a-zµμ]{1,4}))?\s+\[(\S{1,20})\]\s*(?:\|.*)?")
+_QUANTILE = lazy_regex(r"(\S{1,12}?)\s?%{1,2}(?: ?in|!\S{1,20})\s+(\S{1,40})\s+([a-zµμ]{1,4})\.?")
+_PHASE = lazy_regex(r"([A-Za-z+-]{3,12}(?: [a-z]{4,5})?):\s*(\S+)\s+(\w+),\s+(\S+)\s+(\w+),\s+(\S+)\s+(\w+)")
+_CODE = lazy_regex(r"\[([A-Za-z]{2,30}|-?[0-9]{1,3})\]\s+(\S+)(?: responses?)")
+_ERROR = lazy_regex(r"\[([0-9]{1,18})\]\s+(\S.*)")
 _SHAPES = {"histogram": _CLASS, "latency": _QUANTILE, "phases": _PHASE, "codes": _CODE, "errors": _ERROR}
 _PHASES = {
     "dns+dialup": "connect", "dns-lookup": "dns", "req write": "write", "resp wait": "waiting", "resp read": "read",
@@ -63,7 +64,7 @@ _CSV = {
     "response-time": "latency_s", "DNS+dialup": "connect_s", "DNS": "dns_s", "Request-write": "write_s",
     "Response-delay": "waiting_s", "Response-read": "read_s", "status-code": "status", "offset": "offset_s",
 }  # fmt: skip
-_FAILURE = re.compile(
+_FAILURE = lazy_regex(
     r"(?:Usage: hey |Get .* unsupported protocol|-n cannot be less than -c|.*: (?:command )?not found|"
     r"invalid (?:argument|url|duration)).*",
     re.IGNORECASE,

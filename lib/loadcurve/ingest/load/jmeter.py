@@ -15,29 +15,30 @@ import pandas as pd
 
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
 _LOG = r"(?:[0-9/-]{8,10}[ T][0-9:,.]{8,12} INFO\s+-?\s*\S+: )?"
-_SUMMARY = re.compile(
+_SUMMARY = lazy_regex(
     rf"{_LOG}(\S[^=+\n]{{0,60}}?)\s*([=+])\s+(\S+) in\s+(\S+) =\s+(\S+?)/s"
     r" Avg:\s+(\S+) Min:\s+(\S+) Max:\s+(\S+) Err:\s+(\S+) \((\S+)%\)(.*)"
 )
-_ACTIVE = re.compile(r"\s*Active: (\S+) Started: (\S+) Finished: (\S+)")
-_LIKE = re.compile(r".* [=+]\s+\S+ in\s+\S+ =.*/s Avg:.*|.* [=+]\s+[0-9]+ in\s+[0-9:.s]{3,12} =.*")
-_START = re.compile(r"Starting (?:the|standalone|remote) test (?:on host \S+ )?@ .*\(([0-9]{13})\)")
-_END = re.compile(r"(?:Tidying up|\.\.\. end of run).*")
-_STOPPED = re.compile(r".*Notifying test listeners of end of test")  # in jmeter.log, before the last summary
-_ANNOUNCED = re.compile(
+_ACTIVE = lazy_regex(r"\s*Active: (\S+) Started: (\S+) Finished: (\S+)")
+_LIKE = lazy_regex(r".* [=+]\s+\S+ in\s+\S+ =.*/s Avg:.*|.* [=+]\s+[0-9]+ in\s+[0-9:.s]{3,12} =.*")
+_START = lazy_regex(r"Starting (?:the|standalone|remote) test (?:on host \S+ )?@ .*\(([0-9]{13})\)")
+_END = lazy_regex(r"(?:Tidying up|\.\.\. end of run).*")
+_STOPPED = lazy_regex(r".*Notifying test listeners of end of test")  # in jmeter.log, before the last summary
+_ANNOUNCED = lazy_regex(
     r"Creating summariser <.*|Created the tree successfully using .*|Waiting for possible .*|Starting remote engines"
     r"|Remote engines have been started.*|Configuring remote engine: .*|Using local port: .*|(?:WARN|INFO|ERROR)[: ].*"
     r"|[0-9/-]{8,10}[ T][0-9:,.]{8,12} (?:INFO|WARN|DEBUG).*|=+|-+|.*jmeter.*"
 )
-_FAILURE = re.compile(
+_FAILURE = lazy_regex(
     r"(?:Error in NonGUIDriver|An error occurred: |Could not open |.*jmeter: (?:command )?not found).*"
 )
-_CLOCK = re.compile(r"([0-9]{1,6}):([0-5][0-9]):([0-5][0-9])|([0-9]{1,9}(?:\.[0-9]{1,3})?)s")
-_WHOLE = re.compile(r".*%\)|.*Finished: [0-9]+")
+_CLOCK = lazy_regex(r"([0-9]{1,6}):([0-5][0-9]):([0-5][0-9])|([0-9]{1,9}(?:\.[0-9]{1,3})?)s")
+_WHOLE = lazy_regex(r".*%\)|.*Finished: [0-9]+")
 
 
 def parse_jmeter(text: str) -> Parsed:
@@ -65,7 +66,7 @@ def parse_jmeter(text: str) -> Parsed:
             if cursor.warn_if_cut(_WHOLE.fullmatch(line)):
                 continue
             row = _row(match, cursor)
-            users = re.fullmatch(_ACTIVE, match[11])
+            users = _ACTIVE.fullmatch(match[11])
             active = max(active, whole(users[1], cursor.number)) if users else active
             if match[2] == "+":
                 continue

@@ -14,19 +14,20 @@ import numpy as np
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.jmeter_samples import is_garbled_status, is_transaction, parsed_samples
 from loadcurve.ingest.load.samples import TOTALS
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 
-_BEGINNING = re.compile(r"<\?xml[^>]{0,200}\?>|<!DOCTYPE|<testResults")
+_BEGINNING = lazy_regex(r"<\?xml[^>]{0,200}\?>|<!DOCTYPE|<testResults")
 _SAMPLES = ("httpSample", "sample")
 # Attribute → JMeter's name of the column in CSV.
 _NUMBERS = {"t": "elapsed", "lt": "Latency", "ct": "Connect", "ts": "timeStamp", "by": "bytes", "sby": "sentBytes",
             "na": "allThreads", "it": "IdleTime", "sc": "SampleCount"}  # fmt: skip
 _TEXTS = {"lb": "label", "rc": "responseCode", "rm": "responseMessage", "tn": "threadName"}
 _INSIDE = {"failureMessage": "failureMessage", "java.net.URL": "URL"}
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_WHOLE = lazy_regex(r"-?[0-9]{1,18}")
 _AT_END = ("no element found", "unclosed token", "unclosed CDATA section", "partial character")
 
 

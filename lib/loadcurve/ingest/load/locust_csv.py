@@ -22,6 +22,7 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import instant
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.locust_rows import (
     counts,
     is_percentage,
@@ -38,7 +39,7 @@ from loadcurve.ingest.report_text import nothing_in, real, whole
 
 _TIMES = {"mean": "average response time", "min": "min response time", "max": "max response time"}
 _COUNTS = ("total request count", "total failure count", "user count", "# requests", "# failures")
-_EPOCH = re.compile(r"[0-9]{10}")
+_EPOCH = lazy_regex(r"[0-9]{10}")
 _TEXTS = ("timestamp", "type", "method", "name")
 _PER_S = ("requests/s", "failures/s", "requests failed/s")
 

@@ -20,6 +20,7 @@ import re
 from loadcurve.ingest.cursor import Cursor
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import real, whole
 
@@ -36,15 +37,15 @@ _COUNTS = {
     "Failed transactions": "requests_failed",
 }  # fmt: skip
 _OPTIONAL = "HTTP OK received"
-_FIELD = re.compile(
+_FIELD = lazy_regex(
     r'[{]?\s*+"?([A-Z][A-Za-z ]{8,22}|[a-z_]{10,24}|HTTP OK received|http_ok_received)"?\s*+'
     r":\s*+([0-9.]{1,24}|-?nan|-?inf)"
     r"(?:\s*+([A-Za-z%/]{1,9}))?\s*+,?\s*+(?:(?://|#|<).{0,200})?"
 )
 _WHOLE = ("hits", "secs", "MB", "sec", "%", "ms")  # endings of complete lines
-_USERS = re.compile(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
-_VERSION = re.compile(r"\*\* SIEGE (\S{1,20})")
-_FAILURE = re.compile(
+_USERS = lazy_regex(r"\*\* Preparing ([0-9]{1,9}) concurrent users for battle\.")
+_VERSION = lazy_regex(r"\*\* SIEGE (\S{1,20})")
+_FAILURE = lazy_regex(
     r"(?:siege aborted|\[(?:error|fatal|alert)\]|.*siege: (?:command )?not found|Usage: siege|ERROR: ).*", re.IGNORECASE
 )
 _MEGABYTE = 1024.0**2

@@ -6,7 +6,6 @@ are as in `vegeta` (``lib/metrics.go``).
 """
 
 import math
-import re
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -15,12 +14,13 @@ from loadcurve.ingest.cursor import with_generator_numbers
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import each_json, instant, integer_at, line_of, number_at, value_at
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.load.vegeta import ESTIMATOR, counts, rates
 from loadcurve.ingest.parsed import Parsed
 
 _EXPECTED = "JSON of vegeta report"
 _KNOWN = {"total", "mean", "min", "max"}
-_PERCENTILE = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
+_PERCENTILE = lazy_regex(r"[0-9]{1,3}(?:\.[0-9]{1,9})?th")
 
 
 def parse_vegeta_json(text: str) -> Parsed:

@@ -8,7 +8,6 @@ body missing.  Status 0 is a hit without a response: missing here.
 
 import csv
 import io
-import re
 
 import pandas as pd
 
@@ -16,10 +15,11 @@ from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import JSON
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.json_text import Decoder
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
-_INTEGER = re.compile(r"[0-9]{1,18}")
-_INSTANT = re.compile(r"[0-9]{18,19}")
+_INTEGER = lazy_regex(r"[0-9]{1,18}")
+_INSTANT = lazy_regex(r"[0-9]{18,19}")
 _COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
 _NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
 _WIDTHS = (6, 7, 8, 9, 11, 12)

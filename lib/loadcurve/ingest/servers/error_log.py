@@ -7,17 +7,17 @@ the message.  Under load these messages matter: ``connect() failed``, ``worker_c
 upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
 """
 
-import re
 from datetime import datetime
 
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import instant, zone_named
 
-_NGINX = re.compile(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
-_APACHE = re.compile(
+_NGINX = lazy_regex(r"([0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}) \[([a-z]+)\] (?:[0-9]+#[0-9]+: )?(\S.*)")
+_APACHE = lazy_regex(
     r"\[[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,6}))? ([0-9]{4})\]"
     r" \[(?:[a-z0-9_]*:)?([a-z]+[0-9]?)\] (\S.*)"
 )

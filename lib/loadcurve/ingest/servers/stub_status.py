@@ -13,6 +13,7 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.plain_lines import Lines, counter_rows
 from loadcurve.ingest.report_text import nothing_in
@@ -20,14 +21,14 @@ from loadcurve.ingest.report_text import nothing_in
 _B = r"[ \t#/*>;|]*+"  # blanks and comment signs
 _S = rf"(?:{_B}\n)*+{_B}"
 _N = r"([0-9]{1,18})"
-_PAGE = re.compile(
+_PAGE = lazy_regex(
     rf"Active connections:[ \t]*+{_N}{_S}server accepts handled requests[ \t]*+(request_time)?{_S}"
     rf"{_N}[ \t]++{_N}[ \t]++{_N}(?:[ \t]++{_N})?+{_S}"
     rf"Reading:[ \t]*+{_N}[ \t]*+Writing:[ \t]*+{_N}[ \t]*+Waiting:[ \t]*+{_N}(?![0-9\w.])"
 )
-_START = re.compile(r"Active connections:")
-_SERVER = re.compile(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
-_HEADER = re.compile(
+_START = lazy_regex(r"Active connections:")
+_SERVER = lazy_regex(r"(?:[<*] ?)?Server: *nginx/(\S+)", re.IGNORECASE)
+_HEADER = lazy_regex(
     r"(?:[<>*] ?)?(?:HTTP/[0-9.]+ [0-9]+.*|(?!Date: )[A-Za-z-]+: .*)|% Total.*|Dload .*|[0-9]+ +[0-9]+ +[0-9]+ .*:.*"
 )
 

@@ -12,14 +12,15 @@ from dataclasses import replace
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed, Tables
 from loadcurve.ingest.snapshots import is_instant
 from loadcurve.ingest.sockets.ss_connections import ROW_LIKE, parse_ss_connections
 from loadcurve.ingest.sockets.ss_lines import HEADER, unwrapped
 from loadcurve.ingest.sockets.ss_summary import LINE, parse_ss_summary
 
-_SUMMARY = re.compile(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
-_LIST = re.compile(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
+_SUMMARY = lazy_regex(rf"^[ \t]{{0,200}}{LINE}", re.MULTILINE)
+_LIST = lazy_regex(rf"^[ \t]{{0,200}}(?:{HEADER}|{ROW_LIKE})", re.MULTILINE)
 
 
 def parse_ss(text: str, timezone: str = "UTC") -> Parsed:

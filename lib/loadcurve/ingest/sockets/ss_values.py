@@ -9,7 +9,6 @@ Output of ss (iproute2 6.1, ``misc/ss.c``):
 - ``print_ms_timer``: ``N.MMMms`` is N.MMM SECONDS (the newest version writes ``N.MMMsec``), ``MMMms`` milliseconds.
 """
 
-import re
 from collections.abc import Callable
 from functools import cache
 
@@ -17,7 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_TIMER = re.compile(
+from loadcurve.ingest.lazy_regex import lazy_regex
+
+_TIMER = lazy_regex(
     r"(?:(?P<ms>[0-9]{3})ms|(?:(?P<min>[0-9]{1,9})min)?(?:(?P<sec>[0-9]{1,2})(?:sec|(?P<frac>\.[0-9]{3})(?:ms|sec)))?)"
 )
 _FLOAT = r"[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e\+?[0-9]{1,2})?"

@@ -19,17 +19,18 @@ import re
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.sysstat.iostat_columns import is_known, scale_of, split
 from loadcurve.ingest.sysstat.text_report import STAMP, Reader, is_chatter
 from loadcurve.ingest.sysstat.values import CPU_COLUMNS, check_ratios, ends_in_decimals, ratio_of, value_of
 
-_HEADER = re.compile(r"\s*(?:Device|Filesystem):?\s+\S")
-_CELL = re.compile(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
+_HEADER = lazy_regex(r"\s*(?:Device|Filesystem):?\s+\S")
+_CELL = lazy_regex(r"-?[0-9][0-9.,]*[%kMGTP]?|-?nan")
 _CPU = "avg-cpu:"
-_DEVICE = re.compile(r"(?:Device|Filesystem):?")
-_DECIMAL = re.compile(r"-?[0-9]+[.,][0-9]+")
-_FOREIGN = re.compile(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
+_DEVICE = lazy_regex(r"(?:Device|Filesystem):?")
+_DECIMAL = lazy_regex(r"-?[0-9]+[.,][0-9]+")
+_FOREIGN = lazy_regex(r"tty: .*|(?:tty|cpu|disk[0-9]*|\s|tin|tout)+|extended device statistics.*", re.ASCII)
 
 
 def unwrap_rows(text: str) -> tuple[str, int]:

@@ -11,13 +11,14 @@ import struct
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 
-_VERSION = re.compile(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
-_HOST = re.compile(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
-_DATE = re.compile(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_VERSION = lazy_regex(r"File created by \S+ from sysstat version ([0-9][0-9.]*)")
+_HOST = lazy_regex(r"Host: (\S+) (\S+) \((.*)\)\s+\S.*?(?:_(\S+)_)?\s*(?:\(([0-9]{1,6}) CPU\))?")
+_DATE = lazy_regex(r"File date: ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 _MAGIC = 0xD596  # sysstat, sa.h: SYSSTAT_MAGIC
 _FORMATS = range(0x2100, 0x2200)  # sa.h: FORMAT_MAGIC, 0x2170 (sysstat 9.1) to 0x2175 (12)
 

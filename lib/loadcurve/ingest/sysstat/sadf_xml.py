@@ -4,7 +4,6 @@ Seen: sysstat 12.6.1 on Debian 12 (``sadf -x FILE -- -A``) in the tests' samples
 `sadf_elements` lists the elements.  Numbers and units are those of ``sadf -d``.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import cast
@@ -13,13 +12,14 @@ from xml.etree.ElementTree import ParseError as XMLError
 
 from loadcurve.ingest.ending import Ending
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import Instants, zone_named
 from loadcurve.ingest.sysstat.sadf_elements import put_event, put_group, put_host, put_interrupt, section_named, time_of
 from loadcurve.ingest.sysstat.sadf_rows import Rows
 
-_BEGINNING = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
+_BEGINNING = lazy_regex(r"<\?xml[^>]*\?>|<!DOCTYPE sysstat[^>]*>|<sysstat[\s>]")
 _EVENTS = ("boot", "comment")
 _CHUNK = 1 << 16
 _FACTS = ("sysname", "release", "machine", "number-of-cpus", "file-date")

@@ -13,7 +13,6 @@ sar ends every line with a newline: a last line without one may have been cut, a
 has two decimals like all others.
 """
 
-import re
 from contextlib import suppress
 from datetime import UTC
 from zoneinfo import ZoneInfo
@@ -23,6 +22,7 @@ import numpy as np
 from loadcurve.errors import ParseError
 from loadcurve.ingest.ending import TWO_DECIMALS
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import zone_named
@@ -34,8 +34,8 @@ from loadcurve.ingest.sysstat.sar_scan import KNOWN, Scan, looks_like_header
 from loadcurve.ingest.sysstat.sar_tables import average_rows, make_tables
 from loadcurve.ingest.warning_collector import WarningCollector
 
-_OURS = re.compile(r"[0-9]|\S.{0,30}[:：]|Linux ")
-_TWO_DECIMALS = re.compile(r"[0-9]+[.,][0-9]{2}")
+_OURS = lazy_regex(r"[0-9]|\S.{0,30}[:：]|Linux ")
+_TWO_DECIMALS = lazy_regex(r"[0-9]+[.,][0-9]{2}")
 
 
 def parse_sar(text: str, timezone: str = "UTC") -> Parsed:

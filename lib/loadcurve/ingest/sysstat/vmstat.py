@@ -13,12 +13,12 @@ Output of vmstat (procps-ng 4.0, ``src/vmstat.c``, and its manual page):
 - ``-t`` prints local time, and the abbreviation of its zone in the header.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from loadcurve.errors import ParseError
 from loadcurve.ingest.form import Form
+from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.report_text import nothing_in
 from loadcurve.ingest.sysstat.clock import ABBREVIATION, CLOCK, DAY, Instants, zone_named
@@ -42,13 +42,13 @@ _KNOWN = {**_LOAD, **_MEMORY, **_CPU, **_COUNTERS}
 _UNIT = {"k": 1000.0, "K": 1024.0, "m": 1e6, "M": 1024.0**2}  # manual page, -S
 _KIB = 1024.0
 
-_COMMAND = re.compile(r"(?:^|[\s/])vmstat((?: .*)?)$")
-_IN_UNIT = re.compile(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
-_NO_FIRST = re.compile(r" (?:-[A-Za-z]*y|--no-first)")
-_GROUPS = re.compile(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
-_WHOLE = re.compile(r"[0-9]{1,18}")
-_STATISTIC = re.compile(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
-_OTHERS = re.compile(
+_COMMAND = lazy_regex(r"(?:^|[\s/])vmstat((?: .*)?)$")
+_IN_UNIT = lazy_regex(r" (?:-[A-Za-z]*S|--unit)[ =]?([kKmM])(?:[ ;|>&]|$)")
+_NO_FIRST = lazy_regex(r" (?:-[A-Za-z]*y|--no-first)")
+_GROUPS = lazy_regex(r"(?:-+time-+ +)?-*procs-*[ -]+memory[ -].*")
+_WHOLE = lazy_regex(r"[0-9]{1,18}")
+_STATISTIC = lazy_regex(r"([0-9]{1,18}) (?:([kKmM]) )?([A-Za-z][A-Za-z0-9 -]*)")
+_OTHERS = lazy_regex(
     r"disk- -+reads-+.*|Cache +Num +Total +Size +Pages|procs +memory +page +(?:disks?|faults)\b.*"
     r"|System configuration: .*"
 )

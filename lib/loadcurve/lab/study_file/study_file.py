@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
-from loadcurve.files.checked import PlacedError, built, refuse
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, refuse
+from loadcurve.files.checked import PlacedError, built
 from loadcurve.files.yaml_document import Document, read_yaml
 from loadcurve.lab.schedule.points import level_sets, named_level
 from loadcurve.lab.study_file.cross_checks import broken_together
