@@ -53,8 +53,6 @@ lab-test)
     need sshd openssh-server
     need mariadb mariadb-client-core
     need faketime faketime
-    # IPVS for kernels that have none.
-    need linux.uml user-mode-linux
     ;;
 browser)
     # Where Ubuntu's or Google's is there, that will do.

@@ -18,7 +18,7 @@ argument, or raises naming all faults; ``summarise_*`` table → table; ``fit_*`
 ``publish.figure`` and ``publish.table`` → Path; ``publish.values`` → table; ``launch`` → run folders.
 
 Layers, bottom up: ``arrays blocks errors extras jupyter units workers`` < ``schemas tables study records paths`` <
-``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``analysis`` <
+``ingest | lab`` < ``many_files`` < ``reading export`` < ``stats`` < ``models`` < ``audit`` < ``acceptance analysis`` <
 ``plots`` < ``publish`` < ``batch report site launching`` < ``cli``.
 
 The names in ``__all__`` are the public interface, and so are the names in the ``__all__`` of the packages and modules

@@ -16,7 +16,7 @@ LAYERS = [
     {"stats"},
     {"models"},
     {"audit"},
-    {"analysis"},
+    {"analysis", "acceptance"},
     {"plots"},
     {"publish"},
     {"batch", "report", "site", "launching"},
@@ -25,8 +25,8 @@ LAYERS = [
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # Folders of the laboratory, bottom up: each imports only from those before it.
 LAB = [
-    "hosts", "servers", "balancers", "generators", "monitors", "faults", "schedule", "study_file", "deployment",
-    "preflight", "run",
+    "hosts", "servers", "balancers", "functions", "generators", "monitors", "faults", "schedule", "study_file",
+    "deployment", "preflight", "run",
 ]  # fmt: skip
 # The laboratory is the only place that starts tools; git is asked for the commit, papermill starts kernels, Chromium
 # prints a report as PDF, and workers are this package in further processes.

@@ -182,7 +182,7 @@ def test_a_wrong_run_is_one_line_with_its_place(tmp_path, change, says):
         ({"commands": []}, "expected a generator, as the run is finished, got 'none'"),
         (
             {"role": "watcher"},
-            "expected role to be one of server, balancer, collector, warm_up, generator, got 'watcher'",
+            "expected role to be one of server, balancer, collector, warm_up, generator, functions, got 'watcher'",
         ),
         ({"role": "server"}, "expected a generator, as the run is finished"),
         ({"argv": "wrk"}, "expected argv to be tuple"),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from loadcurve import __version__
-from loadcurve.cli import answers, auditing, gates, ingestion, launching, notebooks, studies
+from loadcurve.cli import acceptance, answers, auditing, gates, ingestion, launching, notebooks, studies
 from loadcurve.errors import LoadcurveError, in_one_line
 from loadcurve.extras import missing_extra
 
@@ -31,7 +31,7 @@ def _options(
     """Take the options that hold for every command."""
 
 
-for _commands in (answers, auditing, gates, studies, launching, ingestion, notebooks):
+for _commands in (answers, auditing, gates, acceptance, studies, launching, ingestion, notebooks):
     _commands.register(app)
 
 

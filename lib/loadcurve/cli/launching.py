@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from loadcurve.cli.acceptance import print_acceptance
 from loadcurve.cli.answers import print_analysis
 
 Seconds = Annotated[float | None, typer.Option(help="Seconds of load at each point, instead of the study's value.")]
@@ -29,11 +30,13 @@ def launch(
 ) -> None:
     """Launch a study, or resume an interrupted one; the runs of a design go to data/studies.
 
-    Prints a line for each run that ends, and at the end what `loadcurve analyse` prints of the study.
+    Prints a line for each run that ends, and at the end what `loadcurve analyse` prints of the study.  Of an acceptance
+    test of balancers it prints what `loadcurve accept` prints, and ends with exit code 1 if a check fails.
 
     Example: loadcurve launch shop --seconds 5 --repeats 3
     """
     from loadcurve import paths
+    from loadcurve.acceptance import is_acceptance
     from loadcurve.audit.registry import all_rules
     from loadcurve.audit.settings import study_settings
     from loadcurve.lab import describe, describe_obstacles, read_checked
@@ -56,8 +59,14 @@ def launch(
         return
     target = paths.studies() / name if name else paths.record_folder(folder)
 
+    passed = True
+
     def results(folder: Path) -> None:
+        nonlocal passed
         typer.echo()
+        if is_acceptance(read_checked(folder)):
+            passed = print_acceptance(folder)
+            return
         print_analysis([str(folder)], [], paths.shown(folder))
 
     try:
@@ -66,6 +75,8 @@ def launch(
         with contextlib.suppress(OSError):  # the terminal may be what was closed
             typer.echo(interruption(interrupt, target), err=True)
         raise typer.Exit(128 + signal_of(interrupt)) from None
+    if not passed:
+        raise typer.Exit(1)
 
 
 def doctor() -> None:

@@ -76,7 +76,7 @@ def _edited_settings(factors: dict[str, Any], study: Study) -> Iterator[str]:
         if name not in searched and level not in known:
             yield f"{name} {level} then, {_listed(known)} now"
     now = json.loads(json.dumps(settled(study.sections(), study.variants[factors["variant"]], levels)))
-    for place, then, declared in differences({name: factors["settings"].get(name) for name in SECTIONS}, now):
+    for place, then, declared in differences({name: factors["settings"].get(name, {}) for name in SECTIONS}, now):
         if not (study.search and place == "load.duration_s"):
             yield f"{place} {_value_text(then)} then, {_value_text(declared)} now"
 

@@ -88,6 +88,8 @@ def is_report(command: Command) -> bool:
 def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Command], bool] = _is_output) -> None:
     """Add the tables of a finished run: of its record, of each output that `is_read`, and of each generator's files."""
     parts.warnings += [f"{shown(folder)}: {warning}" for warning in run.warnings]
+    if run.is_functional:
+        return
     generators = [c for c in run.commands if c.role == "generator"]
     load_started, stated = min(pd.Timestamp(c.started_at) for c in generators), []
     reported: set[int | None] = set()

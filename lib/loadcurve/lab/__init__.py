@@ -7,6 +7,7 @@ outer time limit.  Each folder imports only from those above it in this list::
     hosts         where a command runs: executor, host, process, facts; network/, ssh/, limits/
     servers       web servers and databases: settings, configuration, command
     balancers     proxies and kernel rules: settings, configuration, command
+    functions     functional tests of balancers, for which no load is sent
     generators    load generators: settings, command, what each can do
     monitors      what is sampled on each host while the load runs
     faults        what is broken on purpose, and how it is undone

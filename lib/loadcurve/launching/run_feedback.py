@@ -51,6 +51,8 @@ def judge(run: Run, folder: Path, meant: bool) -> tuple[str, tuple[str, ...]]:
         Whether the study breaks the server on purpose, by a fault or by a search for its capacity: a run without a
         successful response is then a result, with a warning.
     """
+    if run.is_functional:
+        return "", ()
     try:
         tables = read_reports(folder, run).tables
     except ParseError as error:

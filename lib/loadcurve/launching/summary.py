@@ -46,6 +46,8 @@ def describe_launch(folder: Path) -> list[str]:
 
 
 def _report(path: Path, run: Run) -> tuple[pd.DataFrame | None, list[str]]:
+    if run.is_functional:
+        return None, []
     try:
         found = read_reports(path, run)
     except LoadcurveError as error:

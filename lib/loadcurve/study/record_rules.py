@@ -12,12 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from loadcurve.study import SECTIONS, Run
+from loadcurve.study.run import FUNCTIONS
 
 _FILE_NAME = re.compile(r"(?!\.\.?$)[^/\x00\ud800-\udfff]+")  # a file in the run's folder, never outside it
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UTC = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|\+00:00)")
 STATUSES = ("running", "finished", "failed", "interrupted")
-ROLES = ("server", "balancer", "collector", "warm_up", "generator")
+ROLES = ("server", "balancer", "collector", "warm_up", "generator", FUNCTIONS)
 _WHOLE = {
     "connections": " from 1",
     "repeat": " from 1",
@@ -53,7 +54,7 @@ def broken_rules(run: Run) -> Iterator[tuple[str, str, str]]:
                 yield "commands", "a time in UTC such as 2026-11-21T00:23:46.582660Z", time
         if command.role == "generator" and run.status == "finished" and never:
             yield "commands", "a generator that ran, as the run is finished", "one that never started"
-    if run.status == "finished" and all(command.role != "generator" for command in run.commands):
+    if run.status == "finished" and all(command.role not in ("generator", FUNCTIONS) for command in run.commands):
         yield "commands", "a generator, as the run is finished", "none"
     for name, recorded in run.files.items():
         if not _FILE_NAME.fullmatch(name):

@@ -4,6 +4,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+FUNCTIONS = "functions"
+"""Role of the command that tests functions."""
+
 
 @dataclass(frozen=True)
 class Command:
@@ -12,7 +15,8 @@ class Command:
     Attributes
     ----------
     role : str
-        ``server``, ``balancer``, ``collector``, ``warm_up`` or ``generator``.
+        ``server``, ``balancer``, ``collector``, ``warm_up``, ``generator``, or ``functions``: a functional test, whose
+        run has no load.
     tool, variant, version : str
         Tool and variant select the parser of the output (`variant` distinguishes outputs of one tool); version of the
         tool.
@@ -113,6 +117,11 @@ class Run:
     events: tuple[dict[str, str], ...] = ()
     background: dict[str, dict[str, Any]] = field(default_factory=dict)
     seal: str = ""
+
+    @property
+    def is_functional(self) -> bool:
+        """Whether the run tested functions and sent no load, so that no table has rows of it."""
+        return any(command.role == FUNCTIONS for command in self.commands)
 
 
 def background_ratios(background: dict[str, Any]) -> dict[str, tuple[float, float]]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault")
+SECTIONS = ("topology", "hosts", "links", "server", "balancer", "load", "monitors", "fault", "functions")
 """Sections of a study that define what is run; a factor is a place in one of them."""
 
 PLACE = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z][A-Za-z0-9_.]*)?")

@@ -143,6 +143,7 @@ class Study(StudyKeys):
     load: Mapping = field(default_factory=dict)
     monitors: Mapping = field(default_factory=lambda: dict(MONITORS))
     fault: Mapping = field(default_factory=dict)
+    functions: Mapping = field(default_factory=dict)
     objective: Mapping = field(default_factory=dict)
     search: Mapping | None = None
     stop: Mapping | None = None

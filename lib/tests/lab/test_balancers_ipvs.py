@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,12 @@ from loadcurve.errors import ValueRuleError
 from loadcurve.ingest.balancers.ipvsadm import parse_ipvsadm
 from loadcurve.lab.balancers import IpvsSection, direct_routing_argvs, has_ipvs, ipvs_rules
 from loadcurve.lab.hosts.process import guarded
-from loadcurve.lab.hosts.tools import SEARCH_PATH, which
+from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
 from loadcurve.lab.servers import Endpoint, Nginx, Text, nginx_service
 
 HERE = Endpoint("10.99.0.1", 80)
 THERE = tuple(Endpoint(f"10.99.64.1{i + 1}", 80) for i in range(3))
-UML_MODULES = Path("/usr/lib/uml/modules")
 MODULES = ("veth", "bridge", "ip_vs", "ip_vs_rr", "ip_vs_wrr", "ip_vs_wlc", "ip_vs_sh", "ip_vs_mh")
 LIMIT_S = 45
 
@@ -32,7 +31,7 @@ def told(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ipvs")
     if has_ipvs():
         kernel = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", f"{folder}/ipvs.sh", "here")
-    elif which("linux.uml") and UML_MODULES.exists():
+    elif not why_no_kernel():
         kernel = _user_mode_linux(folder)
     else:
         pytest.skip("no IPVS in this kernel, and no user-mode-linux")
@@ -73,22 +72,8 @@ def _write_inputs(folder):
 
 def _user_mode_linux(folder):
     """Command of a kernel with IPVS as an ordinary process, and the list of its modules with what they need."""
-    (release,) = (path for path in UML_MODULES.iterdir() if (path / "modules.dep").exists())
-    needs = dict(line.split(":") for line in (release / "modules.dep").read_text().splitlines())
-    paths = {Path(path).stem: path for path in needs}
-    wanted = [
-        path for name in MODULES if name in paths for path in [*reversed(needs[paths[name]].split()), paths[name]]
-    ]
-    (folder / "modules.txt").write_text("".join(f"{release / path}\n" for path in dict.fromkeys(wanted)))
-    kernel = ("linux.uml", "mem=256M", "rootfstype=hostfs", "rootflags=/", "rw", f"init={folder}/ipvs.sh", "quiet",
-              "con=null", "con0=null,fd:1", f"uml_dir={folder}/uml")  # fmt: skip
-    if "amx_tile" not in Path("/proc/cpuinfo").read_text():
-        return kernel
-    # What stands on its command line is in the environment of all programs there: they are to use SSE alone.
-    avoided = ("AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX", "XSAVEC", "XSAVE", "AVX_Fast_Unaligned_Load",
-               "Prefer_No_VZEROUPPER", "ERMS", "FSRM")  # fmt: skip
-    simple = (f"GLIBC_TUNABLES=glibc.cpu.hwcaps={','.join(f'-{name}' for name in avoided)}", "OPENSSL_ia32cap=0:0")
-    return (sys.executable, str(Path(__file__).with_name("small_registers.py")), *kernel, *simple)
+    (folder / "modules.txt").write_text("".join(f"{path}\n" for path in module_paths(MODULES)))
+    return kernel_argv(folder, "ipvs.sh")
 
 
 def asked(told, name):

@@ -52,7 +52,7 @@ def test_each_says_which_report_it_follows(name, root):
 def test_each_point_is_arranged(name):
     study = read_checked(DESIGNS / name)
     for settings, deployment in deployments(study, capabilities.ASSUMED):
-        assert deployment.services and deployment.loaders
+        assert deployment.functions or (deployment.services and deployment.loaders)
         # Nothing of a design goes beyond the laboratory's own networks.
         assert not study.allow_targets and settings.topology.recipe != "loopback"
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 from private_services import need
-from user_mode_linux import kernel_argv
 
 from loadcurve.lab.hosts.process import guarded
 from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.lab.hosts.user_mode_linux import kernel_argv
 
 pytestmark = pytest.mark.lab
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.lab import monitors
@@ -10,12 +11,14 @@ from loadcurve.lab.deployment.faults import fault_of
 from loadcurve.lab.deployment.host_slot import HostSlot, with_role
 from loadcurve.lab.deployment.loads import Loader, connections_of, loaders
 from loadcurve.lab.faults import Fault
+from loadcurve.lab.functions import FunctionTest, function_test
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.monitors import Monitor, MonitoredHost
 from loadcurve.lab.monitors.counters import STUB_STATUS
 from loadcurve.lab.servers import SERVERS, ServerGroup, ServerHost
 from loadcurve.lab.servers.service import Service
 from loadcurve.lab.study_file.study_file import StudyFile
+from loadcurve.study.run import FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Deployment:
         On which host.
     served : mapping of str to ServerGroup
         What serves on each server host.
+    functions : FunctionTest or None
+        The test that runs instead of everything else.
     """
 
     slots: Mapping[str, HostSlot]
@@ -56,6 +61,7 @@ class Deployment:
     fault: Fault | None = None
     faulty: str = ""
     served: Mapping[str, ServerGroup] = field(default_factory=dict)
+    functions: FunctionTest | None = None
 
     def wrap(self, host: str, role: str) -> tuple[str, ...]:
         """What the fault puts before the argv of a command of this role on a host."""
@@ -88,6 +94,8 @@ def deploy(
     LabError
         When a program or a module is missing on a host.
     """
+    if settings.functions.balancer:
+        return Deployment(slots, (), None, "", (), (), {}, functions=function_test(settings.functions))
     at = {name: (remote or {}).get(settings.topology.ssh_of(name), programs) for name in slots}
     served = _served(settings, slots, at)
     endpoints = tuple(endpoint for one in served.values() for endpoint in one.endpoints)
@@ -119,6 +127,8 @@ def deploy(
 
 def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Host, role and argv of each command of a deployment, in the order of their start."""
+    if deployment.functions is not None:
+        yield "local", FUNCTIONS, deployment.functions.argv(Path("RUN_FOLDER"))
     yield from ((host, "setup", argv) for host, argv in deployment.before)
     yield from ((host, "server", service.argv) for host, service in deployment.services)
     if (balanced := deployment.balanced) is not None:

@@ -8,6 +8,7 @@ from loadcurve.errors import LabError
 from loadcurve.lab.deployment import Deployment, argvs
 from loadcurve.lab.deployment.host_slot import processors
 from loadcurve.lab.deployment.warm_up import warm_ups
+from loadcurve.lab.functions import DURATION_S
 from loadcurve.lab.hosts import capabilities
 from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
@@ -129,6 +130,9 @@ def _head(study: Study, settings: StudyFile) -> str:
     hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
     overhead = _OVERHEAD_S + _HOST_S * hosts
     total = runs * (longest + study.warm_up_s + overhead) + (runs - 1) * study.rest_s
+    tested = (point.settings["functions"].get("balancer") for point in first_points(study))
+    each_s = [DURATION_S[name] - longest - study.warm_up_s - overhead for name in tested if name]
+    total += study.repeats * sum(each_s)
     at_most = "at most " if settings.search or settings.stop else ""
     each = f"{at_most and 'up to '}{longest:g} s"
     return f"{study.study}: {at_most}{runs} runs of {each}, {at_most}{_duration(total)} in all"

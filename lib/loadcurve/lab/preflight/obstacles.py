@@ -15,6 +15,7 @@ from loadcurve.lab import faults
 from loadcurve.lab.balancers import BALANCERS
 from loadcurve.lab.deployment import Deployment, HostSlot, argvs, deploy
 from loadcurve.lab.deployment.host_slot import host_slots, section_of, with_role
+from loadcurve.lab.functions import FunctionTest, missing
 from loadcurve.lab.hosts import capabilities, limits
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.host import Host
@@ -101,6 +102,9 @@ def first_points(study: Study) -> list[Point]:
 
 def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str, str]]:
     """Yield each obstacle of a point with its remedy."""
+    if deployment.functions is not None:
+        yield from _missing_for_functions(deployment.functions)
+        return
     topology, namespaces = settings.topology, settings.topology.recipe != "loopback"
     # Programs on remote hosts are checked there: modules before the first run, see `runner`; programs when they start.
     here = {name: site for name, site in deployment.slots.items() if not topology.ssh_of(name)}
@@ -123,6 +127,12 @@ def _missing(settings: StudyFile, deployment: Deployment) -> Iterator[tuple[str,
             yield f"hosts.{name}: {reason}", "leave the limit out, or launch where it can be set"
     yield from _cpus(settings, here)
     yield from _modules(settings, here)
+
+
+def _missing_for_functions(test: FunctionTest) -> Iterator[tuple[str, str]]:
+    yield from missing(test)
+    if os.geteuid() != 0:
+        yield "network namespaces need root", "launch as root, or leave the functional tests out"
 
 
 def _cpus(settings: StudyFile, hosts: Mapping[str, HostSlot]) -> Iterator[tuple[str, str]]:

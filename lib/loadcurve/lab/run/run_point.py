@@ -21,6 +21,7 @@ from loadcurve.lab.preflight.allowed_targets import check_target, targets
 from loadcurve.lab.run import background_load, disk_reserve
 from loadcurve.lab.run.early_exit import ended_early
 from loadcurve.lab.run.environment import prepared
+from loadcurve.lab.run.functional import run_functions
 from loadcurve.lab.run.record import Record, factors_of, finish, missing_reports, tool_on_host
 from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
@@ -140,6 +141,8 @@ def _run(
     study: Study, settings: StudyFile, deployment: Deployment, folder: Path, context: LaunchContext, record: Record
 ) -> tuple[str, str]:
     """Create the hosts, start everything, wait for the load; return the run's status and reason."""
+    if deployment.functions is not None:
+        return run_functions(deployment.functions, folder, record)
     folders = [name for _, service in deployment.services for name in service.folders]
     if deployment.balanced and deployment.balanced.service:
         folders += deployment.balanced.service.folders

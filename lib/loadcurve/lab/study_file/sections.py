@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from loadcurve.lab.functions import FunctionsSection
 from loadcurve.lab.hosts.network.conditions import LinkConditions
 from loadcurve.lab.schedule.goals import ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.servers.nginx_server import NGINX, NginxSection
@@ -46,6 +47,9 @@ class Sections(StudyKeys):
 
     fault: FaultSection = field(default_factory=FaultSection)
     """What goes wrong on purpose during each run."""
+
+    functions: FunctionsSection = field(default_factory=FunctionsSection)
+    """A test of functions instead of load."""
 
     objective: ObjectiveSection = field(default_factory=ObjectiveSection)
     """What a run must keep: a latency at a quantile, a share of failed requests."""

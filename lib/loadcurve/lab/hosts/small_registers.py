@@ -1,7 +1,7 @@
-"""Run a program that is told by ptrace only of the registers that every x86-64 processor has.
+"""Run a program to which ptrace shows only the registers that every x86-64 processor has.
 
-user-mode-linux 6.1 cannot store those of a processor with AMX and stops ("ptrace set fp regs failed").  Where it is
-refused them it takes the old call, PTRACE_GETFPREGS; then its programs have to do with the registers of SSE.
+user-mode-linux 6.1 cannot store the registers of a processor with AMX and stops ("ptrace set fp regs failed").  If it
+is refused them, it uses the old call PTRACE_GETFPREGS, and its programs have only the registers of SSE.
 As a program: ``small_registers.py COMMAND [ARGUMENT]...``.
 """
 
@@ -31,7 +31,8 @@ class Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("program", ctypes.c_void_p))
 
 
-def main():
+def main() -> None:
+    """Install the filter, then run the command."""
     text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in PROGRAM))
     libc = ctypes.CDLL(None, use_errno=True)
     for words in (

@@ -1,0 +1,132 @@
+"""Decide checks from the tables of runs with load.
+
+A comparison passes or fails only if the whole 95 % interval is on one side of its limit.
+"""
+
+import math
+
+import numpy as np
+
+from loadcurve.acceptance.check import LoadRuns, Outcome
+from loadcurve.stats import find_ratio, summarise_balance, summarise_fairness
+from loadcurve.units import format_quantity
+
+LEAST_BANDWIDTH_RATIO = 0.98
+LARGEST_ADDED_S = 100e-6
+LEAST_THROUGHPUT_RATIO = 0.9
+LARGEST_SOFTIRQ_RATIO = 0.95
+_ERRORS = ("errors_connect", "errors_read", "errors_write", "errors_timeout", "errors_status")
+
+
+def large_responses(runs: LoadRuns) -> Outcome:
+    """Decide whether large responses reach the client as fast as without the balancer."""
+    ours, direct = (rows["received_bytes_per_s"] for rows in (runs.of("large"), runs.of_variant("direct_large")))
+    ratio = find_ratio(ours, direct)
+    numbers = (
+        f"{format_quantity(8 * ours.mean(), 'bps')} with it, {format_quantity(8 * direct.mean(), 'bps')} without it: "
+        f"ratio {ratio.value:.4f} [{ratio.lo:.4f}, {ratio.hi:.4f}]"
+    )
+    return _at_least(ratio.lo, ratio.hi, LEAST_BANDWIDTH_RATIO, numbers)
+
+
+def small_responses(runs: LoadRuns) -> Outcome:
+    """Decide whether small responses pass without lost packets and without a processor that only handles interrupts."""
+    rows, network, cpu = (runs.of("small", table) for table in ("runs", "network", "cpu"))
+    own = network[(network["host"] == "LB") & (network["interface"] != "lo")]
+    dropped = own[["received_dropped_pps", "transmitted_dropped_pps"]].fillna(0).sum(axis=1)
+    packets = own.groupby(["run_id", "time"])[["received_pps", "transmitted_pps"]].sum()
+    each = cpu[(cpu["host"] == "LB") & (cpu["cpu"] != "all")].groupby(["run_id", "cpu"])["cpu_softirq_ratio"].mean()
+    if own.empty or each.empty:
+        return Outcome("not checked", "no packets or no processors of the balancer's host were recorded")
+    mean = each.groupby("run_id").mean().mean()
+    numbers = (
+        f"{format_quantity(rows['throughput_rps'].mean(), 'rps')}, "
+        f"{format_quantity(packets['received_pps'].mean(), 'pps')} in and "
+        f"{format_quantity(packets['transmitted_pps'].mean(), 'pps')} out; softirq takes {mean:.1%} of the processors "
+        f"on average and {each.max():.1%} of the busiest; {int((dropped > 0).sum())} of {len(own)} samples have drops"
+    )
+    passed = not (dropped > 0).any() and each.max() <= LARGEST_SOFTIRQ_RATIO
+    return Outcome("pass" if passed else "fail", numbers)
+
+
+def response_time(runs: LoadRuns) -> Outcome:
+    """Decide how much the balancer adds to the mean response time at two connections."""
+    ours, direct = (rows["latency_mean_s"].astype(float) for rows in (runs.of("few"), runs.of_variant("direct_few")))
+    count = ours.size, direct.size
+    if min(count) < 2:
+        return Outcome("not checked", "one run of each has no interval; repeat both")
+    added = ours.mean() - direct.mean()
+    variances = ours.var(ddof=1) / count[0], direct.var(ddof=1) / count[1]
+    error = math.sqrt(sum(variances))
+    lo, hi = added, added
+    if error:
+        import scipy
+
+        squares = sum(variance**2 / (n - 1) for variance, n in zip(variances, count, strict=True))
+        half = float(scipy.special.stdtrit(sum(variances) ** 2 / squares, 0.975)) * error  # Welch
+        lo, hi = added - half, added + half
+    numbers = (
+        f"{format_quantity(ours.mean(), 's')} with it, {format_quantity(direct.mean(), 's')} without it: "
+        f"{added * 1e6:.0f} µs more [{lo * 1e6:.0f}, {hi * 1e6:.0f}]"
+    )
+    return _at_least(-hi, -lo, -LARGEST_ADDED_S, numbers)
+
+
+def dealt_under_load(runs: LoadRuns) -> Outcome:
+    """Decide whether the servers still take turns under load, by the balancer's own counters."""
+    balancer = runs.of("short", "balancer")
+    verdicts, totals = [], []
+    for _, rows in balancer.groupby("run_id", sort=True):
+        counts = summarise_balance(rows)["connections"].to_numpy(float)
+        if counts.size >= 2 and counts.sum():
+            row = summarise_fairness(counts).loc[0]
+            verdicts.append(row)
+            totals.append(int(counts.sum()))
+    if not verdicts:
+        return Outcome("not checked", "the balancer's counters were not recorded")
+    worst = max(verdicts, key=lambda row: row["chi_square"])
+    even = sum(row["verdict"] == "as even as round robin" for row in verdicts)
+    numbers = (
+        f"{sum(totals):,} connections; {even} of {len(verdicts)} runs as even as round robin; largest chi-square "
+        f"{worst['chi_square']:.3g}"
+    )
+    return Outcome("pass" if even == len(verdicts) else "fail", numbers)
+
+
+def services_in_a_map(runs: LoadRuns) -> Outcome:
+    """Decide whether ten thousand services in a map cost throughput of new connections."""
+    return _cost_of_services(runs, "map")
+
+
+def services_as_rules(runs: LoadRuns) -> Outcome:
+    """Decide whether ten thousand services, a rule each, cost throughput of new connections."""
+    return _cost_of_services(runs, "rules")
+
+
+def no_failed_request(runs: LoadRuns) -> Outcome:
+    """Decide whether any request failed in any run with load."""
+    rows = runs.tables["runs"]
+    own = rows[rows["variant"].str.startswith(f"{runs.balancer}_")]
+    failed = own.reindex(columns=list(_ERRORS)).astype(float).fillna(0).sum(axis=1)
+    numbers = f"{int(failed.sum()):,} failed requests of {int(own['requests'].sum()):,} in {len(own)} runs"
+    return Outcome("pass" if not failed.any() else "fail", numbers)
+
+
+def _cost_of_services(runs: LoadRuns, how: str) -> Outcome:
+    many, one = (runs.of(name)["throughput_rps"] for name in (how, "short"))
+    ratio = find_ratio(many, one)
+    numbers = (
+        f"{format_quantity(many.mean(), 'rps')} with 10,000 services, {format_quantity(one.mean(), 'rps')} with one: "
+        f"ratio {ratio.value:.3f} [{ratio.lo:.3f}, {ratio.hi:.3f}]"
+    )
+    return _at_least(ratio.lo, ratio.hi, LEAST_THROUGHPUT_RATIO, numbers)
+
+
+def _at_least(lo: float, hi: float, limit: float, numbers: str) -> Outcome:
+    if np.isnan(lo) or np.isnan(hi):
+        return Outcome("not checked", f"{numbers}; one run of each has no interval; repeat both")
+    if lo >= limit:
+        return Outcome("pass", numbers)
+    if hi < limit:
+        return Outcome("fail", numbers)
+    return Outcome("not checked", f"{numbers}; undecided: the interval contains the limit; repeat more often")
