@@ -30,9 +30,12 @@ from loadcurve.lab.faults import (
     kill_generator,
     kill_server,
     kill_worker,
+    limit_packets,
     lose_packets,
     narrow_ports,
+    other_transfer,
     slow_link,
+    steer_packets,
     stop_server,
 )
 from loadcurve.lab.hosts.host import LOCAL, Host
@@ -56,6 +59,9 @@ ALL = (
     kill_server("S1"),
     kill_generator(2.5),
     busy_processors(2),
+    limit_packets(20_000),
+    steer_packets(1),
+    other_transfer("10.99.0.2", 8080, 1000),
 )
 
 
@@ -73,6 +79,9 @@ def test_what_they_are():
     assert slow_link(1e6).begin[0].text == "qdisc add dev eth0 root tbf rate 1000000bit burst 3028b latency 50ms\n"
     assert stop_server("S1").end == (Send("S1", "CONT"),)
     assert fill_accept_queue("S1", 8).sysctls == {"net.core.somaxconn": "8"}
+    assert [steer_packets(processor).begin[0].mask for processor in (0, 3, 5)] == ["1", "8", "20"]
+    assert other_transfer("10.99.0.2", 8080, 1000).begin[0].argv[-1] == "http://10.99.0.2:8080/1000.bin"
+    assert "limit rate over 20000/second burst 2000 packets counter drop\n" in limit_packets(20_000).begin[0].text
     (table,) = drop_syn(8080).begin
     assert "tcp dport 8080 tcp flags & (syn | ack) == syn counter drop\n" in table.text
 
@@ -100,6 +109,11 @@ def test_what_they_are():
         lambda: kill_server("-1"),
         lambda: kill_generator(0),
         lambda: busy_processors(0),
+        lambda: limit_packets(9),
+        lambda: limit_packets("20000/second"),
+        lambda: steer_packets(32),
+        lambda: other_transfer("10.99.0.2", 8080, 0),
+        lambda: other_transfer("-d", 8080, 1000),
         lambda: Sysctl("kernel.panic", "1"),
         lambda: Sysctl("net.core.somaxconn", "1 -w x=1"),
         lambda: Table("filter", "input", ()),

@@ -169,6 +169,33 @@ def test_other_processes_beside_the_server(tmp_path):
     assert not [pid for told in events(made) if psutil.pid_exists(pid := int(told.split(": ")[1]))]
 
 
+def test_packets_for_one_processor(tmp_path):
+    """The setting holds during the load, and is undone after it."""
+    queue = "/sys/class/net/eth0/queues/rx-0/rps_cpus"
+    assert events(launched(tmp_path / "s", **SITE, fault={"steer_packets": 1})) == [f"{queue} = 2", f"{queue} = 0"]
+
+
+def test_a_limit_in_packets_per_second(tmp_path):
+    made = launched(
+        tmp_path / "s", **SITE, fault={"limit_packets": 1000}, load={"connections": 32}, monitors={"nstat": 0.2}
+    )
+    first, last = events(made)
+    assert first == "table fault_rate loaded"
+    assert last.startswith("table fault_rate removed; limit rate over 1000/second") and "packets 0" not in last
+    assert counter(made, "C1", "TcpRetransSegs") > 0, "what was dropped is sent again"
+
+
+def test_another_transfer_beside_the_load(tmp_path):
+    """It runs as long as the load: a program that ends before fails the run."""
+    files = {"nginx": {"response": {"files": {"sizes_bytes": [1000, 1_000_000]}}}}
+    made = launched(
+        tmp_path / "s", **SITE, server=files, fault={"other_transfer": 1_000_000}, links={"S1": {"rate_bps": 1e8}},
+        load={"connections": 1},
+    )  # fmt: skip
+    begun, ended = (told.split(": ")[0] for told in events(made))
+    assert begun.endswith("/1000000.bin started") and ended.endswith("/1000000.bin ended")
+
+
 def test_a_full_accept_queue(tmp_path):
     """A server that stands still for half a second accepts nobody; the kernel drops those beyond its queue."""
     made = launched(

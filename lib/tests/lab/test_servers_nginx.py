@@ -72,6 +72,13 @@ def test_gzip_for_those_who_ask(tmp_path, here):
     assert "content-encoding" not in plain.headers and len(plain.body) == 10240
 
 
+def test_files_past_the_page_cache(tmp_path, here):
+    service = nginx_service(Nginx("S1", (here,), Files((10240,)), serving=Serving(direct_io=True)))
+    assert "directio 512;" in service.files["S1.conf"]
+    with running(tmp_path, service):
+        assert len(ask(here.url).body) == 10240
+
+
 def test_a_delay_waits_on_a_timer(tmp_path, here):
     try:
         module = here_programs().module(Programs.ECHO)

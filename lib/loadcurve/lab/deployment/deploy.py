@@ -168,8 +168,9 @@ def _fault(
     if not section.kind:
         return None, ""
     server = section.host if section.host in served else next(iter(served), "")
-    port = served[server].endpoints[0].port if server else 0
-    made = fault_of(section, served[server].services[-1].name if server else NAME, port)
+    first = served[server].endpoints[0] if server else None
+    port, address = (first.port, first.address) if first else (0, "")
+    made = fault_of(section, served[server].services[-1].name if server else NAME, port, address)
     return made, section.host or with_role(slots, made.role)[0].name
 
 

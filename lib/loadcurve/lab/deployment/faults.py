@@ -11,7 +11,7 @@ from loadcurve.lab.study_file.faults import FaultSection
 from loadcurve.lab.study_file.hosts import HostSection
 
 
-def fault_of(section: FaultSection, service: str, port: int) -> Fault:
+def fault_of(section: FaultSection, service: str, port: int, address: str) -> Fault:
     """Return the fault of a section that names one.
 
     Parameters
@@ -22,10 +22,12 @@ def fault_of(section: FaultSection, service: str, port: int) -> Fault:
         The server to which it happens.
     port : int
         The server's.
+    address : str
+        The server's.
     """
     kind = faults.FAULTS[section.kind]
     role = section.host.rstrip("0123456789")
-    return kind.make(section.chosen[1], FaultTarget(service, port, role))
+    return kind.make(section.chosen[1], FaultTarget(service, port, role, address))
 
 
 def links_with(

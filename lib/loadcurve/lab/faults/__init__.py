@@ -10,16 +10,25 @@ To add a fault, follow the section "A fault" of ``handbook/guides/add_a_server.m
 import sys
 
 from loadcurve.discovery import registered_by_name
-from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Shape, Start, Sysctl, Table
+from loadcurve.lab.faults.fault import Fault, FaultKind, FaultTarget, Send, Shape, Start, Steer, Sysctl, Table
 from loadcurve.lab.faults.inject import Event, injected, why_not
 from loadcurve.lab.faults.limits import cap_connections, few_descriptors, fill_conntrack, narrow_ports
-from loadcurve.lab.faults.packets import delay_packets, drop_fin, drop_syn, lose_packets, slow_link
+from loadcurve.lab.faults.packets import (
+    delay_packets,
+    drop_fin,
+    drop_syn,
+    limit_packets,
+    lose_packets,
+    slow_link,
+    steer_packets,
+)
 from loadcurve.lab.faults.processes import (
     busy_processors,
     fill_accept_queue,
     kill_generator,
     kill_server,
     kill_worker,
+    other_transfer,
     stop_server,
 )
 
@@ -35,6 +44,7 @@ __all__ = [
     "Send",
     "Shape",
     "Start",
+    "Steer",
     "Sysctl",
     "Table",
     "busy_processors",
@@ -49,9 +59,12 @@ __all__ = [
     "kill_generator",
     "kill_server",
     "kill_worker",
+    "limit_packets",
     "lose_packets",
     "narrow_ports",
+    "other_transfer",
     "slow_link",
+    "steer_packets",
     "stop_server",
     "why_not",
 ]

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.network.conditions import SYSCTLS, LinkConditions, tc_lines
-from loadcurve.lab.servers.settings import check_choice, check_name
+from loadcurve.lab.servers.settings import check_choice, check_count, check_name
 
 FIRST_LINK = "eth0"
 """Name of the first interface of each host, which is on the network of the clients."""
 
 _NUMBERS = re.compile(r"[0-9]{1,10}(?: [0-9]{1,10}){0,2}")
-_RULE = re.compile(r"[a-z][a-z0-9 &|()=]{0,200}")
+_RULE = re.compile(r"[a-z][a-z0-9 &|()=/]{0,200}")
 _TABLE = re.compile(r"fault_[a-z_]{1,24}")
 
 
@@ -117,6 +117,32 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Steer:
+    """Received packets of the host's first link are handled by one processor; the end of the fault undoes it.
+
+    Attributes
+    ----------
+    processor : int
+        Its number.
+    """
+
+    processor: int
+
+    def __post_init__(self) -> None:
+        check_count("processor", self.processor, 0, 31)  # the kernel divides longer masks by commas
+
+    @property
+    def path(self) -> str:
+        """File of the setting (Linux, Documentation/networking/scaling.rst, receive packet steering)."""
+        return f"/sys/class/net/{FIRST_LINK}/queues/rx-0/rps_cpus"
+
+    @property
+    def mask(self) -> str:
+        """What is written there: a bit for the processor, in hexadecimal digits."""
+        return f"{1 << self.processor:x}"
+
+
+@dataclass(frozen=True)
 class Start:
     """A program that runs on the host; the end of the fault ends it, and so does the end of the launcher.
 
@@ -129,7 +155,7 @@ class Start:
     argv: tuple[str, ...]
 
 
-Step = Sysctl | Table | Send | Shape | Start
+Step = Sysctl | Table | Send | Shape | Steer | Start
 
 
 @dataclass(frozen=True)
@@ -186,11 +212,14 @@ class FaultTarget:
         The server's port.
     role : str
         Role of the host that the study names, ``C``, ``LB`` or ``S``; empty where it names none.
+    address : str
+        The server's first address.
     """
 
     service: str = "S1"
     port: int = 80
     role: str = ""
+    address: str = "127.0.0.1"
 
 
 @dataclass(frozen=True)

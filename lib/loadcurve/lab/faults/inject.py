@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loadcurve.errors import LabError
-from loadcurve.lab.faults.fault import FIRST_LINK, Fault, Send, Shape, Start, Step, Sysctl, Table
+from loadcurve.lab.faults.fault import FIRST_LINK, Fault, Send, Shape, Start, Steer, Step, Sysctl, Table
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network.commands import run
 from loadcurve.lab.hosts.process import guarded, now
@@ -105,6 +105,9 @@ def _do(step: Step, host: Host, services: Mapping[str, int], events: list[Event]
         run(host.argv(("tc", "-batch", "-")), step.text)
         stack.callback(_unshape, host, events)
         events.append(Event(now(), step.text.strip()))
+    elif isinstance(step, Steer):
+        stack.callback(_write, host, step.path, "0", events)
+        _write(host, step.path, step.mask, events)
     elif isinstance(step, Start):
         _start(step, host, events, stack)
     else:
@@ -135,6 +138,11 @@ def _unshape(host: Host, events: list[Event]) -> None:
     counted = run(host.argv(("tc", "-s", "qdisc", "show", "dev", FIRST_LINK))).split("Sent", 1)[-1]
     run(host.argv(("tc", "qdisc", "del", "dev", FIRST_LINK, "root")))
     events.append(Event(now(), f"qdisc del dev {FIRST_LINK} root; Sent {' '.join(counted.split(')')[0].split())})"))
+
+
+def _write(host: Host, path: str, value: str, events: list[Event]) -> None:
+    run(host.argv(("tee", path)), value)
+    events.append(Event(now(), f"{path} = {value}"))
 
 
 def _start(step: Start, host: Host, events: list[Event], stack: contextlib.ExitStack) -> None:

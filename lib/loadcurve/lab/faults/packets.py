@@ -2,13 +2,15 @@
 
 from typing import Annotated, Literal
 
-from loadcurve.lab.faults.fault import Fault, FaultKind, Shape, Table
+from loadcurve.lab.faults.fault import Fault, FaultKind, Shape, Steer, Table
 from loadcurve.lab.hosts.network.conditions import DELAY_S, LinkConditions
 from loadcurve.lab.servers.settings import check_count
 from loadcurve.section import Range
 
 _RATIO = Range(gt=0, le=1)
 _RATE_BPS = Range(ge=8000, unit="bit/s")
+_RATE_PPS = Range(10, 10_000_000, unit="packets/s")
+_PROCESSOR = Range(0, 31)
 # RFC 9293, 3.1: the flags of a segment that opens a connection, and of one that closes it.
 _OPENS, _CLOSES = "tcp flags & (syn | ack) == syn", "tcp flags & fin == fin"
 
@@ -40,6 +42,19 @@ def slow_link(rate_bps: float, role: str = "S") -> Fault:
     """Return the fault that limits the rate at which a host sends on its first link."""
     _RATE_BPS.check("rate_bps", rate_bps)
     return Fault("slow_link", role, (Shape(float(rate_bps)),))
+
+
+def limit_packets(rate_pps: int, role: str = "S") -> Fault:
+    """Return the fault that drops the packets that a host receives beyond a rate; a tenth of a second may be above."""
+    _RATE_PPS.check("rate_pps", rate_pps, whole=True)
+    rule = f"limit rate over {rate_pps}/second burst {rate_pps // 10} packets counter drop"
+    return Fault("limit_packets", role, (Table("fault_rate", "input", (rule,)),))
+
+
+def steer_packets(processor: int, role: str = "S") -> Fault:
+    """Return the fault that lets one processor handle all packets that a host receives on its first link."""
+    _PROCESSOR.check("processor", processor, whole=True)
+    return Fault("steer_packets", role, (Steer(processor),))
 
 
 DROP_SYN = FaultKind(
@@ -80,4 +95,21 @@ SLOW_LINK = FaultKind(
     "queue. A fault that begins in the middle of the load is a change point; with `every_s` the throughput oscillates.",
     Annotated[float, _RATE_BPS],
     lambda rate_bps, target: slow_link(rate_bps, target.role or "S"),
+)
+LIMIT_PACKETS = FaultKind(
+    "limit_packets",
+    "Packets per second that a server's host receives; what is above is dropped, as by the limit of a cloud instance.",
+    "Throughput stays at the limit divided by the packets of a request, at any response size, and TCP retransmits. "
+    "Neither the link nor a processor is saturated.",
+    Annotated[int, _RATE_PPS],
+    lambda rate_pps, target: limit_packets(rate_pps, target.role or "S"),
+)
+STEER_PACKETS = FaultKind(
+    "steer_packets",
+    "Number of the processor that handles all packets that a server's host receives (`rps_cpus`), as with a network "
+    "card of one queue.",
+    "The softirq time of this processor grows, and the others stay as they were. Packets that come faster than it "
+    "handles them are dropped from its queue of `net.core.netdev_max_backlog` packets.",
+    Annotated[int, _PROCESSOR],
+    lambda processor, target: steer_packets(processor, target.role or "S"),
 )

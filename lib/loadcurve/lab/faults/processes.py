@@ -3,11 +3,13 @@
 from typing import Annotated, Literal
 
 from loadcurve.lab.faults.fault import Fault, FaultKind, Send, Start
+from loadcurve.lab.servers.settings import Endpoint
 from loadcurve.section import Range
 
 _BACKLOG = Range(1, 65_535)
 _AFTER_S = Range(0.1, 3600, unit="s")
 _PROCESSES = Range(1, 256)
+_FILE_BYTES = Range(1, 16 * 1024 * 1024)  # as large as the laboratory's files get
 # Reads without end from memory, so it uses one processor and no disk.
 _BURNER = ("sha256sum", "/dev/zero")
 
@@ -32,6 +34,13 @@ def busy_processors(count: int, role: str = "S") -> Fault:
     """Return the fault that starts processes beside a host's own, each of which uses a processor."""
     _PROCESSES.check("count", count, whole=True)
     return Fault("busy_processors", role, (Start(_BURNER),) * count)
+
+
+def other_transfer(address: str, port: int, size_bytes: int) -> Fault:
+    """Return the fault that downloads a file of a server on a client's host, again and again, beside the load."""
+    _FILE_BYTES.check("size_bytes", size_bytes, whole=True)
+    url = f"http://{Endpoint(address, port)}/{size_bytes}.bin"
+    return Fault("other_transfer", "C", (Start(("wrk", "-t1", "-c1", "-d86400s", "--timeout", "60s", url)),))
 
 
 def stop_server(service: str) -> Fault:
@@ -78,6 +87,14 @@ BUSY_PROCESSORS = FaultKind(
     "average exceeds the number of processors. On a virtual machine a neighbour shows as steal time instead.",
     Annotated[int, _PROCESSES],
     lambda count, target: busy_processors(count, target.role or "S"),
+)
+OTHER_TRANSFER = FaultKind(
+    "other_transfer",
+    "Size in bytes of a file of the server (`files`) that another process on the client's host downloads all the time.",
+    "The interfaces carry more bytes for each response than it takes, and the load has only a part of the link.",
+    Annotated[int, _FILE_BYTES],
+    lambda size_bytes, target: other_transfer(target.address, target.port, size_bytes),
+    acts_on="port",
 )
 STOP_SERVER = FaultKind(
     "stop_server",

@@ -10,8 +10,8 @@ PIDSTAT_TOOL = Tool("pidstat", "threads", "-V", "sysstat")
 
 
 def sar(interval_s: float = 1) -> Monitor:
-    """Return sar: processors, interfaces, TCP and sockets; it prints the samples that it holds on SIGINT."""
-    kinds = ("-u", "ALL", "-P", "ALL", "-n", "DEV", "-n", "TCP", "-n", "ETCP", "-n", "SOCK")
+    """Return sar: processors, interfaces and drops, TCP, sockets; it prints the samples that it holds on SIGINT."""
+    kinds = ("-u", "ALL", "-P", "ALL", "-n", "DEV", "-n", "EDEV", "-n", "TCP", "-n", "ETCP", "-n", "SOCK")
     argv = ("sar", *kinds, f"{interval_s:g}")
     return Monitor("sar", "sar", interval_s=interval_s, argv=argv, repeats=True, stop="INT")
 
@@ -29,7 +29,10 @@ def pidstat(interval_s: float = 1) -> Monitor:
 
 
 SAR = MonitorKind(
-    "sar", "Processors, interfaces, TCP and sockets.", lambda interval_s, host: sar(interval_s), whole_seconds=True
+    "sar",
+    "Processors, interfaces and their drops, TCP and sockets.",
+    lambda interval_s, host: sar(interval_s),
+    whole_seconds=True,
 )
 MPSTAT = MonitorKind(
     "mpstat", "Each processor by itself.", lambda interval_s, host: mpstat(interval_s), whole_seconds=True

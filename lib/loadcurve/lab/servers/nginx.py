@@ -113,6 +113,9 @@ class Serving(Section):
     gzip: bool = False
     """Compress for clients that ask for it."""
 
+    direct_io: bool = False
+    """Read files from the disk for each request, past the page cache, as where the files do not fit into memory."""
+
     def directives(self, name: str) -> list[str]:
         """Directives of ``http``."""
         buffer = " buffer=1024k" if self.access_log == "buffered" else ""
@@ -120,7 +123,9 @@ class Serving(Section):
         switches = {"sendfile": self.sendfile, "tcp_nopush": self.tcp_nopush, "gzip": self.gzip}
         # text/html is always compressed; the other types that are served here have to be named.
         types = ["gzip_types text/plain application/octet-stream;"] if self.gzip else []
-        return [f"access_log {log};", *(f"{key} {'on' if on else 'off'};" for key, on in switches.items()), *types]
+        # From one sector on: a direct read is at least that long (nginx, directio_alignment).
+        direct = ["directio 512;"] if self.direct_io else []
+        return [f"access_log {log};", *(f"{k} {'on' if on else 'off'};" for k, on in switches.items()), *types, *direct]
 
 
 @dataclass(frozen=True)
