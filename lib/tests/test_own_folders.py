@@ -301,6 +301,17 @@ def test_what_a_report_prints_counts_more_than_its_name(tmp_path):
     assert found.origins == (f"repeats: 2 {REPEATS}",)
 
 
+def test_factors_csv_names_the_host_of_monitors(tmp_path):
+    """Rules about a generator's host need it; the other rows and files keep theirs."""
+    table = "file,host\nc1,client\nc1.client.sar.txt,client\n"
+    files = {"c1.txt": WRK, "c1.client.sar.txt": SAR, "c1.server.sar.txt": SAR, "factors.csv": table}
+    found = loadcurve.read(put(tmp_path, files)).tables
+    assert found["runs"]["host"].tolist() == ["client"]
+    for name in ("cpu", "network", "tcp"):
+        hosts = found[name].groupby(found[name]["source"].str.contains("client"))["host"]
+        assert hosts.apply(lambda of: set(of.fillna(""))).to_dict() == {True: {"client"}, False: {""}}
+
+
 @pytest.mark.parametrize(
     ("table", "faults"),
     [

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.given_factors import Factors, GivenFactors
-from loadcurve.ingest.merge import join
+from loadcurve.ingest.merge import join, label
 from loadcurve.ingest.parsed import Parsed, Rows, Tables
 from loadcurve.ingest.raw_file import FACTORS, Matched, RawFile
 from loadcurve.ingest.run_matching import match_runs, name_reports
@@ -109,7 +110,8 @@ def raw_folder_parts(
     """
     kept, same = join_same_runs(files)
     given = GivenFactors.of(factors)
-    facts, started = _given_facts(folder, kept, given, matched.warnings)
+    facts, started, hosts = _given_facts(folder, kept, given, matched.warnings)
+    kept = [_on_host(file, hosts[path]) if (path := file.path.as_posix()) in hosts else file for file in kept]
     reports: list = []
     for name, rows in match_runs(kept, folder.resolve().name, matched, started):
         if name == "runs":
@@ -125,21 +127,30 @@ def raw_folder_parts(
 
 def _given_facts(
     folder: Path, files: Sequence[RawFile], given: GivenFactors, warnings: list[str]
-) -> "tuple[list[Fact], dict[str, float]]":
-    """Return the facts of a given file and of ``factors.csv``, and the start of each run in s since 1970 UTC."""
+) -> "tuple[list[Fact], dict[str, float], dict[str, str]]":
+    """Return what a given file and ``factors.csv`` state: facts, starts of runs in s since 1970 UTC, hosts of files."""
     own = folder / FACTORS
     if not own.is_file() and not given.file:
-        return [], {}
+        return [], {}, {}
     from loadcurve.ingest.run_facts import read_factors, read_factors_elsewhere
     from loadcurve.ingest.run_times import seconds
 
     reports = {run: path for path, names in name_reports(files).items() for run in names}
-    facts = []
+    facts, hosts = [], dict[str, str]()
     if given.file and given.files != (own.resolve(),):
         facts += read_factors_elsewhere(given.file, reports, folder, warnings)
-    facts += read_factors(own, reports) if own.is_file() else []
+    if own.is_file():
+        of_runs, hosts = read_factors(own, reports, (file.path for file in files if file.path not in reports.values()))
+        facts += of_runs
     starts = {fact.run_id: seconds(fact.value) for fact in reversed(facts) if fact.column == "started_at"}
-    return facts, starts
+    return facts, starts, hosts
+
+
+def _on_host(file: RawFile, host: str) -> RawFile:
+    """Return a file of a monitor whose rows name their host."""
+    rows = ((name, file.tables.rows(name)) for name in file.tables)
+    named = {name: label(of, host=host) if "host" in SCHEMAS[name].columns else of for name, of in rows}
+    return replace(file, tables=Tables(named))
 
 
 def _add_facts(matched: Matched, facts: "list[Fact]", given: GivenFactors) -> None:

@@ -3,7 +3,8 @@ r"""Facts about runs without a record: from a file ``factors.csv``, from the nam
 A fact that a report prints always counts.  The others are used in this order:
 
 1. ``factors.csv`` in the folder that is read: ``file,variant,connections,…``.  `file` is the path, the name or the stem
-   of a report, or the name of its run.  Any column of ``runs`` may follow, and any other, which is a factor.
+   of a report, or the name of its run.  Any column of ``runs`` may follow, and any other, which is a factor.  A row may
+   also name a file of a monitor, with the column `host` alone.
 2. Patterns on file names, such as ``{"connections": r"c(\d+)"}``.
 3. The first-level subfolders: their names are the variants if they hold reports with the same names, and the repeats
    if they are numbered, such as ``r1`` and ``r2``.
@@ -12,7 +13,7 @@ A fact that a report prints always counts.  The others are used in this order:
 import csv
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 import pandas as pd
@@ -51,8 +52,10 @@ def parse_factor(text: str) -> tuple[str, str]:
     return name, pattern
 
 
-def read_factors(path: Path, runs: Mapping[str, PurePosixPath]) -> list[Fact]:
-    """Read ``factors.csv``.
+def read_factors(
+    path: Path, runs: Mapping[str, PurePosixPath], others: Iterable[PurePosixPath] = ()
+) -> tuple[list[Fact], dict[str, str]]:
+    """Read ``factors.csv``: facts about runs, and the hosts of other files by their paths.
 
     Parameters
     ----------
@@ -60,15 +63,19 @@ def read_factors(path: Path, runs: Mapping[str, PurePosixPath]) -> list[Fact]:
         The file.
     runs : mapping of str to pathlib.PurePosixPath
         Name of each run -> the file of its report, relative to the folder.
+    others : iterable of pathlib.PurePosixPath
+        Files without a report, such as those of monitors, relative to the folder.
 
     Raises
     ------
     LoadcurveError
         With one line for each fault: ``PATH:LINE: expected …, got …``.
     """
-    facts, unknown = _facts_of(path, _names(runs), FACTORS)
+    hosts: dict[str, str] = {}
+    known = _names({file.as_posix(): file for file in others})
+    facts, unknown = _facts_of(path, _names(runs), FACTORS, known, hosts)
     refuse(unknown, Path(printable(shown(path))))
-    return facts
+    return facts, hosts
 
 
 def read_factors_elsewhere(
@@ -97,7 +104,7 @@ def read_factors_elsewhere(
         for name in (os.path.relpath(folder / report, path.parent), str((folder / report).resolve())):
             known.setdefault(PurePosixPath(name).as_posix(), []).append(run)
     where = printable(shown(path))
-    facts, unknown = _facts_of(path, {name: list(dict.fromkeys(of)) for name, of in known.items()}, where)
+    facts, unknown = _facts_of(path, {name: list(dict.fromkeys(of)) for name, of in known.items()}, where, {}, {})
     if unknown and not facts:
         refuse(unknown, Path(where))
     if unknown:
@@ -106,8 +113,17 @@ def read_factors_elsewhere(
     return facts
 
 
-def _facts_of(path: Path, known: Mapping[str, list[str]], origin: str) -> tuple[list[Fact], list[ParseError]]:
-    """Return the facts in a file, and a fault for each row that names no report; any other fault raises."""
+def _facts_of(
+    path: Path,
+    known: Mapping[str, list[str]],
+    origin: str,
+    others: Mapping[str, list[str]],
+    hosts: dict[str, str],
+) -> tuple[list[Fact], list[ParseError]]:
+    """Return the facts in a file, and a fault for each row that names no report; any other fault raises.
+
+    `hosts` gets the host of each file among `others` for which a row names the host alone.
+    """
     text, _ = decode(content(path))
     header, *rows = list(csv.reader(text.splitlines(), delimiter=_delimiter(text))) or [[]]
     columns = [cell.strip() for cell in header]
@@ -124,9 +140,12 @@ def _facts_of(path: Path, known: Mapping[str, list[str]], origin: str) -> tuple[
             faults.append(ParseError(line, f"{len(columns)} cells", ",".join(row), where))
             continue
         cells = {name: cell.strip() for name, cell in zip(columns, row, strict=True)}
-        named = known.get(cells.pop("file").removeprefix("./"), [])
+        name = cells.pop("file").removeprefix("./")
+        named = known.get(name, [])
+        if not named and name in others and [column for column in cells if cells[column]] == ["host"]:
+            hosts |= dict.fromkeys(others[name], printable(cells["host"]))
+            continue
         if not named:
-            name = row[columns.index("file")]
             unknown.append(ParseError(line, "the name of a file with a report in this folder", name, where))
         for column, cell in cells.items():
             if cell and (rule := broken_rule(column, cell)):
