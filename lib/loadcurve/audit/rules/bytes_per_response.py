@@ -100,7 +100,7 @@ _MISSING = (
 )
 _MORE = (
     "Find out what else was sent: the requests of a proxy leave by the same port; header and body may be sent apart "
-    "(`tcp_nopush`); retransmissions (`nstat -az TcpRetransSegs`)."
+    "(`tcp_nopush`); retransmissions (`nstat -az TcpRetransSegs`); other programs (`ss -tinp` lists their connections)."
 )
 
 _SAR = "Record `sar -n DEV 1` while the load runs."

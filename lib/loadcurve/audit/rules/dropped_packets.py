@@ -8,13 +8,14 @@ best and after 200 ms at worst, so drops show in the high percentiles first.
 Why it happens
 --------------
 The receive ring was full because the processor of its queue did not empty it in time (`rx_dropped`, `rx_missed`), or
-the send queue of the interface was full. Linux also counts packets of protocols that nobody reads, such as LLDP, as
-drops.
+the send queue of the interface was full. Packets that are steered to another processor (`rps_cpus`) wait in its queue
+of `net.core.netdev_max_backlog` packets, 1,000 by default; the second column of /proc/net/softnet_stat counts its
+drops. Linux also counts packets of protocols that nobody reads, such as LLDP, as drops.
 
 How to fix it
 -------------
-`ethtool -S eth0` names the counter that rises. Enlarge the ring (`ethtool -G eth0 rx 4096`), spread the queues over
-processors (`ethtool -L`), and lower the load until the counter stands still. Then repeat the run.
+`ethtool -S eth0` names the counter that rises. Enlarge the ring (`ethtool -G eth0 rx 4096`) or the backlog, spread
+the queues over processors (`ethtool -L`), and lower the load until the counter stands still. Then repeat the run.
 
 When to ignore it
 -----------------
@@ -44,7 +45,8 @@ RULE = threshold_rule(
     "Did every interface keep its packets?",
     measure_drops,
     evidence="Interface {interface} dropped {observed:pps}.",
-    advice="Enlarge the receive ring (`ethtool -G`) and spread the queues over processors, and repeat.",
+    advice="Enlarge the receive ring (`ethtool -G`) or the queue of the processor (net.core.netdev_max_backlog), "
+    "spread the packets over processors, and repeat.",
     limits={"warning": Limit(0.0, "a drop is a loss; a healthy local network has none")},
     needs=(DROPS,),
     unit="pps",

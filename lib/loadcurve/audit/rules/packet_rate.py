@@ -83,7 +83,7 @@ def _softirq(tables: Tables) -> pd.DataFrame:
 
 _ADVICE = (
     "The packets are the limit: reuse connections, send larger responses, and spread the receive queues over "
-    "processors (`ethtool -L`), then repeat."
+    "processors (`ethtool -L`), or use a larger instance where its provider sets the limit; then repeat."
 )
 
 RULE = Rule(

@@ -64,8 +64,8 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
 
 
 _ADVICE = (
-    "Part of the requests did not cross these interfaces, or several shared a packet: monitor the generator's network "
-    "namespace, and switch off pipelining."
+    "Part of the requests did not cross these interfaces, or several shared a packet: look for a cache or a proxy on "
+    "the generator's host, monitor the generator's network namespace, and switch off pipelining."
 )
 
 RULE = Rule(

@@ -64,8 +64,8 @@ def _ports(urls: pd.Series) -> pd.Series:
 
 
 _ADVICE = (
-    "No response is faster than the network: check that the tool timed whole responses, that errors are not among "
-    "them, and the unit of the times."
+    "No response is faster than the network: check that no cache on the generator's host sent them, that the tool "
+    "timed whole responses, that errors are not among them, and the unit of the times."
 )
 
 RULE = Rule(

@@ -11,18 +11,20 @@ throughput, not the server.
 
 Why it happens
 --------------
-Above the link: the number is a peak of an interval that is too short, the responses are shorter than stated, or
-the unit is wrong (MB/s for MiB/s, bits for bytes). The report “Nginx 万兆网络环境测试” (test 5) prints 118,163
-responses/s of 10 KB through a proxy; on 10 Gbit/s they take 103 % of the link if 10 KB are 10,000 bytes, 106 %
-if they are 10,240.
+Above the link: the number is a peak of an interval that is too short, the link has burst credits (a token bucket, as
+cloud instances have) and the run was over before they were used up, the responses are shorter than stated, or the
+unit is wrong (MB/s for MiB/s, bits for bytes). The report “Nginx 万兆网络环境测试” (test 5) prints 118,163
+responses/s of 10 KB through a proxy; on 10 Gbit/s they take 103 % of the link if 10 KB are 10,000 bytes, 106 % if
+they are 10,240.
 
 At the link: its test 2 with 2590 bytes uses 99.9 %.
 
 How to fix it
 -------------
-Report totals over the whole run instead of a peak, with the number of bytes received. If the link is full, use
-a faster link or smaller responses, or say that the result is of the link. Compare the bytes per second with
-`ethtool IFACE | grep Speed`.
+Report totals over the whole run instead of a peak, with the number of bytes received. A link with burst credits shows
+its sustained rate when `sar -n DEV 1` falls to a lower level and stays there: run for many times longer. If the link
+is full, use a faster link or smaller responses, or say that the result is of the link. Compare the bytes per second
+with `ethtool IFACE | grep Speed`.
 
 When to ignore it
 -----------------
@@ -67,7 +69,8 @@ def judge_link(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]
 
 
 _ADVICE: dict[Severity, str] = {
-    "error": "No link carries that: report the total of the whole run instead of a peak, and check sizes and units.",
+    "error": "No link carries that for long: report the total of the whole run instead of a peak, run for much longer "
+    "than a burst of the link lasts, and check sizes and units.",
     "warning": "The link limits the throughput, not the server: use a faster link or smaller responses.",
 }
 
