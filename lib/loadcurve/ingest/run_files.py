@@ -12,6 +12,7 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_json import WRK_JSON, join_reporter
+from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
 from loadcurve.ingest.registry import form_of
@@ -143,8 +144,9 @@ def _form(command: Command, folder: Path, parts: Parts) -> Form | None:
 
 def _with_reporter(run: Run, command: Command, path: Path, parsed: Parsed) -> dict[Path, Parsed]:
     """What an output holds, joined with the JSON report that wrk wrote beside it."""
-    report = path.with_suffix(".json")
-    if command.tool != "wrk" or report.name not in run.files:
+    named = (path.with_suffix(suffix) for suffix in (".json", ".json.xz"))
+    report = next((file for file in named if file.name in run.files), None)
+    if command.tool != "wrk" or report is None:
         return {path: parsed}
     counted = _parse(WRK_JSON, report)
     check_fingerprint(run, report)
@@ -171,7 +173,10 @@ def _connections(reports: pd.DataFrame) -> float:
 def _parse(form: Form, path: Path) -> Parsed:
     if not path.is_file():
         raise ParseError(0, "the file that run.json names", "no file", shown(path))
-    raw = content(path)
+    try:
+        raw, _ = unpack(content(path))
+    except ParseError as error:
+        raise error.at(shown(path)) from None
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
