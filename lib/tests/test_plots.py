@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -18,7 +19,7 @@ from loadcurve.analysis import Curve
 from loadcurve.errors import NotMeasuredError, ValueRuleError
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
-from loadcurve.plots.drawing import shows_something
+from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
 from loadcurve.stats import Estimate
 
@@ -985,6 +986,27 @@ def test_the_contrast_formula_on_known_pairs():
 @pytest.mark.parametrize("color", PALETTE)
 def test_every_colour_can_be_seen_in_both_schemes(color, background):
     assert contrast(color, background) >= 3  # WCAG 2.2, 1.4.11: graphical objects
+
+
+def over(color, alpha, background):
+    """A colour with an alpha over a background, as #rrggbb."""
+    pairs = [(int(color[i : i + 2], 16), int(background[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(alpha * one + (1 - alpha) * other):02x}" for one, other in pairs)
+
+
+# Material's text colours: hsla(0, 0%, 0%, 0.87), and in the dark scheme hsla(232, 15%, 90%, 0.82).
+@pytest.mark.parametrize(("background", "text"), [(LIGHT, ("#000000", 0.87)), (DARK, ("#e2e3e9", 0.82))])
+@pytest.mark.parametrize("color", PALETTE)
+def test_text_of_every_colour_can_be_read_in_both_schemes(color, background, text):
+    ax = plt.subplots()[1]
+    ax.annotate("label", (0, 0), color=color)
+    ax.plot([0, 1], [0, 1], color=color)
+    drawn = svg_text(ax, "test")
+    plt.close(ax.figure)
+    (share,) = re.findall(rf"<text [^>]*fill: color-mix\(in srgb, {color} ([0-9]+)%, currentColor\)", drawn)
+    mixed = over(color, int(share) / 100, over(*text, background))
+    assert contrast(mixed, background) >= 4.5  # WCAG 2.2, 1.4.3: text
+    assert f"stroke: {color}" in drawn
 
 
 def test_colours_of_entities_are_of_the_palette():

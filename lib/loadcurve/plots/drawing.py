@@ -12,7 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import Collection, LineCollection, PolyCollection
 from matplotlib.patches import Patch
 
-from loadcurve.plots.style import INK, figure_of
+from loadcurve.plots.style import INK, TEXT_SHARE, figure_of
+
+_COLOURED_TEXT = re.compile(r"(<text [^>]*fill: )(#[0-9a-f]{6})")
 
 
 def svg_text(ax: Axes, salt: str) -> str:
@@ -28,8 +30,11 @@ def svg_text(ax: Axes, salt: str) -> str:
     drawing = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt}):
         figure_of(ax).savefig(drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # Replace the ink by the page's text colour, which differs between the light and the dark scheme.
-    return re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", drawing.getvalue())
+    # Replace the ink by the page's text colour, which differs between the light and the dark scheme, and mix it into
+    # coloured text.  A reader of SVG that does not know color-mix keeps the colour before it.
+    inked = re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", drawing.getvalue())
+    mixed = rf"\1\2; fill: color-mix(in srgb, \2 {TEXT_SHARE:.0%}, currentColor)"
+    return _COLOURED_TEXT.sub(mixed, inked)
 
 
 def shows_something(ax: Axes) -> bool:
