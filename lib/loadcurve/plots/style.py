@@ -16,8 +16,8 @@ INK = "#1c1e21"
 # background of the dark scheme: safe for colour-blind readers, readable in both schemes.
 PALETTE = ("#2f7fc1", "#d2690e", "#2a9270", "#b0609f", "#8a7a1f", "#6f7a86")
 
-# Share of a palette colour in text of that colour; the rest is the page's text colour.  No colour alone has a contrast of
-# 4.5:1 on white and on the dark background (WCAG 2.2, 1.4.3).
+# Share of a palette colour in text of that colour; the rest is the page's text colour.  No colour alone has a contrast
+# of 4.5:1 on white and on the dark background (WCAG 2.2, 1.4.3).
 TEXT_SHARE = 0.7
 
 # An entity has the same colour in every figure.
