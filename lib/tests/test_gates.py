@@ -89,8 +89,10 @@ def test_an_audit_gates_a_build(called):
     assert called("audit", "odd", "--fail-on", "never")[0] == 0
     suite = ET.fromstring(called("audit", "main", "odd", "--format", "junit")[1])
     listed = [json.loads(called("audit", folder, "--format", "json")[1]) for folder in ("main", "odd")]
-    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", str(sum(map(len, listed))))
-    assert "error" in {row["severity"] for row in json.loads(called("audit", "odd", "--format", "json")[1])}
+    number = sum(len(each[0]["findings"]) for each in listed)
+    assert (suite.attrib["failures"], suite.attrib["tests"]) == ("6", str(number))
+    assert [each[0]["verdict"]["severity"] for each in listed] == ["ok", "error"]
+    assert "error" in {row["severity"] for row in listed[1][0]["findings"]}
     assert called("audit", "main", "--format", "xml")[0] == 2
     for wrong in (
         ["--select", "speed"],
@@ -107,9 +109,18 @@ def test_a_rule_is_ignored_with_a_reason(called, tmp_path):
     (tmp_path / "loadcurve.toml").write_text(ignored, "utf-8")
     code, out = called("audit", "odd")
     assert code == 0 and "ignored: effective-concurrency, 6 runs" in out and "the loads were named by hand" in out
-    assert called("audit", "odd", "--select", "unfinished-run")[1].count("rules") == 1
+    selected = called("audit", "odd", "--select", "unfinished-run")[1].splitlines()
+    assert selected[:2] == [
+        "odd: usable: 1 of 1 rules had the numbers they need and found nothing",
+        "Only selected rules ran: unfinished-run (options).",
+    ]
     (tmp_path / "loadcurve.toml").write_text("[audit.limits.effective-concurrency]\nfactor = 1000\n", "utf-8")
-    assert called("audit", "odd")[0] == 0, "a warning up to a factor of 1000"
+    code, out = called("audit", "odd")
+    assert code == 0, "a warning up to a factor of 1000"
+    changed = "Limit effective-concurrency.factor is 1000 instead of 2 (loadcurve.toml [audit])."
+    assert changed in " ".join(out.split("\n\n")[0].split())
+    assert json.loads(called("audit", "odd", "--format", "json")[1])[0]["settings"] == [changed]
+    assert changed in called("audit", "odd", "--format", "html")[1]
     assert called("audit", "odd", "--limit", "effective-concurrency.factor=2")[0] == 1, "an option comes first"
 
 

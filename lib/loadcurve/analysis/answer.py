@@ -98,6 +98,7 @@ class Analysis:
             *([_overview(self.curves)] if len(self.curves) > 1 else []),
             *(sections if len(self.curves) > 1 else self.curves[0].blocks(draw)),
             Items("Measure next", self.next_steps, numbered=True),
+            Items("Settings of the audit", self.findings.attrs.get("settings", ())),
             Items("Findings", list(finding_sentences(self.findings))),
             Items("Not checked", list(unchecked_sentences(self.findings))),
             Items("Not read", self.not_read, numbered=True),

@@ -1,5 +1,7 @@
 """The table ``findings`` as `loadcurve.audit` returns it: a DataFrame that is shown as verdict and findings."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from loadcurve.audit.sentences import groups_of, unchecked_sentences, verdict_sentences
@@ -28,11 +30,22 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
     """
 
     @classmethod
-    def of(cls, findings: pd.DataFrame, number: int) -> "Findings":
-        """Return the findings about a number of runs, the most severe first; equal ones keep their order."""
+    def of(
+        cls,
+        findings: pd.DataFrame,
+        number: int,
+        settings: Sequence[str] = (),
+        warnings: Sequence[str] = (),
+        origins: Sequence[str] = (),
+    ) -> "Findings":
+        """Return the findings about a number of runs, the most severe first; equal ones keep their order.
+
+        The audit's settings that are not the default, warnings of the readers, and origins of facts that no report
+        prints are kept in `attrs`, and the display lists them.
+        """
         ranks = findings["severity"].map({severity: rank for rank, severity in enumerate(SEVERITIES)})
         found = cls(findings.iloc[ranks.argsort(kind="stable")].reset_index(drop=True))
-        found.attrs["runs"] = number
+        found.attrs |= {"runs": number, "settings": settings, "warnings": warnings, "origins": origins}
         return found
 
     @property
@@ -41,12 +54,19 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         return judge(pd.DataFrame(self), int(self.attrs["runs"]))
 
     def __repr__(self) -> str:
-        return audit_text(pd.DataFrame(self), int(self.attrs["runs"]))
+        return audit_text(pd.DataFrame(self), int(self.attrs["runs"]), settings=self.attrs["settings"])
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
         return to_display(self.blocks())
+
+    def read_blocks(self) -> list[Block]:
+        """Return what the readers of the files reported, as blocks: warnings, and facts that no report prints."""
+        return [
+            Items("Warnings from reading the files", list(self.attrs["warnings"])),
+            Items("Facts that no report prints", list(self.attrs["origins"])),
+        ]
 
     def blocks(self) -> list[Block]:
         """Return the verdict and the findings as blocks of a report."""
@@ -55,7 +75,9 @@ class Findings(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         return [
             Paragraph("Verdict", str(self.verdict), self.verdict.severity),
             Items("Runs", list(verdict_sentences(verdict_of_each(found)))),
+            Items("Settings", list(self.attrs["settings"])),
             Items("Findings", sentences, numbered=True),
             Items("Not checked", list(unchecked_sentences(found))),
+            *self.read_blocks(),
             *([Paragraph("", HOW_TO_EXPLAIN)] if sentences else []),
         ]

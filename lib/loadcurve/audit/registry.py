@@ -74,7 +74,8 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     folder = None
     if isinstance(data, str | Path):
         data = folder = Path(data) if Path(data).exists() else data_folder(data)
-    tables = as_parsed(data).tables
+    parsed = as_parsed(data)
+    tables = parsed.tables
     if "runs" not in tables:
         raise LoadcurveError(f"tables must include 'runs', got {', '.join(map(repr, tables)) or 'none'}")
     checked = {name: schemas.check(name, frame, extra=True) for name, frame in tables.items()}
@@ -89,4 +90,4 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     wrong = findings["severity"].isin(["error", "warning", "ignored"])
     meanings = {name: explain(rules[name]).meaning or None for name in findings.loc[wrong, "rule"].unique()}
     findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
-    return Findings.of(findings, len(checked["runs"]))
+    return Findings.of(findings, len(checked["runs"]), chosen.differences(rules), parsed.warnings, parsed.origins)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from loadcurve import tables as schemas
 from loadcurve.arrays import Mask
-from loadcurve.audit.of_runs import OfRuns, Tables
+from loadcurve.audit.of_runs import OfRuns, Tables, all_of
 
 Severity = Literal["ok", "warning", "error", "unchecked"]
 Family = Literal["Load delivered", "Errors", "What saturated", "Physics", "Statistics", "Balance", ""]
@@ -179,7 +179,18 @@ class Rule:
         return schemas.check("findings", pd.DataFrame(self.rows(OfRuns(tables), limits)))
 
     def rows(self, tables: OfRuns, limits: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
-        """Return the findings as rows of the table ``findings``: first the runs that were not examined."""
+        """Return the findings as rows of the table ``findings``: first the runs that were not examined.
+
+        A rule that raises is reported once, because its findings on all runs are lost.
+        """
+        try:
+            return self._rows(tables, limits)
+        except Exception as error:
+            fault = f"{INTERNAL_ERROR} ({type(error).__name__}: {error})."
+            advice = "Report it with the data; the findings of the other rules are not affected."
+            return [self._row(Finding(all_of(tables["runs"]), "unchecked", fault, advice))]
+
+    def _rows(self, tables: OfRuns, limits: Mapping[str, float] | None) -> list[dict[str, Any]]:
         runs = tables["runs"]
         examined = np.ones(len(runs), dtype=bool)
         if not self.unfinished:
@@ -191,12 +202,7 @@ class Rule:
             lacking[i] = ~need.met(tables)
         complete = examined & ~lacking.any(axis=0)
         values = {name: limit.value for name, limit in self.limits.items()} | dict(limits or {})
-        try:
-            found = [self._row(one) for one in self.find(tables.part(complete), values)] if complete.any() else []
-        except Exception as error:
-            fault = f"{INTERNAL_ERROR} ({type(error).__name__}: {error})."
-            advice = "Report it with the data; the findings of the other rules are not affected."
-            return [self._row(Finding(tables.names[i], "unchecked", fault, advice)) for i in np.flatnonzero(examined)]
+        found = [self._row(one) for one in self.find(tables.part(complete), values)] if complete.any() else []
         return [*self._unchecked(tables, lacking, examined & ~complete), *found]
 
     def _unchecked(self, tables: OfRuns, lacking: Mask, rows: Mask) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,8 @@ class AuditSettings:
         Rule -> the reason why its findings do not count.
     limits : mapping of str to mapping of str to float
         Rule -> limit -> value.
+    origins : mapping of str to str
+        ``select``, or ``RULE.LIMIT`` -> the file, or the options, that set it.
 
     Examples
     --------
@@ -40,13 +42,36 @@ class AuditSettings:
     select: tuple[str, ...] = ()
     ignore: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, other: "AuditSettings") -> "AuditSettings":
         """Return these settings where they say something, else those of `other`."""
         limits = {**other.limits}
         for rule, values in self.limits.items():
             limits[rule] = {**limits.get(rule, {}), **values}
-        return AuditSettings(self.select or other.select, {**other.ignore, **self.ignore}, limits)
+        origins = {**other.origins, **self.origins}
+        return AuditSettings(self.select or other.select, {**other.ignore, **self.ignore}, limits, origins)
+
+    def differences(self, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+        """Return a sentence for what differs from an audit without settings: selected rules, and each other limit.
+
+        Examples
+        --------
+        >>> from loadcurve.audit import all_rules
+        >>> changed = build_settings({"limits": {"timeouts": {"warning": 0.5}}}, all_rules(), "options")
+        >>> changed.differences(all_rules())
+        ('Limit timeouts.warning is 0.5 instead of 0.001 (options).',)
+        """
+        named = self.origins.get
+        found = [f"Only selected rules ran: {', '.join(self.select)} ({named('select', 'settings')})."]
+        found = found if self.select else []
+        for rule, limits in self.limits.items():
+            for limit, value in limits.items():
+                default, name = rules[rule].limits[limit].value, f"{rule}.{limit}"
+                if value != default and rule in (self.select or rules):
+                    origin = named(name, "settings")
+                    found.append(f"Limit {name} is {value:g} instead of {default:g} ({origin}).")
+        return tuple(found)
 
 
 def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditSettings:
@@ -95,7 +120,9 @@ def build_settings(values: Any, rules: Mapping[str, Rule], where: str) -> AuditS
                 raise LoadcurveError(
                     f"{where}: expected a number of at least 0 as {name}.{limit}, got {value!r} (ignore turns it off)"
                 )
-    return AuditSettings(tuple(select), dict(ignore), {name: dict(own) for name, own in limits.items()})
+    origins = {f"{name}.{limit}": where for name, own in limits.items() for limit in own}
+    origins |= {"select": where} if select else {}
+    return AuditSettings(tuple(select), dict(ignore), {name: dict(own) for name, own in limits.items()}, origins)
 
 
 def parse_settings(

@@ -1,7 +1,7 @@
 """What the audit says as plain text: the verdict first, then every finding, the most severe first."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -15,7 +15,14 @@ HOW_TO_EXPLAIN = (
 _UNCHECKED = 6  # lines, of those for which most rules wait: one report of wrk alone leaves some twenty
 
 
-def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int = 100) -> str:
+def audit_text(
+    findings: pd.DataFrame,
+    number: int,
+    name: str = "",
+    width: int = 100,
+    settings: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> str:
     """Return the verdict, a paragraph for each rule that found something, and what was not checked.
 
     Parameters
@@ -28,6 +35,10 @@ def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int =
         Of the data, before the verdict.
     width : int
         Columns of the terminal, at least 40.
+    settings : sequence of str
+        Sentences about settings that are not the default, after the verdict.
+    warnings : sequence of str
+        Of the readers of the files, at the end.
 
     Examples
     --------
@@ -43,13 +54,17 @@ def audit_text(findings: pd.DataFrame, number: int, name: str = "", width: int =
     """
     verdict = str(judge(findings, number))
     each = [f"- {sentence}" for sentence in verdict_sentences(verdict_of_each(findings))]
-    parts = ["\n".join([f"{name}: {verdict}" if name else verdict, *_filled(each, width, "  ")])]
+    head = [f"{name}: {verdict}" if name else verdict, *_filled(settings, width, "  "), *_filled(each, width, "  ")]
+    parts = ["\n".join(head)]
     parts += ["\n".join(_finding(group, number, width)) for group in groups_of(findings)]
     if unchecked := [f"- {sentence}" for sentence in unchecked_sentences(findings)]:
         if len(unchecked) > _UNCHECKED + 1:
             more = f"- and {len(unchecked) - _UNCHECKED} more things to record; `-o audit.html` lists all"
             unchecked = [*unchecked[:_UNCHECKED], more]
         parts.append("\n".join(["Not checked, and what to record for it:", *_filled(unchecked, width, "  ")]))
+    if warnings:
+        listed = [f"- {warning}" for warning in warnings]
+        parts.append("\n".join(["Warnings from reading the files:", *_filled(listed, width, "  ")]))
     return "\n\n".join(parts)
 
 
@@ -60,7 +75,7 @@ def _finding(group: Group, number: int, width: int) -> Iterator[str]:
     yield from _filled([f"  {label}{text}" for label, text in labelled.items() if text], width, "    ")
 
 
-def _filled(lines: list[str], width: int, indent: str) -> Iterator[str]:
+def _filled(lines: Sequence[str], width: int, indent: str) -> Iterator[str]:
     """Break lines at spaces only, so that paths and commands can be copied."""
     for line in lines:
         yield textwrap.fill(

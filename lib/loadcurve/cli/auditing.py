@@ -94,7 +94,7 @@ def audit(
             named = "" if place.is_dir() else f"{path}: "  # those of a folder begin with the file
             typer.echo(printable(f"{named}{warning}"), err=True)
         found.append((path, audit_tables(parsed, settings)))
-    text = _shown(found, chosen, fail_on)
+    text = _shown(found, chosen, fail_on, in_file=output is not None)
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -108,19 +108,23 @@ def audit(
         raise typer.Exit(1)
 
 
-def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn) -> str:
+def _shown(found: "Sequence[tuple[str, Findings]]", form: AuditFormat, fail_on: FailOn, in_file: bool) -> str:
     if form is AuditFormat.text:
         from loadcurve.audit.text import HOW_TO_EXPLAIN, audit_text
 
-        parts = [audit_text(findings, findings.attrs["runs"], path, _width()) for path, findings in found]
+        parts = []
+        for path, findings in found:
+            known = findings.attrs
+            warnings = known["warnings"] if in_file else ()  # a terminal shows them on standard error
+            parts.append(audit_text(findings, known["runs"], path, _width(), known["settings"], warnings))
         return "\n\n".join([*parts, HOW_TO_EXPLAIN]) + "\n"
     if form is AuditFormat.json:
         import json
 
-        from loadcurve.report.data import plain_rows
+        from loadcurve.report.data import audit_object
 
-        rows = [row for _, findings in found for row in plain_rows(findings)]
-        return json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        audits = [audit_object(path, findings) for path, findings in found]
+        return json.dumps(audits, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if form is AuditFormat.html:
         from loadcurve.report.audit_page import audit_page
 

@@ -96,6 +96,7 @@ def _audited(folder: Path) -> Iterator[str]:
         return
     yield f"  audit: {findings.verdict}"
     yield from (f"    {sentence}" for sentence in verdict_sentences(verdict_of_each(findings)))
+    yield from (f"    {sentence}" for sentence in findings.attrs["settings"])
     if findings.verdict.severity in ("error", "warning"):
         yield f"    each finding, and what to do: loadcurve audit {shown(folder)}"
 

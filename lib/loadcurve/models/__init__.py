@@ -19,43 +19,48 @@ Imports go one way: ``laws utilisation_laws bounds demand fit gain likeness`` (a
 ``network_bounds queueing scaling wire`` < ``threads peak capacity``.  No module knows a tool or a file.
 
 An argument outside the range that its docstring states raises `ValueRuleError`, which names the argument and the rule.
+Each name below is imported when it is first used.
 """
 
-from loadcurve.models import capacity, queueing, scaling, wire
-from loadcurve.models.bounds import (
-    asymptotic_latency_s,
-    asymptotic_throughput_rps,
-    find_saturation,
-    saturation_connections,
-)
-from loadcurve.models.demand import find_demand, find_latency_min
-from loadcurve.models.fit import Fit, summarise_fit
-from loadcurve.models.gain import summarise_gain
-from loadcurve.models.laws import (
-    little_connections,
-    little_latency_s,
-    little_throughput_rps,
-    single_thread_throughput_rps,
-)
-from loadcurve.models.likeness import likeness_verdict, summarise_likeness
-from loadcurve.models.network_bounds import (
-    asymptotic_bounds,
-    balanced_job_bounds,
-    geometric_bounds,
-    proportional_bounds,
-)
-from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
-from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
-from loadcurve.models.threads import summarise_threads, threads_needed
-from loadcurve.models.utilisation_laws import (
-    filled_utilisation_ratio,
-    forced_flow_rps,
-    saturation_throughput_rps,
-    service_demand_s,
-    threads_to_fill,
-    utilisation_ratio,
-    visits_per_request,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loadcurve.models import capacity, queueing, scaling, wire
+    from loadcurve.models.bounds import (
+        asymptotic_latency_s,
+        asymptotic_throughput_rps,
+        find_saturation,
+        saturation_connections,
+    )
+    from loadcurve.models.demand import find_demand, find_latency_min
+    from loadcurve.models.fit import Fit, summarise_fit
+    from loadcurve.models.gain import summarise_gain
+    from loadcurve.models.laws import (
+        little_connections,
+        little_latency_s,
+        little_throughput_rps,
+        single_thread_throughput_rps,
+    )
+    from loadcurve.models.likeness import likeness_verdict, summarise_likeness
+    from loadcurve.models.network_bounds import (
+        asymptotic_bounds,
+        balanced_job_bounds,
+        geometric_bounds,
+        proportional_bounds,
+    )
+    from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
+    from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
+    from loadcurve.models.threads import summarise_threads, threads_needed
+    from loadcurve.models.utilisation_laws import (
+        filled_utilisation_ratio,
+        forced_flow_rps,
+        saturation_throughput_rps,
+        service_demand_s,
+        threads_to_fill,
+        utilisation_ratio,
+        visits_per_request,
+    )
 
 __all__ = [
     "Fit",
@@ -98,3 +103,25 @@ __all__ = [
     "visits_per_request",
     "wire",
 ]
+
+_PACKAGES = ("capacity", "queueing", "scaling", "wire")
+_MODULES = (
+    "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "likeness", "network_bounds", "scaling", "threads",
+    "peak",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: an audit needs Little's law, and none of the fits."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
+    modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
+    found = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__

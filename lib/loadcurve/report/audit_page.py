@@ -52,6 +52,7 @@ def _audited(findings: Findings, level: int) -> Iterator[str]:
     head: list[Block] = [
         Paragraph("Verdict", str(findings.verdict), findings.verdict.severity),
         Items("", list(verdict_sentences(verdict_of_each(table)))),
+        Items("Settings", list(findings.attrs["settings"])),
     ]
     yield to_html(head, level)
     groups = groups_of(table)
@@ -59,7 +60,7 @@ def _audited(findings: Findings, level: int) -> Iterator[str]:
         yield f"<h{level}>Findings</h{level}>"
         yield from (_finding(group, int(findings.attrs["runs"]), level + 1) for group in groups)
     yield to_html([Items("Not checked, and what to record for it", list(unchecked_sentences(table)))], level)
-    yield to_html([_counts(table)])
+    yield to_html([*findings.read_blocks(), _counts(table)], level)
 
 
 def _finding(group: Group, number: int, level: int) -> str:

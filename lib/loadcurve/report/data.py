@@ -12,6 +12,7 @@ import pandas as pd
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
 from loadcurve.analysis.compare import Comparison, Gate
+from loadcurve.audit.findings import Findings
 from loadcurve.audit.verdict import WORDS
 from loadcurve.report.comparison import gate_verdict
 from loadcurve.report.provenance import Provenance
@@ -40,7 +41,8 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         ``curves``: ``variant``, ``load``, ``levels`` (rows of `Curve.levels`), ``results`` (``name label unit value lo
         hi level method warnings text interval``), ``bottleneck``, ``bottlenecks`` (rows of `summarise_bottlenecks`),
         ``missing`` (quantity → reason);
-        ``next_steps``, ``findings`` (rows of the table), ``warnings``, ``origins`` (facts that no report prints),
+        ``next_steps``, ``settings`` (of the audit, where they are not the default), ``findings`` (rows of the table),
+        ``warnings``, ``origins`` (facts that no report prints),
         ``provenance``: ``files`` (``path bytes sha256``), ``digest``, ``tools``, ``version``, ``command``, ``created``.
     """
     verdict = analysis.verdict
@@ -56,6 +58,7 @@ def analysis_object(analysis: Analysis, provenance: Provenance) -> dict[str, Any
         ],
         "curves": [_curve(curve) for curve in analysis.curves],
         "next_steps": list(analysis.next_steps),
+        "settings": list(analysis.findings.attrs.get("settings", ())),
         "findings": plain_rows(analysis.findings),
         "warnings": list(analysis.warnings),
         "origins": list(analysis.origins),
@@ -92,6 +95,20 @@ def _curve(curve: Curve) -> dict[str, Any]:
         "bottleneck": curve.bottleneck,
         "bottlenecks": plain_rows(curve.bottlenecks),
         "missing": {objective_words(name): reason for name, reason in curve.missing.items()},
+    }
+
+
+def audit_object(path: str, findings: Findings) -> dict[str, Any]:
+    """Return the audit of a path as JSON has it: ``path, runs, verdict, settings, findings, warnings, origins``."""
+    verdict = findings.verdict
+    return {
+        "path": path,
+        "runs": int(findings.attrs["runs"]),
+        "verdict": {"severity": verdict.severity, "words": WORDS[verdict.severity], "reason": verdict.reason},
+        "settings": list(findings.attrs["settings"]),
+        "findings": plain_rows(findings),
+        "warnings": list(findings.attrs["warnings"]),
+        "origins": list(findings.attrs["origins"]),
     }
 
 

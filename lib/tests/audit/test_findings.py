@@ -12,7 +12,9 @@ from loadcurve.audit.explanation import Explanation, explain, markdown_blocks, p
 from loadcurve.audit.findings import SEVERITIES
 from loadcurve.blocks import Code, Grid, Items, Paragraph, Section, to_text
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.parsed import Parsed
 from loadcurve.report.audit_page import audit_page
+from loadcurve.report.data import audit_object
 
 WRK_8000 = {
     "study": "001",
@@ -115,3 +117,12 @@ def test_the_audit_is_called_in_one_form(root):
     pages = [page for page in pages if page.parent.name != "decisions"]
     wrong = [page.name for page in pages if re.search(r"audit\.audit\b|registry import audit", page.read_text("utf-8"))]
     assert not wrong and len(pages) > 50
+
+
+def test_what_the_readers_reported_is_in_every_form_that_is_kept():
+    said = {"warnings": ("c8000.txt: line 3: the text ends here",), "origins": ("variant of 2 runs: factors.csv",)}
+    found = loadcurve.audit(Parsed("", {"runs": RUNS}, **said))
+    known = audit_object("results", found)
+    assert {key: tuple(known[key]) for key in said} == said
+    for text in (audit_page([("results", found)]), found._repr_html_()):
+        assert all(line in text for lines in said.values() for line in lines)
