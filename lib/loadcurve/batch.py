@@ -134,7 +134,7 @@ def _swap(fresh: Path, published: Path, work: Path) -> None:
 def check_parameters(notebook: Path, given: dict[str, object]) -> dict[str, object]:
     """Return `given` if the notebook's ``parameters`` cell declares each parameter with the type of its value."""
     if not notebook.is_file():
-        raise LoadcurveError(f"{notebook}:0: expected a notebook, got no file")
+        raise LoadcurveError(f"{notebook}: expected a notebook, got no file")
     try:
         nbformat.read(notebook, as_version=4)
     except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:

@@ -5,6 +5,7 @@ Wrong input raises one of these errors.  Weak evidence never raises: it travels 
 
 import errno
 from collections.abc import Callable, Iterable
+from types import UnionType
 
 _NEXT = {
     errno.ENOSPC: "free disk space, then run the command again",
@@ -25,6 +26,7 @@ _NEXT = {
 
 # Characters of a wrong value that a message shows; an array can have millions of numbers.
 _LONGEST = 300
+_SHOWN = 60  # characters of a value of a wrong type
 
 
 class LoadcurveError(Exception):
@@ -37,7 +39,7 @@ class ParseError(LoadcurveError):
     Parameters
     ----------
     line : int
-        1-based line number, 0 when the file as a whole is meant.
+        1-based line number, 0 when the file as a whole is meant; the text then names no line.
     expected, got : str
         What the format requires, and the text found instead (cut to 80 characters).
     path : str
@@ -54,7 +56,8 @@ class ParseError(LoadcurveError):
         shown = repr(got[:80])
         if len(got) > 80 or len(shown) > 82:
             shown = f"{shown[:78]}...{shown[-1]}"
-        super().__init__(printable(f"{path}:{line}: expected {expected}, got {shown}"))
+        place = f"{path}:{line}" if line else path
+        super().__init__(printable(f"{place}: expected {expected}, got {shown}"))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by its parts, so that an error of another process arrives whole."""
@@ -88,6 +91,27 @@ class ValueRuleError(LoadcurveError, ValueError):
         self.others: tuple[ValueRuleError, ...] = ()
         shown = repr(got) if isinstance(got, str) else " ".join(str(got).split())  # an array takes several lines
         super().__init__(f"{name} must be {rule}, got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '...'}")
+
+
+class TypeRuleError(LoadcurveError, TypeError):
+    """An argument is of a type that a function does not accept: ``NAME must be RULE, got TYPE VALUE``.
+
+    Examples
+    --------
+    >>> print(TypeRuleError("data", "a path", 3))
+    data must be a path, got int 3
+    """
+
+    def __init__(self, name: str, rule: str, got: object):
+        shown = " ".join(repr(got).split())
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        super().__init__(f"{name} must be {rule}, got {type(got).__name__} {shown}")
+
+
+def check_type(name: str, value: object, kinds: type | UnionType, rule: str) -> None:
+    """Raise `TypeRuleError` unless a value is of one of some types."""
+    if not isinstance(value, kinds):
+        raise TypeRuleError(name, rule, value)
 
 
 class NotMeasuredError(LoadcurveError):

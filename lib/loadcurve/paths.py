@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, check_type
 
 NOTEBOOK_NAME = re.compile(r"[a-z0-9_]+")
 """Form of the name of a published notebook, without its suffix: it names a folder of figures and a make target."""
@@ -74,6 +74,7 @@ def study_folder(study: str | Path) -> Path:
     LoadcurveError
         When the study does not exist; the message lists the known studies.
     """
+    check_type("study", study, str | Path, "a name or a path")
     top = _root()
     recorded = [top / "data" / "studies", top / "build" / "studies"] if top else []
     places = [*recorded, designs()]
@@ -97,6 +98,7 @@ def data_folder(data: str | Path) -> Path:
     LoadcurveError
         When there is neither.
     """
+    check_type("data", data, str | Path, "a path or the name of a study")
     try:
         return study_folder(data)
     except LoadcurveError:

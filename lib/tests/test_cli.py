@@ -38,7 +38,7 @@ def loadcurve(*argv, cwd):
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["ingest", "nowhere"], "nowhere:0: expected a file or a folder, got nothing of that name"),
+        (["ingest", "nowhere"], "nowhere: expected a file or a folder, got nothing of that name"),
         (["tidy", "nowhere"], "study must be one of connections_on_loopback"),
         (["launch", "nowhere"], "study must be one of connections_on_loopback"),
         (
@@ -48,7 +48,12 @@ def loadcurve(*argv, cwd):
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
         (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),
         (["run", "notebooks/00_template.ipynb", "-p", "study=["], "parameter study must be YAML, got '['"),
-        (["run", "notebooks/none.ipynb"], "notebooks/none.ipynb:0: expected a notebook, got no file"),
+        (["analyse", REPORT, "-o", "no such/a.html"], "create it with `mkdir -p 'no such'`, or name another"),
+        (
+            ["notebook", "connections_on_loopback", "-o", "none/a.ipynb"],
+            "a.ipynb: expected an existing folder, got 'none'",
+        ),
+        (["run", "notebooks/none.ipynb"], "notebooks/none.ipynb: expected a notebook, got no file"),
         (["ingest", REPORT, "--format", "csv", "-o", REPORT], "File exists; name another path"),
         (["ingest", REPORT, "--format", "csv", "-o", f"{REPORT}/x"], "Not a directory; name a folder"),
     ],

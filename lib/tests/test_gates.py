@@ -99,6 +99,7 @@ def test_an_audit_gates_a_build(called):
         ["--ignore", "unfinished-run"],
         ["--limit", "speed.x=1"],
         ["nowhere"],
+        ["-o", "none/audit.html"],
     ):
         assert called("audit", "main", *wrong)[0] == 2, wrong
 

@@ -98,7 +98,7 @@ def test_what_is_no_file_is_one_line_and_the_rest_of_the_folder_is_read(tmp_path
     make(tmp_path / "odd.txt")
     with pytest.raises(LoadcurveError) as caught:
         loadcurve.read(tmp_path / "odd.txt")
-    assert str(caught.value).startswith(f"{tmp_path}/odd.txt:0: expected ") and got in str(caught.value)
+    assert str(caught.value).startswith(f"{tmp_path}/odd.txt: expected ") and got in str(caught.value)
     found = loadcurve.read(tmp_path)
     assert len(found.tables["runs"]) == 1
     assert [got in warning for warning in found.warnings] == [True]
@@ -109,7 +109,7 @@ def test_a_text_over_the_limit_is_one_line_and_the_rest_of_the_folder_is_read(tm
     (tmp_path / "bomb").write_bytes(BOMBS[kind])
     (tmp_path / "run.txt").write_bytes(WRK)
     refused, read = read_each(tmp_path, Hints(max_bytes=LIMIT))
-    assert re.fullmatch(r"\S+/bomb:0: expected at most 1,000,000 bytes of text \(.*\), got '.*'", refused.refused)
+    assert re.fullmatch(r"\S+/bomb: expected at most 1,000,000 bytes of text \(.*\), got '.*'", refused.refused)
     assert read.parsed.tool == "wrk"
 
 
@@ -317,7 +317,7 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refusing)
     found = loadcurve.read(tmp_path)
     assert len(found.tables["runs"]) == 1
-    assert found.warnings == (f"not read: {closed}:0: expected a file that can be read, got 'Permission denied'",)
+    assert found.warnings == (f"not read: {closed}: expected a file that can be read, got 'Permission denied'",)
 
 
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path):
@@ -337,7 +337,7 @@ def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr("loadcurve.ingest.streams.parse_bytes", first_fails)
     refused, read = read_each(tmp_path, Hints())
-    assert refused.refused == f"{tmp_path}/a.txt:0: expected enough memory for its text and tables, got 'too little'"
+    assert refused.refused == f"{tmp_path}/a.txt: expected enough memory for its text and tables, got 'too little'"
     assert read.parsed.tool == "wrk"
 
 
@@ -347,13 +347,13 @@ def test_memory_that_is_missing_for_one_file_is_one_line(tmp_path, monkeypatch):
 def test_what_is_no_notebook_is_refused(tmp_path, text):
     notebook = tmp_path / "a.ipynb"
     notebook.write_text(text)
-    with pytest.raises(ParseError, match=r"a\.ipynb:0: expected a notebook, got '\w+'$"):
+    with pytest.raises(ParseError, match=r"a\.ipynb: expected a notebook, got '\w+'$"):
         check_parameters(notebook, {})
 
 
 def test_an_empty_folder_and_an_empty_name_are_refused(tmp_path):
     (empty,) = read_each(tmp_path, Hints())
-    assert empty.refused.startswith(f"{tmp_path}:0: expected reports of load generators")
+    assert empty.refused.startswith(f"{tmp_path}: expected reports of load generators")
     assert "got an empty folder: name the folder that your tools wrote to" in empty.refused
     (unnamed,) = read_named("", Hints())
     assert unnamed.refused == "the name of a file or folder must not be empty"

@@ -17,7 +17,7 @@ def kernel(tmp_path_factory):
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("import loadcurve\nloadcurve.analyse('nowhere')", "nowhere:0: expected a file or a folder, got nothing of "),
+        ("import loadcurve\nloadcurve.analyse('nowhere')", "nowhere: expected a file or a folder, got nothing of "),
         ("from loadcurve.stats import Estimate\nEstimate(1, 0, 2, 95, '')", "level must be 0 < level < 1, got 95"),
         ("import loadcurve\nloadcurve.read_table('tabel', 'mine')", "table must be one of "),
     ],

@@ -239,8 +239,8 @@ def test_percentiles_with_decimals_replace_those_of_the_report(tmp_path):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"a.txt": "", "b.txt": " "}, "got none; {0}/a.txt:0: expected {1}, got 'an empty text' (and 1 more)"),
-        ({"a.bin": "\x7fELF\x01\x00\x00 wrk"}, "got none; {0}/a.bin:0: expected {1}, got 'binary data'"),
+        ({"a.txt": "", "b.txt": " "}, "got none; {0}/a.txt: expected {1}, got 'an empty file' (and 1 more)"),
+        ({"a.bin": "\x7fELF\x01\x00\x00 wrk"}, "got none; {0}/a.bin: expected {1}, got 'binary data'"),
         ({"sar.txt": SAR}, "got only cpu, network, tcp, averages, hosts: add the output of the load generator, or"),
         ({"c1.txt": f"{REFUSED}\n"}, f"expected a finished run, got 1 run that failed: {REFUSED}"),
     ],
@@ -287,6 +287,13 @@ def test_facts_come_from_the_text_then_from_factors_csv_then_from_names(tmp_path
         "connections of 5 runs: names of files, by the pattern (?:vus|rate)(\\d+)",
         "kernel of 3 runs: factors.csv",
         "tool_of of 10 runs: names of files, by the pattern \\.(k6|vegeta)\\.",
+    )
+
+
+def test_a_factor_that_resembles_a_column_of_runs_gets_a_hint(tmp_path):
+    folder = put(tmp_path, {"c1.txt": WRK, "c2.txt": WRK, "factors.csv": "file,rate,kernel\nc1,100,6.1\nc2,200,6.1\n"})
+    assert loadcurve.read(folder).warnings == (
+        "rate is a factor, because no column of runs has this name: if it means target_rate_rps, write target_rate_rps",
     )
 
 
@@ -464,9 +471,7 @@ def test_a_binary_recording_in_an_own_folder(tmp_path, monkeypatch, installed):
             assert set(found.tables["cpu"]["run_id"]) == {"c64"} and not found.warnings
         else:
             (warning,) = found.warnings
-            assert re.search(
-                r"c64\.sa:0: expected .*`sadf -j FILE -- -A > FILE.json` .*apt-get install sysstat", warning
-            )
+            assert re.search(r"c64\.sa: expected .*`sadf -j FILE -- -A > FILE.json` .*apt-get install sysstat", warning)
     assert len(loadcurve.read_table("cpu", folder)) == (len(readers["read"]().tables["cpu"]) if installed else 0)
     assert installed or "sadf -j" in " ".join(loadcurve.read_warnings(folder))
 

@@ -84,7 +84,7 @@ def test_a_number_nobody_published_stops_the_page(begun):
     publish.values(peak=1.0)
     with pytest.raises(LoadcurveError, match="value 'knee' must be one that 99_test publishes"):
         macros.value_html("99_test", "knee")
-    with pytest.raises(LoadcurveError, match="curve.json:0: expected what a notebook publishes, got no file"):
+    with pytest.raises(LoadcurveError, match="curve.json: expected what a notebook publishes, got no file"):
         macros.figure_html("99_test", "curve", str)
 
 

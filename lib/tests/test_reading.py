@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from one_test import in_one_test
 
 import loadcurve
 from loadcurve import tables
@@ -123,7 +124,7 @@ def test_an_archive_is_refused_with_what_to_do(tmp_path, kind, pack):
         loadcurve.read(file)
     name = "zip" if kind == "zip" else "tar"
     said = f"expected one file (unpack the archive, then name its folder), got 'an archive ({name})'"
-    assert str(caught.value) == f"{file}:0: {said}"
+    assert str(caught.value) == f"{file}: {said}"
 
 
 def test_a_file_has_its_declared_tables(tmp_path):
@@ -147,7 +148,7 @@ def test_a_folder_is_a_set_of_runs(folder):
     expected = "expected output of a tool that loadcurve reads, got"
     assert found.warnings == (
         f"not read: {folder}/README:1: {expected} 'Measured on the old cluster.'",
-        f"not read: {folder}/c128/err.txt:0: {expected} 'an empty text'",
+        f"not read: {folder}/c128/err.txt: {expected} 'an empty file'",
     )
 
 
@@ -210,7 +211,7 @@ def test_a_binary_recording_is_put_into_words(tmp_path):
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(LoadcurveError, match=f"{tmp_path}/x:0: expected a file or a folder, got nothing of that name"):
+    with pytest.raises(LoadcurveError, match=f"{tmp_path}/x: expected a file or a folder, got nothing of that name"):
         loadcurve.read(tmp_path / "x")
 
 
@@ -370,7 +371,7 @@ def test_both_outputs_of_a_command_are_one_run(tmp_path, files, expected):
 def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
     (tmp_path / "a.out").write_text("", "utf-8")
     assert loadcurve.read(tmp_path).warnings == (
-        f"not read: {tmp_path}/a.out:0: expected output of a tool that loadcurve reads, got 'an empty text'",
+        f"not read: {tmp_path}/a.out: expected output of a tool that loadcurve reads, got 'an empty file'",
     )
 
 
@@ -382,3 +383,12 @@ def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents):
     ingest(tmp_path / "access.log", "--format", form, "-o", tmp_path / "out")
     read = {"parquet": pd.read_parquet, "csv": functools.partial(pd.read_csv, dtype=str)}[form]
     assert read(tmp_path / "out" / f"requests.{form}")["user_agent"].tolist() == agents
+
+
+@pytest.mark.parametrize("value", [3, None, b"a.txt", pd.DataFrame()], ids=lambda value: type(value).__name__)
+@in_one_test("name", ["analyse", "audit", "describe_study", "parse", "read", "read_curves", "read_machine",
+                      "read_published_tables", "read_warnings"])  # fmt: skip
+def test_an_argument_of_a_type_that_is_not_accepted_is_one_line_that_says_what_is(name, value):
+    with pytest.raises(TypeError, match=rf"^\w+ must be (a|the|what) .*, got {type(value).__name__} ") as caught:
+        getattr(loadcurve, name)(value)
+    assert isinstance(caught.value, LoadcurveError) and "\n" not in str(caught.value)

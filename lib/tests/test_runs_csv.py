@@ -35,6 +35,15 @@ WRONG = [
     ("throughput_rps\n", r":1: expected a row for each run, got 'none'"),
     ("run_id,throughput_rps\na,1\na,2\n", r"expected another run_id for each row, got 'a'"),
     ("throughput_rps,latency_corrected\n1,perhaps\n", r":2: expected true or false as latency_corrected"),
+    ("connections,throughput_rps\n1,2\n-3,2\n", r":3: expected a whole number from 0 as connections, got '-3'"),
+    ("throughput_rps,latency_mean_ms\n1,-2\n", r":2: expected a number from 0 as latency_mean_ms, got '-2'"),
+    ("throughput_rps,cpu_steal_ratio\n1,50\n", r":2: expected a ratio from 0 to 1 as cpu_steal_ratio, got '50'"),
+    ("throughput_rps,latency_mean_ms,latency_mean_s\n1,2,3\n", r":1: expected each column once, got 'latency_mean_s'"),
+    (
+        "threads,rps,rt_ms\n1,2,3\n",
+        r":1: expected a table of runs, with a column throughput_rps; write throughput_rps for "
+        r"'rps', latency_mean_ms for 'rt_ms', got 'threads,rps,rt_ms'",
+    ),
     ("throughput_rps,started_at\n1,soon\n", r":2: expected a time as started_at, got 'soon'"),
 ]
 
@@ -45,6 +54,34 @@ def test_a_wrong_cell_is_one_line_with_its_place(tmp_path, text, words):
     file.write_text(text, "utf-8")
     with pytest.raises(LoadcurveError, match=words):
         loadcurve.read(file)
+
+
+def test_response_times_in_milliseconds_are_suggested_and_read(tmp_path):
+    """100 × 0.2 s is 20 in flight; 100 × 200 s is 20,000, a thousand times the connections."""
+    file = tmp_path / "a.csv"
+    severities = []
+    for name in ("latency_mean_s", "latency_mean_ms"):
+        file.write_text(f"connections,throughput_rps,{name}\n20,100,200\n", "utf-8")
+        found = loadcurve.audit(file).set_index("rule").loc["effective-concurrency"]
+        severities.append(found["severity"])
+        if len(severities) == 1:
+            assert "1,000 × N, as if response times were in milliseconds" in found["evidence"]
+            assert "Name the column latency_mean_ms" in found["advice"]
+    assert severities == ["error", "ok"]
+    assert loadcurve.read(file).tables["runs"]["latency_mean_s"].tolist() == [0.2]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("throughput_rps,rt_ms,Conections", "'rt_ms' (write latency_mean_ms?), 'Conections' (write connections?)"),
+        ("throughput_rps,threads,kernel", "no column connections: if threads counts requests in flight"),
+    ],
+)
+def test_a_column_that_is_nearly_right_gets_a_hint(tmp_path, header, words):
+    file = tmp_path / "a.csv"
+    file.write_text(f"{header}\n1,2,3\n", "utf-8")
+    assert any(words in warning for warning in loadcurve.read(file).warnings)
 
 
 def test_published_folders_and_other_csv_files_are_not_taken_for_it(tmp_path):

@@ -78,7 +78,7 @@ def test_a_changed_digit_is_found_out(study, name):
 
 def test_a_file_that_is_gone_is_named(study):
     (study / "cpu-c0008-r1" / "local.sar.txt").unlink()
-    with pytest.raises(ParseError, match="local.sar.txt:0: expected the file that run.json names, got 'no file'"):
+    with pytest.raises(ParseError, match="local.sar.txt: expected the file that run.json names, got 'no file'"):
         ingest(STUDY)
 
 

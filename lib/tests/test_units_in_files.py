@@ -87,7 +87,7 @@ def test_a_table_in_memory_and_a_foreign_file_are_described_by_their_columns(tmp
     ]  # fmt: skip
     (tmp_path / "no.parquet").write_text("Requests/sec: 12\n")
     for name, got in (("no.parquet", "Parquet magic bytes not found"), ("gone.parquet", "No such file")):
-        with pytest.raises(LoadcurveError, match=f"{name}:0: expected a Parquet file, got .*{got}") as caught:
+        with pytest.raises(LoadcurveError, match=f"{name}: expected a Parquet file, got .*{got}") as caught:
             tables.columns(tmp_path / name)
         assert "\n" not in str(caught.value)
 

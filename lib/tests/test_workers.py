@@ -206,9 +206,7 @@ def test_a_file_that_ends_its_worker_is_refused_in_one_line(raw, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
     said = {Path(found.source).name + str(n): found.refused for n, found in enumerate(read_each(raw, Hints(), 2))}
     killed = said.pop("notes.txt4")
-    assert killed.startswith(
-        f"{raw}/c3/notes.txt:0: expected a file that can be read, got 'the process that read it was"
-    )
+    assert killed.startswith(f"{raw}/c3/notes.txt: expected a file that can be read, got 'the process that read it was")
     assert "\n" not in killed and "SIGKILL" in killed
     assert set(said.values()) == {"read"} and len(said) == 8
 

@@ -18,7 +18,7 @@ from loadcurve.audit.registry import all_rules, audit
 from loadcurve.audit.sentences import finding_sentences, unchecked_sentences
 from loadcurve.audit.settings import default_settings
 from loadcurve.blocks import Block, Grid, Items, Paragraph, Section, to_display, to_text
-from loadcurve.errors import LoadcurveError
+from loadcurve.errors import LoadcurveError, check_type
 from loadcurve.ingest.given_factors import Factors
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.models.capacity import Objective
@@ -194,7 +194,11 @@ def analyse(
     if isinstance(data, Parsed | Mapping):
         parsed = as_parsed(data)
     else:
+        accepted = "a path, several paths, what loadcurve.read returns, or a mapping of names to tables"
+        check_type("data", data, str | Path | Sequence, accepted)
         paths = [data] if isinstance(data, str | Path) else data
+        for path in paths:
+            check_type("data", path, str | Path, accepted)
         source = source or name_of(paths)
         alone = Path(paths[0]) if len(paths) == 1 else None
         parsed = read_sources(paths, factors)

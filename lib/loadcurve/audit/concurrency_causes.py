@@ -258,7 +258,28 @@ def _corrected(gap: Gap) -> Iterator[Cause]:
         )
 
 
+def _another_unit(gap: Gap) -> Iterator[Cause]:
+    """Yield that numbers of a table somebody wrote are in another unit than the column says; tools print units."""
+    if gap.tool:
+        return
+    for factor, unit, column in ((1e3, "milliseconds", "latency_mean_ms"), (1e6, "microseconds", "latency_mean_us")):
+        if LITTLE_RATIO[0] <= gap.ratio / factor <= LITTLE_RATIO[1]:
+            yield Cause(
+                f"X · R is {gap.ratio:,.0f} × N, as if response times were in {unit}",
+                f"Name the column {column} if its numbers are in {unit}, or convert them to seconds.",
+                explains_rest=True,
+            )
+    if LITTLE_RATIO[0] <= gap.ratio * 1e3 <= LITTLE_RATIO[1]:
+        yield Cause(
+            f"X · R is N / {1 / gap.ratio:,.0f}, as if throughput were in thousands of requests/s, or response times "
+            "in thousands of seconds",
+            "Write throughput_rps in requests/s, and latency_mean_s in seconds.",
+            explains_rest=True,
+        )
+
+
 _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
+    _another_unit,
     _failed_to_open,
     _few_descriptors,
     _even_shares,
@@ -269,4 +290,4 @@ _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
     _busy_generator,
     _short_run,
 )
-_TOO_MANY = (_corrected, _short_run)
+_TOO_MANY = (_another_unit, _corrected, _short_run)

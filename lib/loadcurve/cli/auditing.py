@@ -75,11 +75,14 @@ def audit(
     from loadcurve.audit import all_rules
     from loadcurve.audit.registry import audit as audit_tables
     from loadcurve.audit.settings import default_settings, parse_settings
+    from loadcurve.files.atomic import check_target, write_text
     from loadcurve.paths import data_folder
 
     chosen = form or (_FORMAT_OF.get(output.suffix.lower()) if output else AuditFormat.text)
     if chosen is None:
         raise LoadcurveError(f"output must end in {', '.join(_FORMAT_OF)} or have a --format, got {str(output)!r}")
+    if output:
+        check_target(output)
     rules = all_rules()
     options = parse_settings(select or (), ignore or (), limit or (), rules)
     given = given_factors(factor, factors)
@@ -98,8 +101,6 @@ def audit(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        from loadcurve.files.atomic import write_text
-
         write_text(output, text)
         for path, findings in found:
             typer.echo(f"{printable(str(output))}: {path}: {findings.verdict}")

@@ -25,12 +25,12 @@ def notebook(
     """
     from loadcurve import paths
     from loadcurve.analysis.objective import parse_objectives
-    from loadcurve.files.atomic import write_text
+    from loadcurve.files.atomic import check_target, write_text
 
     source = paths.own_notebook()
-    target = output or Path(source.name)
+    target = check_target(output or Path(source.name))
     if target.exists():
-        raise LoadcurveError(f"{target}:0: expected no file of this name yet, got one: name another with --output")
+        raise LoadcurveError(f"{target}: expected no file of this name yet, got one: name another with --output")
     found = paths.data_folder(folder)
     is_study = not Path(folder).expanduser().is_dir()
     given = {"folder": folder if is_study else os.path.relpath(found, target.absolute().parent.resolve())}

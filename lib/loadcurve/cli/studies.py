@@ -55,7 +55,7 @@ def new(
     except LoadcurveError:  # outside a checkout, the working directory becomes the place of studies
         folder = Path("data") / "studies" / name
     if folder.exists():
-        raise LoadcurveError(f"{folder}:0: expected no study of this name yet, got one: choose another name or edit it")
+        raise LoadcurveError(f"{folder}: expected no study of this name yet, got one: choose another name or edit it")
     with tempfile.TemporaryDirectory(prefix="loadcurve-") as draft:  # nothing is left of a study that cannot run
         file = Path(draft) / name / "study.yml"
         file.parent.mkdir()

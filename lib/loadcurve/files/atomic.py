@@ -9,10 +9,12 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from loadcurve import paths
+from loadcurve.errors import LoadcurveError, printable
 
 
 @contextlib.contextmanager
@@ -37,6 +39,23 @@ def replacing(target: Path) -> Iterator[Path]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def check_target(target: Path) -> Path:
+    """Return the path of a file to write, in a folder that must exist; commands check it before minutes of reading.
+
+    Raises
+    ------
+    LoadcurveError
+        When there is no such folder.
+    """
+    if not target.parent.is_dir():
+        folder = str(target.parent)
+        raise LoadcurveError(
+            f"{printable(str(target))}: expected an existing folder, got {printable(repr(folder))}: create it with "
+            f"`mkdir -p {printable(shlex.quote(folder))}`, or name another"
+        )
+    return target
 
 
 def write_text(target: Path, text: str) -> None:

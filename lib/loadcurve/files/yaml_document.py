@@ -120,16 +120,16 @@ def _content(path: Path) -> bytes:
     """Return the bytes of a regular file within the size limit."""
     try:
         if path.exists() and not path.is_file():
-            raise LoadcurveError(f"{path}:0: expected a {path.name}, got something that is no file")
+            raise LoadcurveError(f"{path}: expected a {path.name}, got something that is no file")
         with path.open("rb") as file:
             content = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
-        raise LoadcurveError(f"{path}:0: expected a {path.name}, got no file") from None
+        raise LoadcurveError(f"{path}: expected a {path.name}, got no file") from None
     except (OSError, ValueError) as error:  # such as a loop of links, no permission to read, NUL in the name
         reason = getattr(error, "strerror", None) or error
-        raise LoadcurveError(f"{path}:0: expected a {path.name}, got {reason}") from None
+        raise LoadcurveError(f"{path}: expected a {path.name}, got {reason}") from None
     if len(content) > _MAX_BYTES:
-        raise LoadcurveError(f"{path}:0: expected at most {_MAX_BYTES} bytes, got more")
+        raise LoadcurveError(f"{path}: expected at most {_MAX_BYTES} bytes, got more")
     return content
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from loadcurve.ingest.column_names import base_column, meant_column
 from loadcurve.ingest.raw_file import Matched
 from loadcurve.schemas import SCHEMAS
 
@@ -64,6 +65,10 @@ def add_facts(matched: Matched, facts: Iterable[Fact]) -> None:
             filled = printed.where(printed.notna(), _typed(column, values))
         else:
             number = pd.to_numeric(values, errors="coerce")
+            if meant := base_column(meant_column(column))[0]:
+                matched.warnings.append(
+                    f"{column} is a factor, because no column of runs has this name: if it means {meant}, write {meant}"
+                )
             levels.append(frame[["run_id", "source"]].assign(factor=column, level=values, number=number))
             filled = number if number.notna().equals(values.notna()) else values
         matched.origins += _origins(column, known, frame.loc[values.notna() & printed.isna(), "run_id"])

@@ -86,7 +86,7 @@ def content(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
         raise error.at(path) from None
     except FileNotFoundError:
         name = printable(str(path))
-        raise LoadcurveError(f"{name}:0: expected a file or a folder, got nothing of that name") from None
+        raise LoadcurveError(f"{name}: expected a file or a folder, got nothing of that name") from None
     except OSError as error:
         raise ParseError(0, "a file that can be read", str(error.strerror), str(path)) from None
 

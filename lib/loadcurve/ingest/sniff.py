@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.errors import LoadcurveError, ParseError, check_type
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
@@ -58,6 +58,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     Traceback (most recent call last):
     loadcurve.errors.ParseError: <text>:1: expected output of a tool that loadcurve reads, got 'Hello'
     """
+    check_type("text", text, str, "the text of a report (loadcurve.read takes a path)")
     text = clean(text)
     _check_lines(text)
     named = forms_of(tool) if tool else FORMS
@@ -80,7 +81,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
         if _CONTROLS.search(text[:_SAMPLE]):
             raise ParseError(0, "output of a tool that loadcurve reads", "binary data")
         if not text[:_HEAD].strip():
-            raise ParseError(0, "output of a tool that loadcurve reads", "an empty text")
+            raise ParseError(0, "output of a tool that loadcurve reads", "an empty file")
         raise nothing_in(text[:_HEAD], "output of a tool that loadcurve reads")
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))

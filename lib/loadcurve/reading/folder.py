@@ -109,7 +109,7 @@ def read_matched(
 def no_files(path: Path) -> LoadcurveError:
     """Return the error of a folder without files."""
     return LoadcurveError(
-        f"{printable(str(path))}:0: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
+        f"{printable(str(path))}: expected reports of load generators (wrk, ab, k6 …) or files of monitors (sar, "
         "ss …), got an empty folder: name the folder that your tools wrote to (hidden files are skipped)"
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, printable
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError, check_type, printable
 from loadcurve.ingest.files import content, files_of, is_folder, parse_bytes
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.hints import Hints
@@ -18,7 +18,7 @@ from loadcurve.reading.folder import no_files, read_each, read_matched
 from loadcurve.reading.published import SOURCE, read_published_tables
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
-from loadcurve.reading.runs_csv import is_runs_csv, read_runs_csv
+from loadcurve.reading.runs_csv import check_no_runs_csv, is_runs_csv, read_runs_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +84,7 @@ def read(
     """
     from loadcurve import tables
 
+    check_type("path", path, str | Path, "the path of a file or a folder")
     path, hints = Path(path), Hints(tool, timezone, log_format, max_bytes)
     recorded = (path / "study.yml").is_file()
     if is_folder(path):
@@ -103,7 +104,11 @@ def read(
     if tool is None and is_runs_csv(path):
         return read_runs_csv(path)
     if not is_folder(path):
-        parsed = read_file(path, hints)
+        try:
+            parsed = read_file(path, hints)
+        except ParseError as error:
+            check_no_runs_csv(path, error)
+            raise
         known = {"source": printable(str(path))}
         checked = {name: tables.check(name, parsed.tables[name].assign(**known)) for name in parsed.tables}
         return Parsed(parsed.tool, Tables(checked), parsed.warnings, parsed.version)
@@ -120,6 +125,7 @@ def as_parsed(data: "str | Path | Parsed | Mapping[str, pd.DataFrame]") -> Parse
     """
     if isinstance(data, str | Path):
         return read(data)
+    check_type("data", data, Parsed | Mapping, "a path, what loadcurve.read returns, or a mapping of names to tables")
     return data if isinstance(data, Parsed) else Parsed("", data)
 
 

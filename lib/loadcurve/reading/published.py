@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from loadcurve import tables
-from loadcurve.errors import LoadcurveError, printable
+from loadcurve.errors import LoadcurveError, check_type, printable
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
 from loadcurve.ingest.parsed import Parsed, Tables
@@ -57,6 +57,7 @@ def read_published_tables(folder: str | Path) -> Parsed:
     >>> runs.loc[runs["run_id"] == "both", ["server_units", "throughput_rps"]].values.tolist()
     [[2, 659000.0]]
     """
+    check_type("folder", folder, str | Path, "the path or the name of a published report")
     folder = Path(folder)
     if not (folder / SOURCE).is_file():
         folder = source_folder(str(folder))

@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pandas as pd
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, printable
+from loadcurve.ingest.column_names import base_column, meant_column
+from loadcurve.ingest.fact_columns import broken_rule
 from loadcurve.ingest.files import content
 from loadcurve.ingest.parsed import Parsed
 
@@ -32,14 +35,15 @@ def read_runs_csv(path: Path) -> Parsed:
     ----------
     path : pathlib.Path
         The first line names columns of ``runs``, such as ``connections,throughput_rps,latency_mean_s``, in SI units.
+        Times may also be in milliseconds or microseconds, as the name says: ``latency_mean_ms``, ``latency_mean_us``.
         An empty cell is missing.  Without a column ``run_id``, the number of its line names each run.  Any other column
-        is left out, with a warning.
+        is left out, with a warning that names the column it resembles.
 
     Raises
     ------
     ParseError
-        When a row has another number of cells, a cell is not of its column's type, a name occurs twice, or there is no
-        row.
+        When a row has another number of cells, a cell is not of its column's type or below 0, a name occurs twice, or
+        there is no row.
 
     Examples
     --------
@@ -53,8 +57,10 @@ def read_runs_csv(path: Path) -> Parsed:
     lines = content(path).decode("utf-8-sig", "replace").splitlines()
     header = _header(lines[0])
     declared = tables.columns("runs").set_index("column")["type"]
-    known = [name for name in header if name in declared.index]
-    if twice := next((name for name in known if header.count(name) > 1), ""):
+    columns = {name: base_column(name) for name in header}
+    known = [name for name, (column, _) in columns.items() if column in declared.index]
+    every = [columns[name][0] for name in header if name in known]
+    if twice := next((name for name in every if every.count(name) > 1), ""):
         raise ParseError(1, "each column once", twice, where)
     rows = []
     for number, cells in enumerate(csv.reader(lines[1:]), start=2):
@@ -63,16 +69,46 @@ def read_runs_csv(path: Path) -> Parsed:
         if len(cells) != len(header):
             raise ParseError(number, f"{len(header)} cells", ",".join(cells), where)
         named = dict(zip(header, (cell.strip() for cell in cells), strict=True))
-        row = {name: _value(named[name], declared[name], name, number, where) for name in known}
+        row = {}
+        for name in known:
+            column, unit = columns[name]
+            value = _value(named[name], declared[column], name, number, where)
+            row[column] = value if unit == 1 or value is None else value * unit
         rows.append({"run_id": f"line {number}", "status": "finished", "source": where} | row)
     if not rows:
         raise ParseError(len(lines), "a row for each run", "none", where)
     names = [row["run_id"] for row in rows]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise ParseError(names.index(twice) + 2, "another run_id for each row", str(twice), where)
-    others = [name for name in header if name not in known]
-    warnings = [f"left out, because no column of runs has this name: {', '.join(map(repr, others))}"] if others else []
-    return Parsed("", {"runs": tables.check("runs", pd.DataFrame(rows))}, tuple(warnings))
+    return Parsed("", {"runs": tables.check("runs", pd.DataFrame(rows))}, tuple(_left_out(header, every)))
+
+
+def check_no_runs_csv(path: Path, error: ParseError) -> None:
+    """Raise what is missing in a CSV table that resembles a table of runs, instead of `error`; return for other files.
+
+    Raises
+    ------
+    ParseError
+        When two or more columns have a name that resembles a column of ``runs``.
+    """
+    if path.suffix.lower() != ".csv" or error.line > 1:
+        return
+    line = content(path).split(b"\n", 1)[0].decode("utf-8-sig", "replace")
+    meant = {name: meant_column(name) for name in _header(line)}
+    if len(set(meant.values()) - {""}) > 1:
+        renamed = [f"{column} for {name!r}" for name, column in meant.items() if column not in ("", name)]
+        hint = f"; write {', '.join(renamed)}" if renamed else ""
+        raise ParseError(1, f"a table of runs, with a column {_ASKED}{hint}", line.strip(), str(path)) from None
+
+
+def _left_out(header: list[str], columns: list[str]) -> Iterator[str]:
+    """Yield warnings about columns without a meaning, and about connections that may have another name."""
+    others = {name: meant_column(name) for name in header if base_column(name)[0] not in columns}
+    if others:
+        named = [f"{name!r}" + (f" (write {column}?)" if column else "") for name, column in others.items()]
+        yield f"left out, because no column of runs has this name: {', '.join(named)}"
+    if "threads" in columns and "connections" not in columns:
+        yield "no column connections: if threads counts requests in flight, and not threads of wrk, name it connections"
 
 
 def _header(line: str) -> list[str]:
@@ -89,6 +125,8 @@ def _value(cell: str, kind: str, name: str, line: int, where: str) -> Any:
             number = math.nan
         if not math.isfinite(number) or (kind == "integer" and number % 1):
             raise ParseError(line, f"{'a whole number' if kind == 'integer' else 'a number'} as {name}", cell, where)
+        if rule := broken_rule(base_column(name)[0], str(number if kind == "number" else int(number))):
+            raise ParseError(line, f"{rule} as {name}", cell, where)
         return int(number) if kind == "integer" else number
     if kind == "yes/no":
         if cell.lower() not in _TRUTHS:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from loadcurve.analysis import Analysis
 from loadcurve.errors import LoadcurveError
-from loadcurve.files.atomic import replacing
+from loadcurve.files.atomic import check_target, replacing
 from loadcurve.report.data import json_report
 from loadcurve.report.page import html_report
 from loadcurve.report.pdf import pdf_of
@@ -24,7 +24,7 @@ SUFFIXES = tuple(_FORMS)
 
 
 def check_suffix(path: Path) -> Path:
-    """Return a path, whose suffix must name a form of report.
+    """Return a path, whose suffix must name a form of report, in a folder that must exist.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def check_suffix(path: Path) -> Path:
     """
     if path.suffix.lower() not in _FORMS:
         raise LoadcurveError(f"output must end in {', '.join(SUFFIXES)} or be -, got {str(path)!r}")
-    return path
+    return check_target(path)
 
 
 def write_report(analysis: Analysis, path: Path, provenance: Provenance) -> None:

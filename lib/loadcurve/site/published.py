@@ -46,4 +46,4 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise LoadcurveError(f"{paths.shown(path)}:0: expected what a notebook publishes, got no file") from None
+        raise LoadcurveError(f"{paths.shown(path)}: expected what a notebook publishes, got no file") from None

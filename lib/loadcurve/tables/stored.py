@@ -110,7 +110,7 @@ def columns(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         schema = pq.read_schema(source)
     except (OSError, pa.ArrowException) as error:
         got = getattr(error, "strerror", None) or str(error).split(". ")[0]
-        raise LoadcurveError(printable(f"{source}:0: expected a Parquet file, got {got}")) from None
+        raise LoadcurveError(printable(f"{source}: expected a Parquet file, got {got}")) from None
     stored = {field.name: {k.decode(): v.decode() for k, v in (field.metadata or {}).items()} for field in schema}
     return _described(schema.empty_table().to_pandas(), stored)
 

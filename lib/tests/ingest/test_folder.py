@@ -132,7 +132,7 @@ def test_a_report_that_is_garbled_or_changed_is_refused(study):
     file.write_text(json.dumps(COUNTED | {"ended_us": 5}), "utf-8")
     assert f"{RUN_ID}/{file.name}:1: expected the bytes that run.json recorded" in refused(study)
     file.unlink()
-    assert refused(study) == f"{RUN_ID}/{file.name}:0: expected the file that run.json names, got 'no file'"
+    assert refused(study) == f"{RUN_ID}/{file.name}: expected the file that run.json names, got 'no file'"
 
 
 def test_a_folder_without_a_record_is_a_run_made_by_hand(study):
@@ -186,7 +186,7 @@ def test_every_listed_file_is_as_it_was_recorded(study, status, name):
 @pytest.mark.parametrize("name", ["local.nginx.conf", "local.wrk.txt"])
 def test_a_file_that_is_gone_is_named(study, name):
     (study / RUN_ID / name).unlink()
-    assert refused(study) == f"{RUN_ID}/{name}:0: expected the file that run.json names, got 'no file'"
+    assert refused(study) == f"{RUN_ID}/{name}: expected the file that run.json names, got 'no file'"
 
 
 def test_fingerprints_that_begin_alike_are_shown_whole(study):
@@ -210,13 +210,13 @@ def test_a_file_nobody_recorded_is_refused(study, name):
         (study / RUN_ID / name).mkdir()
     else:
         (study / RUN_ID / name).write_text("x", "utf-8")
-    assert refused(study) == f"{RUN_ID}/{name}:0: expected only the files that run.json lists, got '{name}'"
+    assert refused(study) == f"{RUN_ID}/{name}: expected only the files that run.json lists, got '{name}'"
 
 
 def test_a_file_that_only_a_command_names_is_refused(study):
     files = read_run(study / RUN_ID).files
     rewrite(study, files={k: v for k, v in files.items() if k != "local.wrk.txt"})
-    assert "local.wrk.txt:0: expected only the files that run.json lists" in refused(study)
+    assert "local.wrk.txt: expected only the files that run.json lists" in refused(study)
 
 
 def test_an_unfinished_run_may_hold_more(study):

@@ -186,7 +186,7 @@ def test_a_study_file_is_a_file(tmp_path):
     for make in (file.mkdir, *links, lambda: os.mkfifo(file)):
         file.rmdir() if file.is_dir() else file.unlink()
         make()
-        with pytest.raises(LoadcurveError, match=r"study.yml:0: expected a study.yml, got "):
+        with pytest.raises(LoadcurveError, match=r"study.yml: expected a study.yml, got "):
             read_checked(file)
         with pytest.raises(LoadcurveError, match="expected a study.yml|expected a "):
             read_checked(file.parent)

@@ -373,7 +373,7 @@ def test_a_study_that_was_made_says_the_same_without_lines():
     with pytest.raises(LoadcurveError) as caught:
         check_study(study)
     said = str(caught.value).splitlines()
-    assert len(said) == 3 and all(line.startswith("s/study.yml:0: expected ") for line in said)
+    assert len(said) == 3 and all(line.startswith("s/study.yml: expected ") for line in said)
 
 
 def test_what_is_written_empty_is_there(tmp_path):

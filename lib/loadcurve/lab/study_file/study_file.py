@@ -64,7 +64,7 @@ def check_study(study: Study) -> None:
     try:
         values = json.loads(json.dumps(asdict(study)))
     except (TypeError, ValueError) as error:  # NumPy's numbers, objects, a mapping that holds itself
-        raise LoadcurveError(f"{path}:0: expected texts, numbers, lists and mappings, got {error}") from None
+        raise LoadcurveError(f"{path}: expected texts, numbers, lists and mappings, got {error}") from None
     document = Document(values, {}, path)
     refuse(_faults(document)[1], document.path)
 

@@ -110,5 +110,5 @@ def test_the_binary_log_is_refused_in_one_line():
     head = (
         b"\x00\x00\x00\x00\x063.13.5\x00\x00\x00\x00\x03Sim\x00\x00\x00\x01\xa2\x9e6\xc6c\x00\x00\x00\x01d\x00\x00\x00"
     )
-    with pytest.raises(ParseError, match=r"simulation\.log:0: .*summary that Gatling prints.*binary .* 3\.13\.5"):
+    with pytest.raises(ParseError, match=r"simulation\.log: .*summary that Gatling prints.*binary .* 3\.13\.5"):
         parse_bytes(head, "simulation.log")
