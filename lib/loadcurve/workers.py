@@ -4,8 +4,12 @@
 script that reads a folder would run once in each of them; and when the system kills one of them, it does not say which
 item was the reason.  Here, each worker is a Python process that imports only this package and reads items from a pipe.
 It ends with the pipe, so also when this process is killed.
+
+The threads that talk to the workers are daemons, and `ThreadPoolExecutor` is not used: at its end, the interpreter
+would wait for all items that were submitted, also where an exception left the results behind.
 """
 
+import atexit
 import json
 import os
 import pickle
@@ -16,7 +20,8 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -81,18 +86,37 @@ def in_order(
         except WorkerLost as error:
             return lost(item, str(error))
 
-    with ThreadPoolExecutor(workers, "loadcurve-worker") as threads:
-        try:
-            for item in items:
-                while waiting and is_full(item):
-                    yield first()
-                waiting.append((item, threads.submit(pool.call, item)))
-            while waiting:
+    tasks: SimpleQueue[tuple[Item, Future[Result]] | None] = SimpleQueue()
+    for _ in range(workers):
+        threading.Thread(target=_work, args=(pool.call, tasks), name="loadcurve-worker", daemon=True).start()
+    atexit.register(pool.end)  # where an exception that nobody handles leaves this generator suspended
+    try:
+        for item in items:
+            while waiting and is_full(item):
                 yield first()
-        finally:
-            for _, result in waiting:
-                result.cancel()
-            pool.end()
+            waiting.append((item, Future()))
+            tasks.put(waiting[-1])
+        while waiting:
+            yield first()
+    finally:
+        for _, result in waiting:
+            result.cancel()
+        pool.end()
+        atexit.unregister(pool.end)
+        for _ in range(workers):
+            tasks.put(None)
+
+
+def _work(call: Callable[[Any], Any], tasks: "SimpleQueue[tuple[Any, Future[Any]] | None]") -> None:
+    """Set the result of each task until there is None."""
+    while (task := tasks.get()) is not None:
+        item, result = task
+        if not result.set_running_or_notify_cancel():
+            continue
+        try:
+            result.set_result(call(item))
+        except BaseException as error:
+            result.set_exception(error)
 
 
 class _Pool:
@@ -157,6 +181,8 @@ class _Pool:
 
     def end(self) -> None:
         """End all workers, also those at work."""
+        if self._ended:  # at the end of the interpreter, which stops threads wherever they are, also with the lock
+            return
         with self._lock:
             self._ended = True
             for worker in self._started:

@@ -243,11 +243,15 @@ finally:
 """
 
 
+BETWEEN_RESULTS = INTERRUPTED.partition("try:")[0] + 'print("waiting", flush=True)\ntime.sleep(3600)\n'
+
+
 @pytest.mark.slow
-def test_ctrl_c_ends_all_processes():
+@pytest.mark.parametrize("script", [INTERRUPTED, BETWEEN_RESULTS], ids=["in a result", "between results"])
+def test_ctrl_c_ends_all_processes(script):
     """A worker that lives on would hold the pipe of standard error open."""
     done = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED],
+        [sys.executable, "-c", script],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip

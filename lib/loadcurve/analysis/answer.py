@@ -196,7 +196,7 @@ def analyse(
     else:
         accepted = "a path, several paths, what loadcurve.read returns, or a mapping of names to tables"
         check_type("data", data, str | Path | Sequence, accepted)
-        paths = [data] if isinstance(data, str | Path) else data
+        paths = [data] if isinstance(data, str | Path | bytes) else data
         for path in paths:
             check_type("data", path, str | Path, accepted)
         source = source or name_of(paths)
