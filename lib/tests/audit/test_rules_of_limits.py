@@ -110,6 +110,13 @@ def test_recorded_orphans():
     assert audited("orphaned-sockets", sockets=[row | {"elapsed_s": 19.5}])["severity"] == "unchecked", "at the end"
 
 
+def test_orphans_of_two_namespaces_are_those_of_both_ends():
+    """ab closed 64 connections at once: `ss -s` printed the 64 orphans of the machine in both namespaces."""
+    for orphaned, severity in ((64, "ok"), (100, "ok"), (101, "warning")):
+        rows = [{"host": host, "orphaned": orphaned, "elapsed_s": 5.0} for host in ("C1", "S1")]
+        assert audited("orphaned-sockets", sockets=rows)["severity"] == severity
+
+
 @pytest.mark.parametrize(
     ("orphaned", "requested", "severity"),
     [(9, 1, "ok"), (10, 1, "warning"), (100, 100, "ok"), (101, 100, "warning"), (950, 100000, "ok"),

@@ -84,9 +84,12 @@ def test_few_responses(quantile, requests, severity):
 
 def test_every_percentile_of_the_tool_is_checked():
     rows = [{"quantile": q, "latency_s": 0.1} for q in (0.5, 0.99, 0.999, 0.9999, 0.99951171875, 1.0)]
+    found = audited(few_responses.RULE, {"requests": 300}, latency=rows).iloc[0]
+    assert found["evidence"] == "p99, p99.9, p99.99 of 300 responses: a 95 % interval needs 368, 3688, 36887."
+    assert found["severity"] == "warning" and "p50 is the highest" in found["advice"]
     found = audited(few_responses.RULE, {"requests": 3000}, latency=rows).iloc[0]
-    assert found["evidence"] == "p99.9, p99.99 of 3000 responses: a 95 % interval needs 3688, 36887."
-    assert "p99 is the highest" in found["advice"]
+    assert found["evidence"] == "p99 of 3000 responses; its 95 % interval needs 368. None for p99.9, p99.99."
+    assert found["severity"] == "ok"
     found = audited(few_responses.RULE, {"requests": 5000}, latency=rows).iloc[0]
     assert found["evidence"] == "p99.9 of 5000 responses; its 95 % interval needs 3688. None for p99.99."
     assert found["severity"] == "ok", "what tools print after every run; a step of a spectrum is no percentile at all"

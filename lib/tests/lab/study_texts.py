@@ -23,10 +23,10 @@ def written(folder: Path, text: str) -> Path:
 
 
 def said(folder: Path, text: str) -> list[tuple[int, str]]:
-    """Line and words of each fault, in the order of the message."""
+    """Line and words of each fault, in the order of the message; 0 for the whole file."""
     try:
         read(folder, text)
     except LoadcurveError as error:
-        lines = [line.removeprefix(f"{folder}/s/study.yml:") for line in str(error).splitlines()]
-        return [(int(number), words) for number, _, words in (line.partition(": ") for line in lines)]
+        places = (line.removeprefix(f"{folder}/s/study.yml").partition(": ") for line in str(error).splitlines())
+        return [(int(number.removeprefix(":") or 0), words) for number, _, words in places]
     return []

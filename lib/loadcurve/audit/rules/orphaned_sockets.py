@@ -6,7 +6,9 @@ An orphan is a socket whose program is gone, while the kernel still waits for th
 the FIN.  On a healthy network a connection is an orphan for one round trip.  Orphans that stay show that the peer, or a
 device between, does not answer: those connections carry no load, and hold memory.  Above `tcp_max_orphans` the kernel
 resets them.  The rule takes the most orphans that a snapshot saw during the run, as a share of the connections
-requested and of `tcp_max_orphans`.
+requested and of `tcp_max_orphans`.  Linux counts orphans over the whole machine, also for a program in a namespace or
+container (`tcp_orphan_count_sum`, net/ipv4/proc.c).  So both ends of each connection may be orphans where the load went
+over the loopback interface, or where two hosts were recorded, which may be namespaces of one machine.
 
 Why it happens
 --------------
@@ -30,6 +32,7 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from loadcurve.audit.hosts import on_loopback
 from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
@@ -51,13 +54,16 @@ def judge_orphans(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     most = _most_orphans(tables)
     requested = merge_generators(tables["runs"])
     requested = requested.assign(key=key_of(requested)).drop_duplicates("key").set_index("key")["connections"]
+    hosts = sockets[["key", "host"]].drop_duplicates()["key"]
+    one_machine = set(hosts[hosts.duplicated()]) | set(key_of(tables["runs"])[on_loopback(tables["runs"])])
     for run, key in rows_of(tables):
         if key not in worst.index:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{NO_SAMPLE}.", "Measure for at least 10 s.")
             continue
         number, host = float(worst["orphaned"][key]), worst["host"][key]
         connections, limit = float(requested[key]), most.get((key, host))
-        share = number / max(connections, 1.0)
+        ends = 2 if key in one_machine else 1
+        share = number / max(ends * connections, 1.0)
         severity: Severity = "warning" if number >= limits["sockets"] and share > limits["warning"] else "ok"
         place = "" if pd.isna(host) else f" on {host}"
         text = f"Up to {number:.0f} sockets were orphaned{place}, of {connections:.0f} connections requested"
@@ -82,12 +88,12 @@ RULE = Rule(
     "Were closed connections closed by the peer too?",
     judge_orphans,
     {
-        "ok": "at most as many as connections, or fewer than 10 sockets",
-        "warning": "more orphans than connections",
+        "ok": "at most one for each end of each connection, or fewer than 10 sockets",
+        "warning": "more orphans than ends of connections on the machine",
         "error": "more than 95 % of net.ipv4.tcp_max_orphans",
     },
     limits={
-        "warning": Limit(1.0, "without keep-alive each connection may be an orphan for a round trip while it closes"),
+        "warning": Limit(1.0, "without keep-alive, each end of a connection may be an orphan while it closes"),
         "error": Limit(0.95, "the kernel resets further orphans at the maximum"),
         "sockets": Limit(10, "other programs of a quiet machine close a few connections"),
     },
