@@ -10,17 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
-import papermill as pm
 from jupyter_client.manager import AsyncKernelManager
-from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from loadcurve import paths
 from loadcurve.captions import fill_captions
 from loadcurve.errors import LoadcurveError, ParseError
+from loadcurve.extras import without_module
 from loadcurve.files.atomic import alone, write_sums, write_text
 from loadcurve.jupyter import NOTEBOOK_VARIABLE
+
+with without_module("rfc3987_syntax"):  # optional for jsonschema, which compiles its 38 grammars for a second
+    import nbformat
+    import papermill as pm
+    from papermill.exceptions import PapermillExecutionError
 
 # Types that a parameter's annotation allows; a notebook with another annotation, or none, fails its test.
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}

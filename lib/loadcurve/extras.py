@@ -1,5 +1,9 @@
 """What the optional dependencies of this package are for, and what to install where one is missing."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from loadcurve.errors import LoadcurveError
 
 EXTRA_OF = {
@@ -48,3 +52,24 @@ def missing_extra(part: str, error: ModuleNotFoundError) -> Exception:
     """
     extra = EXTRA_OF.get((error.name or "").partition(".")[0])
     return MissingExtraError(part, extra) if extra else error
+
+
+@contextmanager
+def without_module(name: str) -> Iterator[None]:
+    """Let imports within the context find no module of a name, as if this optional dependency were not installed.
+
+    Examples
+    --------
+    >>> with without_module("this"):
+    ...     import this
+    Traceback (most recent call last):
+    ModuleNotFoundError: import of this halted; None in sys.modules
+    """
+    blocked = name not in sys.modules
+    if blocked:
+        sys.modules[name] = None  # type: ignore[assignment]  # documented: the import of this name fails
+    try:
+        yield
+    finally:
+        if blocked:
+            del sys.modules[name]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 from loadcurve.errors import LoadcurveError, check_type
@@ -41,6 +42,12 @@ def build() -> Path:
     Outside a checkout, it is in the working directory.
     """
     return (_root() or Path.cwd()) / "build"
+
+
+def locks() -> Path:
+    """Return the folder of lock files: `build/locks` in the checkout, elsewhere in the folder of temporary files."""
+    top = _root()
+    return top / "build" / "locks" if top else Path(tempfile.gettempdir()) / f"loadcurve-{os.getuid()}" / "locks"
 
 
 def studies() -> Path:

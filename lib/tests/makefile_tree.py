@@ -11,7 +11,6 @@ STUDY = "connections_on_loopback"
 _LOADCURVE = """\
 #!{python}
 import os, sys
-sys.modules["rfc3987_syntax"] = None  # optional for jsonschema; its import compiles 38 grammars in 0.8 s
 from loadcurve import batch, cli
 
 def execute(notebook, draft, given, variables):

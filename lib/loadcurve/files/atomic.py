@@ -1,7 +1,8 @@
 """Write files atomically, and let one process at a time do a piece of work.
 
-A reader sees the old file or the complete new one, even if the writer is killed.  A lock is a file in `build/locks`,
-which the operating system releases when the process that holds it ends, so a killed process leaves nothing to remove.
+A reader sees the old file or the complete new one, even if the writer is killed.  A lock is a file in the folder
+`loadcurve.paths.locks`, which the operating system releases when the process that holds it ends, so a killed process
+leaves nothing to remove.
 """
 
 import contextlib
@@ -75,7 +76,7 @@ def alone(work: str, report: Callable[[str], object] = lambda line: None) -> Ite
     report : callable
         Called with one line that names the work if the lock is held by another process.
     """
-    folder = paths.build() / "locks"
+    folder = paths.locks()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / hashlib.sha256(os.fsencode(work)).hexdigest()[:16]).open("w") as lock:
         try:
