@@ -50,7 +50,8 @@ if TYPE_CHECKING:
         proportional_bounds,
     )
     from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
-    from loadcurve.models.scaling import fit_usl, usl, usl_limit_rps, usl_peak_connections
+    from loadcurve.models.scaling import fit_usl
+    from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
     from loadcurve.models.threads import summarise_threads, threads_needed
     from loadcurve.models.utilisation_laws import (
         filled_utilisation_ratio,
