@@ -34,6 +34,7 @@ SIMULATED := $(call named,lib/validation,-name '*.py')
 SITE_CODE := $(call named,lib/loadcurve/site,-name '*.py')
 HANDBOOK  := $(call named,handbook lib/tests/data/folders)
 DESIGNS   := $(call named,lib/loadcurve/designs,-name study.yml)
+RECORDED  := $(call named,data/studies,-maxdepth 2 -name study.yml)
 NOTEBOOKS := $(patsubst notebooks/%.ipynb,%,$(call named,notebooks,-maxdepth 1 -name '[0-9]*.ipynb'))
 EXECUTED  := $(NOTEBOOKS:%=build/notebooks/%.ipynb)
 LAUNCHER  := build/notebooks/10_run_study.ipynb
@@ -191,7 +192,7 @@ PAGES := handbook lib/loadcurve/designs build/site
 ifneq ($(shell $(call state,$(PAGES))),$(shell cat build/site.stamp 2>/dev/null))
 $(shell rm -f $(SITE))
 endif
-$(SITE): $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(SITE_CODE) mkdocs.yml
+$(SITE): $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(RECORDED) $(SITE_CODE) mkdocs.yml
 	$(BIN)/mkdocs build --quiet --strict
 	@touch $@
 	@$(call state,$(PAGES)) > build/site.stamp

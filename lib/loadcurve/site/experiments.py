@@ -23,7 +23,6 @@ def experiments_html(notebook: str, link: Link) -> str:
     for row in _rows(notebook).itertuples():
         facts = [f"study: {_study_html(row, link)}"]
         facts += [f'figure: <a href="#figure-{literal(row.figure)}">{literal(row.figure)}</a>'] if row.figure else []
-        facts += [f"it takes {literal(row.machine)}"] if row.machine else []
         evidence = f"<p>{literal(row.evidence)}</p>" if row.evidence else ""
         shown.append(
             f'<div class="lc-claim" data-verdict="{literal(row.rerun)}">\n'
@@ -77,7 +76,9 @@ def _rows(notebook: str) -> pd.DataFrame:
 
 
 def _study_html(row, link: Link) -> str:
-    """Return each study of an experiment: a link to its raw files, or the command that records it."""
+    """Return each study of an experiment: a link to its raw files, or the command that records it, and where."""
+    if row.machine:
+        return f"{', '.join(_to_launch(name, link) for name in row.study.split())} on {literal(row.machine)}"
     return ", ".join(map(partial(_one_study_html, link=link, judged=row.rerun != NOT_RERUN), row.study.split()))
 
 
@@ -87,12 +88,17 @@ def _one_study_html(name: str, link: Link, judged: bool) -> str:
         linked = name in folders(paths.build())
         named = f'<a href="{link(page_of(name).replace(".md", ".html"))}">{shown}</a>' if linked else shown
         return named if judged else f"{named} (recorded, not judged yet)"
+    return _to_launch(name, link)
+
+
+def _to_launch(name: str, link: Link) -> str:
+    """Return the command that records a design; a study that has none is planned."""
     if (paths.designs() / name / "study.yml").is_file():
-        return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {shown}</code>'
-    return f"planned: {shown}"
+        return f'<a href="{link(_GUIDE)}">ready to launch</a>: <code>loadcurve launch {literal(name)}</code>'
+    return f"planned: {literal(name)}"
 
 
 def _figure_html(row, page: str) -> str:
     if row.figure:
         return f'<a href="{page}#figure-{literal(row.figure)}">{literal(row.figure.replace("_", " "))}</a>'
-    return f"none: it takes {literal(row.machine)}" if row.machine else "none yet"
+    return "none" if row.machine else "none yet"
