@@ -45,6 +45,7 @@ def complete(
             "tool_version": command.version,
             "started_at": pd.Timestamp(command.started_at),
             **_duration_asked(run),
+            **_server_units(run),
             **factors_of(run),
             **_background(run),
         }
@@ -108,6 +109,12 @@ def factors_of(run: Run) -> dict:
 def _duration_asked(run: Run) -> dict:
     seconds = run.factors.get("seconds")
     return {"duration_asked_s": float(seconds)} if isinstance(seconds, int | float) and seconds > 0 else {}
+
+
+def _server_units(run: Run) -> dict:
+    """Number of servers behind the laboratory's balancer."""
+    shares = run.factors.get("expected_shares")
+    return {"server_units": len(shares)} if shares else {}
 
 
 def _background(run: Run) -> dict:

@@ -49,7 +49,9 @@ RUNS = Table(
         "document_bytes": at_least_0("bytes", "Size of the response body, as the tool states it."),
         "header_bytes": at_least_0("bytes", "Size of the header of a response, where a report states it."),
         "link_bps": at_least_0("bps", "Speed of the link that carries the responses, where a report states it."),
-        "server_units": count("Equal units that serve side by side (sockets, machines), where a report counts them."),
+        "server_units": count(
+            "Equal units that serve side by side (sockets, servers behind a balancer), where they were counted."
+        ),
         "throughput_is_least": truth("Whether the throughput is a lower bound, such as “30+” in a report."),
         "latency_mean_s": at_least_0("s", "Mean response time (R)."),
         "latency_stdev_s": at_least_0("s", "Standard deviation of the response time."),

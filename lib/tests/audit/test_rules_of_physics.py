@@ -230,9 +230,23 @@ def test_super_linear_scale_out(both, severity):
     assert found[["run_id", "severity", "observed"]].to_numpy().tolist() == [["r2", severity, both / 2000]]
 
 
-def test_other_loads_are_other_scale_outs():
-    runs = [{"server_units": n, "connections": n, "throughput_rps": 1000.0 * n**2} for n in (1, 2)]
-    assert audited(super_linear_scale_out.RULE, *runs).empty
+def test_a_baseline_at_fewer_connections_is_the_most_that_it_had():
+    """200 and 400 requests/s of one unit with 4 and 8 connections; two units had 8 and 16."""
+    served = {(1, 4): 200.0, (1, 8): 400.0, (2, 8): 400.0, (2, 16): 1200.0}
+    runs = [{"server_units": n, "connections": c, "throughput_rps": rate} for (n, c), rate in served.items()]
+    found = audited(super_linear_scale_out.RULE, *runs)
+    assert found[["run_id", "severity", "observed"]].to_numpy().tolist() == [["r2", "ok", 0.5], ["r3", "warning", 1.5]]
+    assert "1 unit had 8 connections, not 16" in found["evidence"].iloc[1]
+
+
+def test_generators_of_one_run_are_summed():
+    rows = [("one", 0, 1, 500.0), ("one", 1, 1, 500.0), ("two", 0, 2, 1900.0)]
+    runs = [{"run_id": run, "repeat": 1, "generator": g, "server_units": n, "connections": 8 * (1 + (g == 0 and n > 1)),
+             "throughput_rps": rate} for run, g, n, rate in rows]  # fmt: skip
+    assert audited(super_linear_scale_out.RULE, *runs)["observed"].tolist() == [0.95]
+
+
+def test_units_that_no_record_counts_are_not_compared():
     assert audited(super_linear_scale_out.RULE, {"throughput_rps": 1.0}).empty, "no number of units"
 
 

@@ -42,3 +42,11 @@ def share(queues, kind):
     sar = Command("collector", "sar", ("sar", "1"), "S1.sar.txt", "", 9.0, host="S1")
     found = complete("network", SAMPLES, run, sar, "S1.sar.txt", START, None)
     return found["utilisation_ratio"].tolist()
+
+
+@pytest.mark.parametrize(("shares", "units"), [({}, None), ({"S1": 1.0}, 1), ({"S1": 0.5, "S2": 0.5}, 2)])
+def test_servers_behind_a_balancer_are_units(shares, units):
+    run = Run("s", "r1", "finished", {"expected_shares": shares} if shares else {}, {})
+    wrk = Command("generator", "wrk", ("wrk",), "C1.wrk.txt", "", 9.0, host="C1", started_at=str(START))
+    rows = complete("runs", pd.DataFrame({"throughput_rps": [100.0]}), run, wrk, "C1.wrk.txt", START, 0)
+    assert rows.get("server_units", pd.Series([None])).tolist() == [units]

@@ -9,10 +9,11 @@ at its best, or under the same conditions.
 
 Why it happens
 --------------
-The baseline is a lower bound; it was measured before tuning; the generator limited it; its processors were idle
-part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 = 65.9 (10,000
-requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a lower
-bound, from before tuning.
+The baseline is a lower bound; it was measured before tuning, or with fewer connections; the generator limited it;
+its processors were idle part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 =
+65.9 (10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a
+lower bound, from before tuning. The rule compares runs at the same number of connections; if one unit never had so
+many, with the highest throughput that it reached.
 
 How to fix it
 -------------
@@ -27,16 +28,16 @@ number.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from loadcurve.audit.of_runs import Tables
 from loadcurve.audit.rule import Finding, Limit, Need, Rule, Severity
-
-_GROUP = ["study", "connections"]
+from loadcurve.tables import merge_generators
 
 
 def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Finding]:
-    """Yield one finding for each row of ``runs`` with more units than the fewest of its study and load.
+    """Yield one finding for each row of ``runs`` with more units than the fewest of its study.
 
     Examples
     --------
@@ -48,25 +49,45 @@ def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fin
     >>> print(RULE.audit({"runs": runs})["evidence"][0])
     659,000 / (2 × 300,000) requests/s = 1.10; the throughput of 1 unit is a lower bound.
     """
-    for _, group in tables["runs"].groupby(_GROUP, dropna=False, sort=False):
+    for _, group in merge_generators(tables["runs"]).groupby("study", dropna=False, sort=False):
         units = group["server_units"].astype(int)
+        loads = group["connections"].astype(float).fillna(0.0)
         least = int(units.min())
         fewest = group[units == least]
-        baseline, at_least = float(fewest["throughput_rps"].mean()), fewest["throughput_is_least"].fillna(False).any()
-        for run, number in zip(group.itertuples(index=False), units, strict=True):
-            if number > least > 0 and baseline:
-                yield _judged(run, number / least, baseline, least, limits, bool(at_least))
+        baselines = fewest["throughput_rps"].astype(float).groupby(loads).mean()
+        at_least = bool(fewest["throughput_is_least"].fillna(False).any())
+        for run, number, load in zip(group.itertuples(index=False), units, loads, strict=True):
+            if number > least > 0 and baselines.max():
+                same = load if load in baselines else baselines.idxmax()
+                yield _judged(run, number / least, _Baseline(baselines[same], least, at_least, same, load), limits)
 
 
-def _judged(
-    run: Any, times: float, baseline: float, units: int, limits: Mapping[str, float], at_least: bool
-) -> Finding:
-    efficiency = float(run.throughput_rps / (times * baseline))
+@dataclass(frozen=True)
+class _Baseline:
+    """What the fewest units serve at the load of a run, or the most that they serve if they never had that load."""
+
+    throughput_rps: float
+    units: int
+    at_least: bool
+    connections: float
+    asked: float
+
+    @property
+    def notes(self) -> str:
+        units = f"{self.units} unit{'s' * (self.units > 1)}"
+        notes = f"; the throughput of {units} is a lower bound" if self.at_least else ""
+        if self.connections != self.asked:
+            notes += f"; {units} had {self.connections:g} connections, not {self.asked:g}"
+        return notes
+
+
+def _judged(run: Any, times: float, baseline: _Baseline, limits: Mapping[str, float]) -> Finding:
+    efficiency = float(run.throughput_rps / (times * baseline.throughput_rps))
     severity: Severity = "warning" if efficiency > limits["warning"] else "ok"
-    evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline:,.0f}) requests/s = {efficiency:.2f}"
-    if at_least:
-        evidence += f"; the throughput of {units} unit{'s' * (units > 1)} is a lower bound"
-    return Finding(run, severity, f"{evidence}.", _ADVICE if severity == "warning" else "", efficiency, 1.0)
+    evidence = f"{run.throughput_rps:,.0f} / ({times:g} × {baseline.throughput_rps:,.0f}) requests/s = {efficiency:.2f}"
+    return Finding(
+        run, severity, f"{evidence}{baseline.notes}.", _ADVICE if severity == "warning" else "", efficiency, 1.0
+    )
 
 
 _ADVICE = (
