@@ -43,6 +43,13 @@ def test_a_file_in_local_time_is_an_hour_off():
     assert found["severity"] == "warning" and "S1 was sampled from 3600 s to 3660 s" in found["evidence"]
 
 
+@pytest.mark.parametrize(("at_s", "severity"), [(-0.6, "ok"), (60.6, "ok"), (-1.6, "warning"), (61.6, "warning")])
+def test_a_sample_is_labelled_with_a_whole_second(at_s, severity):
+    """A sample of 0.4 s after the start may be printed as 0.6 s before it."""
+    samples = [{"host": "S1", "interface": "eth0", "elapsed_s": at_s, "received_pps": 5000.0}]
+    assert audited("clock-skew", network=samples).iloc[0]["severity"] == severity
+
+
 def test_one_clock_is_not_compared():
     assert "fewer than two hosts" in audited("clock-skew", network=sampled("S1", 0, 60)).iloc[0]["evidence"]
     missing = audited("clock-skew").iloc[0]

@@ -47,7 +47,7 @@ def judge_clocks(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findin
     for key, run in first_rows(runs):
         if key not in spans:
             continue
-        outside = [one for one in spans[key] if one.first > lasts[key] or one.last < 0.0]
+        outside = [one for one in spans[key] if one.first > lasts[key] + EDGE_S or one.last < -EDGE_S]
         if outside:
             one = outside[0]
             evidence = f"{one.host or 'The monitor'} was sampled from {one.first:.0f} s to {one.last:.0f} s after the "
