@@ -81,7 +81,7 @@ class Cause:
     connections : float
         Connections that could carry requests; NaN if the cause does not change them.
     in_flight : float
-        Requests in flight with this cause taken into account, at least; NaN if it does not change them.
+        Requests in flight with this cause taken into account; NaN if it does not change them.
     explains_rest : bool
         Whether the cause has no number of its own and explains whatever is left.
     load_as_requested : bool
@@ -205,6 +205,20 @@ def _late_responses(gap: Gap) -> Iterator[Cause]:
     yield Cause(f"{evidence}: with them at least {with_late:.0f} were in flight", advice, in_flight=with_late)
 
 
+def _waited_at_the_end(gap: Gap) -> Iterator[Cause]:
+    # ab ends with the first response after its time; those for which the other connections wait are in no number.
+    asked, took = getattr(gap.run, "duration_asked_s", np.nan), gap.run.duration_s
+    if pd.isna(asked) or pd.isna(took) or took - asked <= _SHORT_S:
+        return
+    with_them = gap.in_flight + gap.requested * (took - asked) / took
+    yield Cause(
+        f"the run took {format_quantity(took - asked, 's')} longer than requested, and responses that had not come "
+        f"when it ended are in no response time: with them up to {with_them:.0f} were in flight",
+        "Look for what stopped the server or the packets at the end of the run (late-end), and repeat it.",
+        in_flight=with_them,
+    )
+
+
 def _waiting_users(gap: Gap) -> Iterator[Cause]:
     if gap.tool in SCRIPTED and gap.in_flight > 0:
         pause = gap.run.latency_mean_s * (1 / gap.ratio - 1)  # Z = N / X - R
@@ -285,6 +299,7 @@ _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
     _even_shares,
     _never_established,
     _late_responses,
+    _waited_at_the_end,
     _waiting_users,
     _failed_reads,
     _busy_generator,

@@ -161,6 +161,16 @@ def test_late_responses_fill_the_difference_if_they_took_long_enough():
     assert "fill the difference" not in finding(**run | {"errors_timeout": 10}, duration_s=9.03)["evidence"]
 
 
+@pytest.mark.parametrize(("asked_s", "explained"), [(5.0, True), (7.5, False)])
+def test_connections_that_wait_when_the_run_ends_are_in_flight(asked_s, explained):
+    """400 requests/s of 20 ms keep 8 connections busy; 15 that wait for the last 3 of 8 s are 5.6 on average."""
+    run = {"connections": 15, "throughput_rps": 400.0, "latency_mean_s": 0.02, "duration_s": 8.0, "tool": "ab"}
+    found = finding(**run, duration_asked_s=asked_s, requests=3200)
+    assert ("3.00 s longer than requested" in found["evidence"]) == explained
+    assert ("up to 14 were in flight" in found["evidence"]) == explained
+    assert ("No cause in the data" in found["evidence"]) != explained
+
+
 def test_failed_writes_come_before_a_busy_generator():
     """As recorded with a server that was killed: wrk is busy with 435,934 writes to closed connections."""
     cpu = [{"cpu": "1", "elapsed_s": 5.0, "cpu_idle_ratio": 0.007, "cpu_iowait_ratio": 0.0}]
