@@ -633,3 +633,12 @@ def test_a_time_belongs_to_the_run_that_includes_it(windows, times):
     for time, place in zip(times, found, strict=True):
         held = [i for i, (a, b) in enumerate(spans) if (a < time if a in ends else a <= time) and time <= b]
         assert place == (held[0] if len(held) == 1 else -2 if held else -1)
+
+
+@pytest.mark.parametrize(("hosts", "named"), [(("client", "server"), {"client", "server"}), (("vm", "vm"), set())])
+def test_headings_of_several_machines_name_the_host_of_their_rows(tmp_path, hosts, named):
+    """Otherwise neither the processors of generator and server nor their clocks could be distinguished."""
+    sar = (FOLDERS.parent / "sar" / "all-cpus.txt").read_text("utf-8")
+    files = {f"c64.{place}.sar.txt": sar.replace("(vm)", f"({host})") for place, host in enumerate(hosts)}
+    cpu = loadcurve.read(put(tmp_path, {"c64.wrk.txt": WRK, **files})).tables["cpu"]
+    assert set(cpu["run_id"]) == {"c64"} and set(cpu["host"].dropna()) == named

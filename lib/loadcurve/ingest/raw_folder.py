@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loadcurve import tables
 from loadcurve.errors import LoadcurveError, printable
+from loadcurve.ingest.file_hosts import name_hosts
 from loadcurve.ingest.files import files_of
 from loadcurve.ingest.given_factors import Factors, GivenFactors
 from loadcurve.ingest.merge import join, label
@@ -108,7 +109,7 @@ def raw_folder_parts(
 
     `matched` gets everything else, and is whole when the last part was yielded.
     """
-    kept, same = join_same_runs(files)
+    kept, same = join_same_runs(name_hosts(files))
     given = GivenFactors.of(factors)
     facts, started, hosts = _given_facts(folder, kept, given, matched.warnings)
     kept = [_on_host(file, hosts[path]) if (path := file.path.as_posix()) in hosts else file for file in kept]
