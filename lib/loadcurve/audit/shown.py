@@ -62,7 +62,8 @@ def _counter(shows: Shows, tables: Tables) -> pd.DataFrame:
         by = rows[shows.by].astype(str) if shows.by else pd.Series("", index=rows.index)
         known = pd.DataFrame({"x": x, "by": by, "value": rows[column].astype(float)}).dropna(subset=["value"])
         names = [heading(column)] if len(shows.columns) > 1 or axis == "name" else []
-        label = shows.by if len(shows.by) < 5 else ""  # such as cpu 0
+        counted = bool(shows.by) and pd.api.types.is_integer_dtype(rows[shows.by])
+        label = shows.by if len(shows.by) < 5 else heading(shows.by).lower() if counted else ""  # such as cpu 0
         series = [" ".join(filter(None, [*names, label if one else "", one])) for one in known["by"]]
         parts.append(known.assign(series=series))
     found = pd.concat(parts, ignore_index=True)
@@ -102,10 +103,11 @@ def _requests(requests: pd.DataFrame) -> pd.DataFrame:
     width = max(1.0, float(np.ceil(ends.max() / _INTERVALS)))
     interval = (ends // width) * width + width / 2
     groups = requests["latency_s"].astype(float).groupby(interval)
-    rate = (groups.size() / width).rename("value").rename_axis("x").reset_index()
+    every = np.arange(width / 2, interval.max() + width / 2, width)  # also those without a response
+    rate = (groups.size().reindex(every, fill_value=0) / width).rename("value").rename_axis("x").reset_index()
     parts = [rate.assign(panel="Throughput [requests/s]", series="")]
     for quantile in (0.5, 0.99):
-        times = groups.quantile(quantile).rename("value").rename_axis("x").reset_index()
+        times = groups.quantile(quantile).reindex(every).rename("value").rename_axis("x").reset_index()
         parts.append(times.assign(panel="Response time [s]", series=f"p{quantile:.0%}".rstrip("%")))
     return pd.concat(parts, ignore_index=True).assign(axis="time", clean=False)
 

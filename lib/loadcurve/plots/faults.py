@@ -70,10 +70,12 @@ def _draw(ax: Axes, rows: pd.DataFrame) -> None:
 
 def _draw_lines(ax: Axes, rows: pd.DataFrame, form: str) -> None:
     drawn = rows[~rows["clean"].astype(bool)]
+    last = drawn["series"].nunique() - 1
     for place, (series, line) in enumerate(drawn.groupby("series", sort=False)):
         points = line.sort_values("x")
         colour = PALETTE[place % len(PALETTE)]
-        ax.plot(points["x"], points["value"], form, color=colour, markersize=3.5, label=str(series))
+        size = 3.5 + 2.5 * min(last - place, 2) * (form == "o")  # a point below another one of a curve stays visible
+        ax.plot(points["x"], points["value"], form, color=colour, markersize=size, label=str(series))
     for place, (_, line) in enumerate(rows[rows["clean"].astype(bool)].groupby("series", sort=False)):
         points = line.sort_values("x")
         ax.plot(

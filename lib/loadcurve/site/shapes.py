@@ -23,7 +23,7 @@ def shape_svg(numbers: Path, alt: str) -> str:
         Description for readers who cannot see it.
     """
     shown = pd.read_csv(numbers)
-    rows = shown[shown["panel"] == shown["panel"].iloc[-1]]
+    rows = shown[(shown["panel"] == shown["panel"].iloc[-1]) & shown["value"].notna()]
     top = float(np.nanmax([*rows["value"], *rows["limit"], 1e-12]))
     level = 1 - rows["value"] / top
     rows = rows.assign(y=EDGE + level * (HEIGHT - 2 * EDGE), clean=rows["clean"].astype(bool))

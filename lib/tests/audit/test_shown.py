@@ -43,6 +43,19 @@ def test_single_requests_give_throughput_and_percentiles_of_each_second():
     assert of_p50["value"].tolist() == pytest.approx([0.3, 0.3])
 
 
+def test_a_second_without_a_response_has_no_throughput_and_no_response_time():
+    requests = pd.DataFrame({"offset_s": [0.0, 0.1], "latency_s": [0.2, 2.4]})
+    of = dict(list(summarise_shown(Shows("requests", ("latency_s",)), {"requests": requests}).groupby("panel")))
+    assert values(of["Throughput [requests/s]"], "x", "value") == [[0.5, 1.0], [1.5, 0.0], [2.5, 1.0]]
+    assert of["Response time [s]"].query("series == 'p99'")["value"].isna().tolist() == [False, True, False]
+
+
+def test_a_series_of_a_count_names_what_is_counted():
+    runs = pd.DataFrame({"connections": [8, 8, 16], "server_units": [1, 2, 2], "throughput_rps": [1.0, 2.0, 4.0]})
+    shown = summarise_shown(Shows("runs", ("throughput_rps",), by="server_units"), {"runs": runs})
+    assert set(shown["series"]) == {"server units 1", "server units 2"}
+
+
 def test_runs_of_several_loads_are_a_curve_and_one_run_is_bars():
     runs = pd.DataFrame({"connections": [1, 8], "throughput_rps": [100.0, 400.0], "errors_connect": [0, 2]})
     curve = summarise_shown(Shows("runs", ("throughput_rps",)), {"runs": runs})
