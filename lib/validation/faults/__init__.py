@@ -16,6 +16,7 @@ from validation.faults.recall import (
     mutated_cases,
     recorded_cases,
     summarise_false_alarms,
+    summarise_not_recorded,
     summarise_recall,
 )
 
@@ -28,5 +29,6 @@ __all__ = [
     "publish_illustrations",
     "recorded_cases",
     "summarise_false_alarms",
+    "summarise_not_recorded",
     "summarise_recall",
 ]

@@ -37,7 +37,7 @@ class Mutation:
     sweep : bool
         Whether it is planted in all runs of the waiting server together, and not in one.
     not_recorded : str
-        Why the laboratory did not record such a run, in a sentence; empty if a recorded fault shows the same rule.
+        Why the laboratory cannot record such a run, in sentences; empty if a recorded fault shows the same rule.
     """
 
     name: str

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from loadcurve import paths, read
-from loadcurve.audit import AuditSettings
+from loadcurve.audit import AuditSettings, all_rules
 from loadcurve.audit.atlas import Fault, read_faults, read_recorded
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
@@ -129,6 +129,21 @@ def summarise_recall(cases: list[Case]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def summarise_not_recorded(cases: list[Case]) -> pd.DataFrame:
+    """Return ``rule fault reason`` of each rule that no recorded fault shows; the reason may be empty."""
+    recorded = {
+        rule for case in cases if case.kind == "recorded" for rule in case.fault.finds if case.verdict == "found"
+    }
+    reasons = {rule: case for case in reversed(cases) if case.not_recorded for rule in case.fault.finds}
+    rows = []
+    for rule in all_rules():
+        if rule not in recorded:
+            case = reasons.get(rule)
+            said = {"fault": case.fault.title, "reason": case.not_recorded} if case else {"fault": "", "reason": ""}
+            rows.append({"rule": rule, **said})
+    return pd.DataFrame(rows, columns=["rule", "fault", "reason"])
 
 
 def summarise_false_alarms(folders: tuple[str, ...] = FOLDERS, atlas: Path | None = None) -> pd.DataFrame:

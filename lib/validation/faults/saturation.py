@@ -123,7 +123,8 @@ MUTATIONS = (
             shows=Shows("cpu", ("cpu_steal_ratio",), {"cpu": "all"}, limit="stolen-processors.warning"),
         ),
         with_values("cpu", cpu_steal_ratio=around(0.2), cpu_idle_ratio=0.7),
-        not_recorded="Steal comes from other guests of the same hypervisor, which a guest cannot make.",
+        not_recorded="Other guests of the same hypervisor take the time, which no program inside a guest can cause. A "
+        "guest of a host with more virtual than real processors shows it, such as a burstable cloud instance.",
     ),
     Mutation(
         "swapped_pages",
@@ -135,7 +136,6 @@ MUTATIONS = (
             shows=Shows("memory", ("swap_used_bytes",)),
         ),
         with_rows("memory", {"swap_used_bytes": lambda second: 100 * _MiB * second, "tool": "sar"}, seconds=6),
-        not_recorded="The machine of the laboratory has no swap.",
     ),
     Mutation(
         "lost_segments",

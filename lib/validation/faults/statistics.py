@@ -109,6 +109,7 @@ MUTATIONS = (
         ),
         with_row_of_means,
         sweep=True,
+        not_recorded="No load generator averages percentiles; only an editor of tables does.",
     ),
     Mutation(
         "percentile_of_few",
