@@ -40,7 +40,9 @@ _BYTES = lazy_regex(r"Total Bytes sent: (\S{1,20}), received: (\S{1,20})")
 _GOOD_WORDS = ("OK", "SERVING")
 _KNOWN = ("Fortio ", "Ended after", "Aggregated ", ">", "# target", "All done", "Total Bytes")
 _DONE = lazy_regex(r"All done (\S{1,20}) calls .*")
-_OTHER_TIMES = lazy_regex(r"(?:Sleep times|Error cases|Response |Header|Body|Connection|# Socket|\[[0-9]+\]).*")
+_OTHER_TIMES = lazy_regex(
+    r"(?:Sleep times|Aggregated Sleep|Error cases|Response |Header|Body|Connection|# Socket|\[[0-9]+\]).*"
+)
 _FAILURE = lazy_regex(
     r".*(?:Aborting because|Unable to (?:connect|resolve)|Failed to|command not found|: Error |\[F(?:ATAL|TL)\]).*"
 )
