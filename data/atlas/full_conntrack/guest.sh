@@ -1,5 +1,5 @@
 # Records raw/ in a kernel of its own, whose table of tracked connections may be small:
-#   sudo .venv/bin/python lib/tests/lab/user_mode_linux.py data/atlas/full_conntrack/guest.sh
+#   sudo .venv/bin/python -m validation.faults.guest data/atlas/full_conntrack/guest.sh
 # modules: nf_conntrack nf_conntrack_netlink iptable_filter xt_conntrack xt_tcpudp
 sysctl -q -w net.netfilter.nf_conntrack_max=64
 iptables-legacy -A INPUT -p tcp --dport 8080 -m conntrack --ctstate NEW -j ACCEPT

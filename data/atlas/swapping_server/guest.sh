@@ -1,5 +1,5 @@
 # Records raw/ in a kernel with 96 MB of memory and a swap device:
-#   sudo .venv/bin/python lib/tests/lab/user_mode_linux.py data/atlas/swapping_server/guest.sh
+#   sudo .venv/bin/python -m validation.faults.guest data/atlas/swapping_server/guest.sh
 # memory: 96
 # disk: 256
 mkswap /dev/ubda

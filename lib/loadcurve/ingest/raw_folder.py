@@ -109,10 +109,11 @@ def raw_folder_parts(
 
     `matched` gets everything else, and is whole when the last part was yielded.
     """
-    kept, same = join_same_runs(name_hosts(files))
+    kept, same = join_same_runs(files)
     given = GivenFactors.of(factors)
     facts, started, hosts = _given_facts(folder, kept, given, matched.warnings)
     kept = [_on_host(file, hosts[path]) if (path := file.path.as_posix()) in hosts else file for file in kept]
+    kept = name_hosts(kept)
     reports: list = []
     for name, rows in match_runs(kept, folder.resolve().name, matched, started):
         if name == "runs":

@@ -1,6 +1,7 @@
-"""Record a fault of a kernel in user-mode-linux: ``python -m validation.faults.guest data/atlas/full_conntrack/guest.sh``.
+"""Record a fault of a kernel in a guest: ``python -m validation.faults.guest data/atlas/full_conntrack/guest.sh``.
 
-The guest's root is this machine's; its processors, memory, disk, sockets and settings are its own.
+The guest is a user-mode-linux, whose root is this machine's; its processors, memory, disk, sockets and settings are
+its own.
 """
 
 import os
