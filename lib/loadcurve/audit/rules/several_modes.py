@@ -88,10 +88,14 @@ def _deepest(lower: Array, upper: Array, counts: Array, limits: Mapping[str, flo
 
 
 def _merged(lower: Array, upper: Array, counts: Array) -> tuple[Array, Array, Array]:
-    """Return classes of at least a twentieth of the responses each: narrower ones are peaks by rounding."""
+    """Return classes of at least a twentieth of the responses each: narrower ones are peaks by rounding.
+
+    A class that has so many by itself stays alone, so that the valley before a narrow mode is a class too.
+    """
     total = np.cumsum(counts)
     steps = np.floor(total / total[-1] / _MERGED + 1e-9)
-    ends = np.flatnonzero(np.r_[steps[0] > 0, steps[1:] > steps[:-1]])
+    many = np.r_[counts[1:] >= _MERGED * total[-1], True]
+    ends = np.flatnonzero(np.r_[steps[0] > 0, steps[1:] > steps[:-1]] | many)
     ends = ends[np.r_[True, upper[ends[1:]] > upper[ends[:-1]]]]  # equal times have no width
     starts = np.r_[lower[0], upper[ends[:-1]]]
     kept = upper[ends] > starts
