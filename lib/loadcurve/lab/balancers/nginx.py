@@ -68,7 +68,8 @@ def nginx_l7_service(nginx: NginxProxy) -> Service:
     if proxy.keepalive:
         kept = [f"keepalive {_KEPT_CONNECTIONS};", "keepalive_requests 1000000000;"]
     pools = [line for pool in proxy.pools for line in block(f"upstream {pool}", [*_members(nginx), *kept])]
-    http = [*http_directives(proxy.name), *_log(nginx, "http", _HTTP_LOG), *_HASHES, *pools, *_servers(nginx)]
+    clients = "keepalive_requests 1000000000;"  # the default of 1000 would reopen connections during the run
+    http = [*http_directives(proxy.name), clients, *_log(nginx, "http", _HTTP_LOG), *_HASHES, *pools, *_servers(nginx)]
     files = {}
     if proxy.domains and nginx.lookup == "map":
         files[f"{proxy.name}.map"] = "".join(f"{name} {pool};\n" for name, pool in proxy.domains.pool_of_name().items())

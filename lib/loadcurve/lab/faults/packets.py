@@ -27,6 +27,12 @@ def drop_fin(port: int) -> Fault:
     return Fault("drop_fin", "S", (Table("fault_fin", "output", (f"tcp sport {port} {_CLOSES} counter drop",)),))
 
 
+def lose_clients(port: int) -> Fault:
+    """Return the fault that drops all packets to a port, so that the clients are gone without a FIN or RST."""
+    check_count("port", port, 1, 65535)
+    return Fault("lose_clients", "S", (Table("fault_clients", "input", (f"tcp dport {port} counter drop",)),))
+
+
 def lose_packets(ratio: float, role: str = "S") -> Fault:
     """Return the fault that drops a share of the packets of a host's links."""
     _RATIO.check("ratio", ratio)
@@ -72,6 +78,15 @@ DROP_FIN = FaultKind(
     "counts 0 requests and no error.",
     Literal[True],
     lambda _, target: drop_fin(target.port),
+    acts_on="port",
+)
+LOSE_CLIENTS = FaultKind(
+    "lose_clients",
+    "All packets of clients to the servers are lost: the clients are gone without a FIN or RST.",
+    "The server keeps the connections open until its own timeout, such as nginx's `keepalive_timeout`; then they are "
+    "orphans in FIN-WAIT-1. wrk counts 0 requests in that time.",
+    Literal[True],
+    lambda _, target: lose_clients(target.port),
     acts_on="port",
 )
 LOSE_PACKETS = FaultKind(

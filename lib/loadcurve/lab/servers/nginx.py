@@ -116,6 +116,13 @@ class Serving(Section):
     direct_io: bool = False
     """Read files from the disk for each request, past the page cache, as where the files do not fit into memory."""
 
+    keepalive_requests: Annotated[int, Range(1, 10**9)] = 10**9
+    """Requests that a connection serves before nginx closes it. nginx's default of 1000 would close and reopen
+    connections during the run."""
+
+    keepalive_timeout_s: Annotated[int, Range(0, 86_400, unit="s")] = 75
+    """How long a connection without a request stays open; 0 closes it after each response."""
+
     def directives(self, name: str) -> list[str]:
         """Directives of ``http``."""
         buffer = " buffer=1024k" if self.access_log == "buffered" else ""
@@ -125,7 +132,9 @@ class Serving(Section):
         types = ["gzip_types text/plain application/octet-stream;"] if self.gzip else []
         # From one sector on: a direct read is at least that long (nginx, directio_alignment).
         direct = ["directio 512;"] if self.direct_io else []
-        return [f"access_log {log};", *(f"{k} {'on' if on else 'off'};" for k, on in switches.items()), *types, *direct]
+        kept = [f"keepalive_requests {self.keepalive_requests};", f"keepalive_timeout {self.keepalive_timeout_s}s;"]
+        on_off = [f"{key} {'on' if on else 'off'};" for key, on in switches.items()]
+        return [f"access_log {log};", *on_off, *kept, *types, *direct]
 
 
 @dataclass(frozen=True)
@@ -202,11 +211,7 @@ def nginx_service(nginx: Nginx) -> Service:
 
 def http_directives(name: str) -> list[str]:
     """Directives that every ``http`` block of the laboratory has."""
-    return [
-        *(f"{kind}_temp_path {name}.work;" for kind in _TEMPORARY),
-        "# The default of 1000 would close and reopen connections during the run.",
-        "keepalive_requests 1000000000;",
-    ]
+    return [f"{kind}_temp_path {name}.work;" for kind in _TEMPORARY]
 
 
 def block(head: str, lines: Iterable[str]) -> list[str]:

@@ -5,13 +5,14 @@ does what WordPress's ``index.php`` does.  The first request writes the tables a
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from loadcurve.lab.hosts.tools import PackageFile
 from loadcurve.lab.servers.mariadb import DATABASE, MariaDb
 from loadcurve.lab.servers.php import Children, start_php
-from loadcurve.lab.servers.server import Server
+from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
 from loadcurve.lab.servers.settings import Endpoint, check_endpoint
-from loadcurve.section import Section
+from loadcurve.section import Range, Section
 
 PAGES = PackageFile("wordpress", "/usr/share/wordpress/wp-load.php", "has the pages of WordPress")
 THEME = PackageFile(
@@ -62,12 +63,12 @@ if (!$there) {{
 }}
 define('WP_USE_THEMES', true);
 require ABSPATH . 'wp-settings.php';
-wp();
+{wait}wp();
 require ABSPATH . WPINC . '/template-loader.php';
 """
 
 
-def wordpress_page(database: MariaDb, home: Endpoint) -> str:
+def wordpress_page(database: MariaDb, home: Endpoint, wait_ms: int = 0) -> str:
     """Return the PHP text of WordPress's front page, for `php_service`.
 
     Parameters
@@ -76,6 +77,8 @@ def wordpress_page(database: MariaDb, home: Endpoint) -> str:
         Where its contents are.
     home : Endpoint
         Its address: WordPress redirects requests for another address to this one.
+    wait_ms : int
+        How long the database sleeps once for each request, >= 0.
     """
     listen = database.listen
     # WordPress needs an absolute path; PHP runs a page in the page's folder.
@@ -87,6 +90,7 @@ def wordpress_page(database: MariaDb, home: Endpoint) -> str:
         if listen
         else f"null, 'root', '', '{DATABASE}', null, '{socket}'",
         home=check_endpoint("home", home).url.rstrip("/"),
+        wait=f"$wpdb->query('SELECT SLEEP({wait_ms / 1000})');\n" if wait_ms else "",
     )
 
 
@@ -97,11 +101,19 @@ class WordpressSection(Section):
     children: Children = 8
     """``pm.max_children``: how many requests it works on at once."""
 
+    wait_ms: Annotated[int, Range(0, 10_000, unit="ms")] = 0
+    """How long the database sleeps once for each request, as for a slow query."""
+
+
+def _start(section: WordpressSection, host: ServerHost) -> ServerGroup:
+    return start_php(section.children, 1, lambda database: wordpress_page(database, host.listen, section.wait_ms), host)
+
 
 WORDPRESS = Server(
     "wordpress",
     "WordPress behind an nginx, before a MariaDB.",
     WordpressSection,
-    lambda section, host: start_php(section.children, 1, lambda database: wordpress_page(database, host.listen), host),
+    _start,
     require=lambda section, programs: programs.php(),
+    work_s=lambda section: section.wait_ms / 1000,
 )
