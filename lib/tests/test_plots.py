@@ -17,7 +17,7 @@ from one_test import in_one_test
 from loadcurve import analyse, plots, tables
 from loadcurve.analysis import Curve
 from loadcurve.errors import NotMeasuredError, ValueRuleError
-from loadcurve.models import Fit
+from loadcurve.models import Fit, summarise_threads
 from loadcurve.models.capacity import Objective
 from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.plots.style import COLOURS, INK, PALETTE, colours
@@ -366,6 +366,23 @@ def busy_by_threads():
     return pd.DataFrame(rows, columns=["case", "threads", "utilisation_ratio", "bound_ratio", "threads_to_fill"])
 
 
+def law_by_delay():
+    return pd.DataFrame(
+        {"delay_s": [0.001, 0.01, 0.01], "law": ["X · R", "X · R", "delay"], "measured_ratio": [1, 1.01, 0.9]}
+    )
+
+
+def sockets_over_time():
+    rows = [("a", "1 s", 0.0, 64, 0), ("a", "1 s", 2.0, 0, 64), ("b", "2 s", 0.0, 64, 0), ("b", "2 s", 3.0, 0, 64)]
+    return pd.DataFrame(rows, columns=["run_id", "variant", "elapsed_s", "established", "orphans"])
+
+
+def rates_by_threads():
+    """Of a page that computes for 2 ms and waits for 42 ms, so that 22 threads fill the processor by the formula."""
+    runs = pd.DataFrame({"threads": [1, 10, 40], "throughput_rps": [22.7, 227.0, 490.0]})
+    return runs, summarise_threads(0.002, 0.042, 1, 40), Estimate(21.6, 21.0, 23.0, 0.95, "")
+
+
 def counts():
     rows = [("first", "asked for", 8000), ("first", "in flight", 1012), ("second", "asked for", 100)]
     return pd.DataFrame(rows, columns=["run", "what", "count"])
@@ -426,6 +443,7 @@ EXAMPLES = {
     "plot_intervals": lambda: (intervals(),),
     "plot_knees": lambda: (of_cpu(), straight_fit(), knees()),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
+    "plot_law_by_delay": lambda: (law_by_delay(),),
     "plot_laws": lambda: laws_and_rates(),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
@@ -442,9 +460,11 @@ EXAMPLES = {
     "plot_residuals": lambda: (residuals(),),
     "plot_shares_by_size": lambda: (shares_by_size(),),
     "plot_sockets": lambda: (socket_places(),),
+    "plot_sockets_over_time": lambda: (sockets_over_time(),),
     "plot_solvers": lambda: (solvers(),),
     "plot_throughput_by_block": lambda: (blocks(),),
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
+    "plot_throughput_by_threads": lambda: rates_by_threads(),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
     "plot_topology": lambda: (hosts(), links()),
     "plot_used": lambda: (used(),),
@@ -475,7 +495,7 @@ COMPARISON = [
 # Shares and counts, or over threads or the scatter of a run.
 SHARES = [
     "plot_busy_by_threads", "plot_counts", "plot_dealt", "plot_fault", "plot_repeats_by_scatter", "plot_used",
-    "plot_sockets",
+    "plot_sockets", "plot_sockets_over_time", "plot_law_by_delay", "plot_throughput_by_threads",
 ]  # fmt: skip
 
 # Over a few populations of a closed network.
@@ -1303,6 +1323,28 @@ def test_plot_busy_by_threads():
     assert strokes(ax, PALETTE[0]) == [[[1, 0.1], [8, 1.0], [16, 1.0]], [[1, 0.1], [8, 0.7], [16, 0.9]]]
     assert points(ax) == [(4, 0.6), (8, 0.7)]  # the last whole number of threads up to what fills it
     assert labels(ax) == {"2 ms: 8 threads, 70% busy": PALETTE[0], "4 ms: 4 threads, 60% busy": PALETTE[1]}
+
+
+def test_plot_law_by_delay():
+    ax = draw("plot_law_by_delay")
+    assert ax.get_xscale() == "log" and tick(ax.yaxis, 0.97) == "97%"
+    assert points(ax, PALETTE[0]) == [(0.001, 1), (0.01, 1.01)]
+    assert set(labels(ax)) == {"X · R", "delay"}
+
+
+def test_plot_throughput_by_threads():
+    ax = draw("plot_throughput_by_threads")
+    assert (ax.get_xlabel(), ax.xaxis.get_transform().base) == ("Threads", 2)
+    assert (21.6, 490.0) in points(ax)
+    assert strokes(ax, PALETTE[1])[0][21] == approx_point(22, 500)  # where the formula reaches 1 / 2 ms
+    assert set(labels(ax)) == {"measured optimum: 21.6", "formula", "with queueing"}
+
+
+def test_plot_sockets_over_time():
+    last = plots.plot_sockets_over_time(sockets_over_time())
+    first = last.figure.axes[0]
+    assert set(labels(first)) == {"1 s", "established", "orphans"} and set(labels(last)) == {"2 s"}
+    assert [[0.0, 64.0], [3.0, 0.0]] in strokes(last)
 
 
 def test_plot_counts():

@@ -9,6 +9,7 @@
 | `levels`    | quantiles and errors of each run, and the table of levels |
 | `choice`    | curves and loads by what was measured |
 | `usage`     | utilisation of each watched resource in each run |
+| `reruns`    | what a rerun of a published experiment shows, run by run |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
@@ -27,6 +28,14 @@ from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
+from loadcurve.analysis.reruns import (
+    connections_opened_per_s,
+    count_orphans,
+    numbers_in,
+    processor_busy_ratio,
+    summarise_lost_clients,
+    summarise_orphans,
+)
 from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
@@ -47,8 +56,14 @@ __all__ = [
     "common_variants",
     "compare",
     "compare_over_time",
+    "connections_opened_per_s",
+    "count_orphans",
+    "numbers_in",
     "parse_gate",
     "parse_objective",
     "parse_objectives",
+    "processor_busy_ratio",
+    "summarise_lost_clients",
+    "summarise_orphans",
     "summarise_processors",
 ]

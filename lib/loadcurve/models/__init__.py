@@ -7,6 +7,7 @@
 | ``bounds``             | asymptotes and the saturation point N*; ``demand`` finds their two numbers in measurements |
 | ``network_bounds``     | bounds of a closed network from its service demands |
 | ``threads``            | a thread pool at a processor |
+| ``retransmission``     | how long TCP retransmits, and orphans live |
 | ``gain``, ``likeness`` | what each level of connections adds; whether two records have curves of one shape |
 | ``fit``                | `Fit`, what every ``fit_*`` returns, and its rows of the table ``fits`` |
 | ``peak``               | peak and limit of a fitted Universal Scalability Law, with intervals |
@@ -15,8 +16,9 @@
 | ``queueing``           | stations with Poisson arrivals; closed networks, exact and approximate |
 | ``wire``               | bytes, frames and packets of HTTP over Ethernet; limits of links and ports |
 
-Imports go one way: ``laws utilisation_laws bounds demand fit gain likeness`` (arrays and `loadcurve.stats` only) <
-``network_bounds queueing scaling wire`` < ``threads peak capacity``.  No module knows a tool or a file.
+Imports go one way: ``laws utilisation_laws retransmission bounds demand fit gain likeness`` (arrays and
+`loadcurve.stats` only) < ``network_bounds queueing scaling wire`` < ``threads peak capacity``.  No module knows a tool
+or a file.
 
 An argument outside the range that its docstring states raises `ValueRuleError`, which names the argument and the rule.
 Each name below is imported when it is first used.
@@ -50,9 +52,10 @@ if TYPE_CHECKING:
         proportional_bounds,
     )
     from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
+    from loadcurve.models.retransmission import orphan_lifetime_s, retransmission_limit_s
     from loadcurve.models.scaling import fit_usl
     from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
-    from loadcurve.models.threads import summarise_threads, threads_needed
+    from loadcurve.models.threads import find_threads_to_fill, summarise_threads, threads_needed
     from loadcurve.models.utilisation_laws import (
         filled_utilisation_ratio,
         forced_flow_rps,
@@ -77,6 +80,7 @@ __all__ = [
     "find_peak",
     "find_peak_throughput",
     "find_saturation",
+    "find_threads_to_fill",
     "fit_usl",
     "forced_flow_rps",
     "geometric_bounds",
@@ -84,8 +88,10 @@ __all__ = [
     "little_connections",
     "little_latency_s",
     "little_throughput_rps",
+    "orphan_lifetime_s",
     "proportional_bounds",
     "queueing",
+    "retransmission_limit_s",
     "saturation_connections",
     "saturation_throughput_rps",
     "scaling",
@@ -108,7 +114,7 @@ __all__ = [
 _PACKAGES = ("capacity", "queueing", "scaling", "wire")
 _MODULES = (
     "laws", "utilisation_laws", "bounds", "demand", "fit", "gain", "likeness", "network_bounds", "scaling", "threads",
-    "peak",
+    "peak", "retransmission",
 )  # fmt: skip
 
 

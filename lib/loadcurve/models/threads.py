@@ -12,6 +12,7 @@ import pandas as pd
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.queueing import solve_network
 from loadcurve.models.utilisation_laws import filled_utilisation_ratio, threads_to_fill
+from loadcurve.stats.estimate import Estimate
 
 
 def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, max_threads: int = 128) -> pd.DataFrame:
@@ -50,6 +51,35 @@ def summarise_threads(cpu_time_s: float, wait_time_s: float, cores: int = 1, max
             "threads_to_fill": float(threads_to_fill(cpu_time_s, wait_time_s, cores)),
         }
     )
+
+
+def find_threads_to_fill(cpu_time: Estimate, wait_time_s: float, cores: int = 1) -> Estimate:
+    """Threads that fill a processor by the formula, with the interval of a measured processor time.
+
+    Parameters
+    ----------
+    cpu_time : Estimate
+        Time C that a request computes, in s, > 0.
+    wait_time_s : float
+        Time W that it waits elsewhere, >= 0, taken as exact.
+    cores : int
+        Cores, >= 1.
+
+    Returns
+    -------
+    Estimate
+        Threads N = m (C + W) / C; the ends of C give those of N, in reverse, because N falls with C.
+
+    Examples
+    --------
+    >>> print(find_threads_to_fill(Estimate(0.002, 0.0016, 0.0025, 0.95, "given"), 0.042))
+    22 [17.8, 27.25]
+    """
+    value, lo, hi = (
+        float(threads_to_fill(time_s, wait_time_s, cores)) if time_s > 0 else np.inf
+        for time_s in (cpu_time.value, cpu_time.hi, cpu_time.lo)
+    )
+    return Estimate(value, lo, hi, cpu_time.level, f"(C + W) / C, C by {cpu_time.method}", cpu_time.warnings)
 
 
 def threads_needed(cpu_time_s: float, wait_time_s: float, cores: int = 1, utilisation_ratio: float = 0.99) -> int:

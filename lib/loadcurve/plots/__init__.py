@@ -33,10 +33,11 @@ from loadcurve.plots.quality import (
     plot_effective_concurrency,
     plot_established_by_connections,
 )
+from loadcurve.plots.reruns import plot_law_by_delay, plot_throughput_by_threads
 from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
 from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
-from loadcurve.plots.sockets import plot_counts, plot_sockets
+from loadcurve.plots.sockets import plot_counts, plot_sockets, plot_sockets_over_time
 from loadcurve.plots.style import use
 from loadcurve.plots.threads import plot_busy_by_threads
 from loadcurve.plots.throughput import (
@@ -83,6 +84,7 @@ __all__ = [
     "plot_intervals",
     "plot_knees",
     "plot_latency_by_connections",
+    "plot_law_by_delay",
     "plot_laws",
     "plot_network_latency",
     "plot_network_throughput",
@@ -99,9 +101,11 @@ __all__ = [
     "plot_residuals",
     "plot_shares_by_size",
     "plot_sockets",
+    "plot_sockets_over_time",
     "plot_solvers",
     "plot_throughput_by_block",
     "plot_throughput_by_connections",
+    "plot_throughput_by_threads",
     "plot_throughput_law",
     "plot_topology",
     "plot_used",

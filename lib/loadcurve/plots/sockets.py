@@ -1,5 +1,6 @@
 """Plots of connections and sockets as counted by several tools."""
 
+import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator, PercentFormatter
@@ -100,3 +101,45 @@ def plot_sockets(places: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("Share of the machine's TCP sockets")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(palette), fontsize="small", borderaxespad=0.2)
     return ax
+
+
+def plot_sockets_over_time(counted: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot established connections and orphans over time, a panel for each variant and a line for each run.
+
+    Parameters
+    ----------
+    counted : pandas.DataFrame
+        ``run_id variant elapsed_s established orphans``, as `loadcurve.analysis.count_orphans` returns it.
+    ax : matplotlib.axes.Axes, optional
+        Axes for the last panel; by default a new figure with all panels.
+
+    Examples
+    --------
+    >>> counted = pd.DataFrame({"run_id": "a", "variant": "timeout 1 s", "elapsed_s": [0.0, 1.0, 2.0],
+    ...                         "established": [64, 64, 0], "orphans": [0, 0, 64]})
+    >>> [text.get_text() for text in plot_sockets_over_time(counted).texts]
+    ['timeout 1 s', 'established', 'orphans']
+    """
+    panels = list(counted.groupby("variant", sort=False))
+    if ax is None and len(panels) > 1:
+        _, grid = plt.subplots(len(panels), sharex=True, squeeze=False, figsize=(5.4, 1.1 + 1.5 * len(panels)))
+        all_axes = list(grid[:, 0])
+    else:
+        all_axes = [axes_or_new(ax, counted=counted)]
+    columns = ["established", "orphans"]
+    palette = colours(columns)
+    for place, (one, (variant, rows)) in enumerate(zip(all_axes, panels[-len(all_axes) :], strict=True)):
+        one.text(0, 1.03, str(variant), transform=one.transAxes, weight="bold", va="bottom")
+        for column in columns:
+            for _, run in rows.groupby("run_id"):
+                one.plot(run["elapsed_s"], run[column], color=palette[column], linewidth=1.4, alpha=0.6)
+            if place == 0:
+                highest = rows.loc[rows[column].idxmax()]
+                one.annotate(
+                    column, (highest["elapsed_s"], highest[column]), xytext=(0, 4), textcoords="offset points",
+                    ha="left", va="bottom", color=palette[column],
+                )  # fmt: skip
+        one.set_ylim(0, 1.3 * max(1.0, float(rows[columns].max().max())))
+        one.set_ylabel("Sockets")
+    all_axes[-1].set_xlabel("Time since the load started [s]")
+    return all_axes[-1]

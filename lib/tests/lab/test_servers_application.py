@@ -86,9 +86,11 @@ def test_wordpress(php, here, tmp_path):
         pytest.skip("not installed: wordpress (sh lib/system.sh install lab-test)")
     manager, database = php(2), MariaDb("DB", rows=1)
     front = php_front_service("S1", here, manager, Process(), Serving(), ["index"])
-    pages = {"index": wordpress_page(database, here)}
+    pages = {"index": wordpress_page(database, here, wait_ms=300)}
     with running(tmp_path, mariadb_service(database), php_service(manager, pages), front):
+        before = time.monotonic()
         answer = ask(here.url)
+        assert time.monotonic() - before >= 0.3, "the database sleeps in each request"
     assert answer.status == 200, (tmp_path / "PHP.out").read_text()
     assert b"<title>Laboratory" in answer.body and b"Hello world!" in answer.body
     assert len(answer.body) > 10_000 and b"</html>" in answer.body

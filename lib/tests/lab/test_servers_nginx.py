@@ -64,6 +64,12 @@ def test_access_log_off_on_and_buffered(tmp_path, here):
     assert lines == {"off": (-1, -1), "on": (3, 3), "buffered": (0, 3)}
 
 
+@pytest.mark.parametrize(("requests", "said"), [(1, "close"), (2, "keep-alive")])
+def test_a_connection_is_closed_after_its_requests(tmp_path, here, requests, said):
+    with running(tmp_path, nginx_service(Nginx("S1", (here,), serving=Serving(keepalive_requests=requests)))):
+        assert ask(here.url).headers["connection"] == said
+
+
 def test_gzip_for_those_who_ask(tmp_path, here):
     files = Files((10240,))
     with running(tmp_path, nginx_service(Nginx("S1", (here,), files, serving=Serving(gzip=True)))):
