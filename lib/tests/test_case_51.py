@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadcurve import models, read_published
+from loadcurve import analysis, models, read_curves, read_published, read_table
 from loadcurve.audit import audit, summarise_sockets
 from loadcurve.reading import read_published_raw
 
@@ -74,3 +74,16 @@ def test_every_claim_names_a_section_of_the_report():
     assert claims["name"].is_unique
     sections = {*read_published(SOURCE, "prose")["section"]}
     assert set(claims["section"]) <= sections
+
+
+@pytest.mark.slow
+def test_the_rerun_finds_the_optimum_of_the_formula_and_the_orphans_of_the_kernel(said):
+    # (C + W) / C within 15 %; a FIN is retransmitted for (2^(n+1) - 1) x 200 ms: 0.6 s, 1.4 s, and 102.2 s by default.
+    runs = analysis.undisturbed(read_curves("php_threads"), 0.1)
+    found = analysis.rerun_threads(runs, read_table("cpu", "php_threads"), said["wait_s"])[1]
+    assert found["measured_threads"].value == pytest.approx(found["formula_threads"].value, rel=0.15)
+    orphans = analysis.rerun_orphans(
+        analysis.undisturbed(read_curves("orphans"), 0.1), read_table("sockets", "orphans")
+    )
+    assert [orphans[f"limit_{n}_s"] for n in (1, 2, 0)] == pytest.approx([0.6, 1.4, 102.2])
+    assert 0.6 <= orphans["life_1_s"].value <= 0.69 and 1.4 <= orphans["life_2_s"].value <= 1.61

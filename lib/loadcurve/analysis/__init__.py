@@ -9,6 +9,7 @@
 | `levels`    | quantiles and errors of each run, and the table of levels |
 | `choice`    | curves and loads by what was measured |
 | `usage`     | utilisation of each watched resource in each run |
+| `rerun_of_threads` | numbers of the reruns of “Nginx Performance Test” |
 | `reruns`    | what a rerun of a published experiment shows, run by run |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
@@ -28,6 +29,13 @@ from loadcurve.analysis.curve import Curve, Result
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
+from loadcurve.analysis.rerun_of_threads import (
+    rerun_keep_alive,
+    rerun_one_connection,
+    rerun_orphans,
+    rerun_threads,
+    summarise_connections_had,
+)
 from loadcurve.analysis.reruns import (
     connections_opened_per_s,
     count_orphans,
@@ -35,6 +43,7 @@ from loadcurve.analysis.reruns import (
     processor_busy_ratio,
     summarise_lost_clients,
     summarise_orphans,
+    undisturbed,
 )
 from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
@@ -63,7 +72,13 @@ __all__ = [
     "parse_objective",
     "parse_objectives",
     "processor_busy_ratio",
+    "rerun_keep_alive",
+    "rerun_one_connection",
+    "rerun_orphans",
+    "rerun_threads",
+    "summarise_connections_had",
     "summarise_lost_clients",
     "summarise_orphans",
     "summarise_processors",
+    "undisturbed",
 ]

@@ -25,6 +25,26 @@ def numbers_in(names: pd.Series, name: str) -> pd.Series:
     return names.astype("str").str.extract(pattern, expand=False).astype(float)
 
 
+def undisturbed(runs: pd.DataFrame, most_ratio: float) -> pd.DataFrame:
+    """Return the runs with responses in which other processes took at most a share of the processors.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The table ``runs``.
+    most_ratio : float
+        Highest ``cpu_other_ratio``, 0 to 1; a run in which it is not known is kept.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"run_id": ["a", "b"], "throughput_rps": [9.0, 8.0], "cpu_other_ratio": [0.01, 0.4]})
+    >>> undisturbed(runs, 0.05)["run_id"].tolist()
+    ['a']
+    """
+    taken = runs["cpu_other_ratio"].astype(float).fillna(0)
+    return runs[runs["throughput_rps"].notna() & (taken <= most_ratio)].reset_index(drop=True)
+
+
 def processor_busy_ratio(cpu: pd.DataFrame, runs: pd.DataFrame, host: str, processor: str) -> pd.Series:
     """Busy share of one processor in each run, over the samples that lie entirely within the load.
 

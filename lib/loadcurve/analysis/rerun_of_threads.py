@@ -1,0 +1,174 @@
+"""Numbers of the reruns of “Nginx Performance Test”: one connection, threads, connections had, orphans, keep-alive."""
+
+from typing import Any
+
+import pandas as pd
+
+from loadcurve import models, stats
+from loadcurve.analysis.reruns import (
+    connections_opened_per_s,
+    numbers_in,
+    processor_busy_ratio,
+    summarise_lost_clients,
+    summarise_orphans,
+)
+
+_FEWEST_RUNS = 3  # a level with fewer has no useful interval
+
+
+def rerun_one_connection(runs: pd.DataFrame, exact_from_s: float) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Compare the rate of one connection with two laws: 1 / (delay + R0), and 1 / R with the measured response time.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs of the design ``one_connection_delays``; R0 is that of the variant ``no_delay``.
+    exact_from_s : float
+        Delay from which on the first law is judged, in s.
+
+    Returns
+    -------
+    drawn : pandas.DataFrame
+        ``run_id delay_s law measured_ratio``, for `loadcurve.plots.plot_law_by_delay`.
+    numbers : dict
+        Lowest and highest end of the intervals of both ratios, and the bytes of a response.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"run_id": ["a", "b", "c"], "variant": ["no_delay", "delay_010ms", "delay_010ms"],
+    ...                      "throughput_rps": [10_000.0, 99.0, 99.2], "latency_mean_s": [1e-4, 0.0101, 0.0101],
+    ...                      "received_bytes": 784.0, "requests": 1})
+    >>> rerun_one_connection(runs, 0.01)[0]["measured_ratio"].round(3).tolist()
+    [1.0, 1.002, 1.0, 1.002]
+    """
+    delays = runs.assign(delay_s=numbers_in(runs["variant"], "delay") / 1000)
+    least_s = float((1 / delays.loc[delays["delay_s"].isna(), "throughput_rps"]).mean())
+    delays = delays.dropna(subset=["delay_s"])
+    in_flight = models.little_connections(delays["throughput_rps"], delays["latency_mean_s"])
+    laws = {"X · (delay + R₀)": delays["throughput_rps"] * (delays["delay_s"] + least_s), "X · R": in_flight}
+    drawn = pd.concat([delays[["run_id", "delay_s"]].assign(law=law, measured_ratio=x) for law, x in laws.items()])
+    by_law, by_little = (
+        stats.summarise_repeats(drawn[drawn["law"] == law], by="delay_s", column="measured_ratio") for law in laws
+    )
+    exact = by_law[by_law["delay_s"] >= exact_from_s]
+    size = (delays["received_bytes"] / delays["requests"]).astype(float)
+    numbers = {"delays_lo": exact["lo"].min(), "delays_hi": exact["hi"].max(), "exact_from_s": exact_from_s}
+    numbers |= {"little_lo": by_little["lo"].min(), "little_hi": by_little["hi"].max()}
+    numbers |= {"shortest_ratio": by_law["measured_ratio"].iloc[0], "least_bytes": size.min(), "most_bytes": size.max()}
+    return drawn.reset_index(drop=True), numbers
+
+
+def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Compare the measured optimum of threads with the formula (C + W) / C.
+
+    The measured optimum is where the rate of few threads, extended, meets the plateau.  C is the utilisation of the
+    processor by the throughput, in the runs with 8 threads to three quarters of that optimum, so that the runs near the
+    optimum do not take part in its prediction.
+
+    Parameters
+    ----------
+    runs, cpu : pandas.DataFrame
+        Tables of the design ``php_threads``; levels with fewer than three runs are left out.
+    wait_s : float
+        Time W that each request waits, in s.
+
+    Returns
+    -------
+    pool : pandas.DataFrame
+        `runs` with ``threads`` and ``busy_ratio``.
+    numbers : dict
+        ``measured_threads``, ``formula_threads`` and ``page_cpu_s`` as Estimates, and what the level next to the
+        formula's result reaches.
+    """
+    pool = runs.assign(threads=numbers_in(runs["variant"], "children").astype(int))
+    pool["busy_ratio"] = processor_busy_ratio(cpu, pool, "S1", "0")
+    pool = pool[pool.groupby("threads")["run_id"].transform("size") >= _FEWEST_RUNS]
+    plateau = models.find_demand(pool["threads"], pool["throughput_rps"])
+    optimum = models.find_saturation(plateau, models.find_latency_min(pool["threads"], pool["throughput_rps"]))
+    few = pool[pool["threads"].between(8, 0.75 * optimum.value)]
+    page_cpu = stats.find_mean(few["busy_ratio"] / few["throughput_rps"])
+    formula = models.find_threads_to_fill(page_cpu, wait_s)
+    means = pool.groupby("threads")[["throughput_rps", "busy_ratio"]].mean()
+    near = int((means.index.to_series() - formula.value).abs().idxmin())
+    numbers = {"measured_threads": optimum, "formula_threads": formula, "page_cpu_s": page_cpu, "wait_s": wait_s}
+    numbers |= {"threads_ratio": optimum.value / formula.value, "plateau_rps": 1 / plateau.value, "near_threads": near}
+    numbers |= {"near_share_ratio": means["throughput_rps"][near] * plateau.value}
+    return pool, numbers | {"near_busy_ratio": means["busy_ratio"][near]}
+
+
+def summarise_connections_had(runs: pd.DataFrame, sockets: pd.DataFrame) -> pd.DataFrame:
+    """Connections of each variant: requested, opened, established on both sides, and in flight; means of the runs.
+
+    Parameters
+    ----------
+    runs, sockets : pandas.DataFrame
+        Tables of the design ``connections_had``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``connections opened at_client at_server in_flight``, with the variant as index.
+    """
+    had = runs.copy()
+    seen = sockets.dropna(subset=["established"])
+    for host, name in {"C1": "at_client", "S1": "at_server"}.items():
+        most = seen[seen["host"] == host].groupby("run_id")["established"].max()
+        had[name] = had["run_id"].map(most).astype(float)
+    had["opened"] = had["connections"] - had["errors_connect"]
+    had["in_flight"] = models.little_connections(had["throughput_rps"], had["latency_mean_s"])
+    return had.groupby("variant")[["connections", "opened", "at_client", "at_server", "in_flight"]].mean().astype(float)
+
+
+def rerun_orphans(runs: pd.DataFrame, sockets: pd.DataFrame) -> dict[str, Any]:
+    """Compare the lifetime of orphans with the time for which TCP retransmits a FIN.
+
+    Parameters
+    ----------
+    runs, sockets : pandas.DataFrame
+        Tables of the design ``orphans``.
+
+    Returns
+    -------
+    dict
+        For each number n of retries ``orphans_n``, ``life_n_s`` (an Estimate), ``limit_n_s`` (the kernel's) and
+        ``longer_n``, their ratio; ``limit_0_s`` of the default; ``orphans_without`` the fault; ``closed_per_s``.
+    """
+    found = summarise_orphans(sockets, runs)
+    found["retries"] = numbers_in(found["variant"], "retries")
+    numbers: dict[str, Any] = {"limit_0_s": float(models.orphan_lifetime_s(0))}
+    for retries, rows in found.dropna(subset=["retries"]).groupby("retries"):
+        life, limit, n = stats.find_mean(rows["lifetime_s"]), float(models.orphan_lifetime_s(retries)), f"{retries:.0f}"
+        numbers |= {f"life_{n}_s": life, f"limit_{n}_s": limit, f"longer_{n}": life.value / limit}
+        numbers |= {f"orphans_{n}": rows["orphans"].mean()}
+    numbers["orphans_without"] = found.loc[found["retries"].isna(), "orphans"].max()
+    return numbers | {"closed_per_s": found["closed_per_s"].mean()}
+
+
+def rerun_keep_alive(runs: pd.DataFrame, sockets: pd.DataFrame, tcp: pd.DataFrame, lost_s: float) -> dict[str, Any]:
+    """Compare how long and for how many requests a server keeps connections with its two settings.
+
+    Parameters
+    ----------
+    runs, sockets, tcp : pandas.DataFrame
+        Tables of the design ``keep_alive_limits``.
+    lost_s : float
+        When the clients are lost, in s from the start of the load.
+
+    Returns
+    -------
+    dict
+        For each timeout ``held_N_s``, and ``lost_orphan_s``; for each limit of requests ``requests_each_N`` and
+        ``rate_with_N_ratio``, the throughput by that without a limit; all as Estimates.
+    """
+    kinds = runs["variant"].astype("str")
+    ends = summarise_lost_clients(sockets, runs[kinds.str.startswith("timeout_")], lost_s=lost_s)
+    timeouts = ends.groupby(numbers_in(ends["variant"], "timeout"))["held_s"]
+    numbers: dict[str, Any] = {f"held_{n:.0f}_s": stats.find_mean(held) for n, held in timeouts}
+    numbers["lost_orphan_s"] = stats.find_mean(ends["orphan_s"])
+    limited = runs[kinds.str.startswith("requests_")].reset_index(drop=True)
+    limited["each"] = limited["throughput_rps"] / connections_opened_per_s(tcp, limited, "S1")
+    free = limited.loc[limited["variant"] == "requests_unlimited", "throughput_rps"]
+    for n, rows in limited.groupby(numbers_in(limited["variant"], "requests")):
+        numbers[f"requests_each_{n:.0f}"] = stats.find_mean(rows["each"])
+        numbers[f"rate_with_{n:.0f}_ratio"] = stats.find_ratio(rows["throughput_rps"], free)
+    return numbers
