@@ -9,7 +9,7 @@ import pandas as pd
 from mkdocs.utils import get_relative_url
 
 from loadcurve import paths, tables
-from loadcurve.audit import VERDICTS
+from loadcurve.audit import NOT_RERUN, VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
 from loadcurve.site.experiments import experiments_html, experiments_index_html
@@ -48,7 +48,8 @@ def define_env(env) -> None:
     macro("holds", holds)
     macro("interval", interval_html)
     macro("claims", claims_html, link)
-    macro("verdicts", verdicts_text)
+    macro("verdicts", lambda notebook: verdicts_text(notebook, "claims", "verdict"))
+    macro("reruns", lambda notebook: verdicts_text(notebook, "experiments", "rerun"))
     macro("experiments", experiments_html, link)
     macro("experiments_index", experiments_index_html, link)
     macro("columns_of", columns_markdown)
@@ -139,10 +140,10 @@ def claims_html(notebook: str, slug: str, link) -> str:
     )
 
 
-def verdicts_text(notebook: str) -> str:
-    """Return the number of a notebook's claims with each verdict, such as ``3 confirmed, 1 contradicted``."""
-    counts = published.read_rows(notebook, "claims")["verdict"].value_counts()
-    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in VERDICTS if verdict in counts]
+def verdicts_text(notebook: str, slug: str, column: str) -> str:
+    """Return how often a notebook gave each verdict, such as ``3 confirmed, 1 contradicted``."""
+    counts = published.read_rows(notebook, slug)[column].value_counts()
+    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NOT_RERUN) if verdict in counts]
     return f'<span class="lc-value">{", ".join(shown)}</span>'
 
 

@@ -1,5 +1,6 @@
 """The built handbook: every page, figure, rule and table is there, and nothing points out of it."""
 
+import csv
 import json
 import re
 
@@ -64,6 +65,18 @@ def test_every_figure_on_a_page_has_its_source():
                 assert re.search(r'<svg[^>]* role="img" aria-label="[^"]+"', figure)
             seen.add(data.split("figures/")[1])
     assert len(seen) >= 10
+
+
+def test_every_experiment_of_the_five_reports_has_a_full_row():
+    index = SITE / "studies" / "index.html"
+    rows = BeautifulSoup(index.read_text("utf-8"), "html.parser").select(".lc-stacked tr:has(td)")
+    stated = [file.read_text("utf-8") for file in ROOT.glob("data/published/*/experiments.csv")]
+    assert len(rows) == sum(len(list(csv.DictReader(text.splitlines()))) for text in stated)
+    for row in rows:
+        assert all(cell.get_text(strip=True) for cell in row("td")), row
+        for link in row.select('a[href*="#figure-"]'):
+            page, _, anchor = link["href"].partition("#")
+            assert f'id="{anchor}"' in (index.parent / page).read_text("utf-8"), row
 
 
 @pytest.mark.parametrize(
