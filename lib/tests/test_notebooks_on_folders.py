@@ -59,7 +59,8 @@ def run_cells(notebook, given):
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_sentences_are_true_of_the_numbers_drawn(notebook, study, this_machine, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(paths, "build", lambda: tmp_path / "build")  # for tables of the copied study
+    build = this_machine.parent / "build"  # all notebooks share the tables of the copied study
+    monkeypatch.setattr(paths, "build", lambda: build)
     monkeypatch.setenv("LOADCURVE_PUBLISH", str(tmp_path))
     monkeypatch.setenv(captions.NOTEBOOK_VARIABLE, str(notebook))
     folder = this_machine if study == "this machine" else FOLDERS / study
