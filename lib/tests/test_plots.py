@@ -416,6 +416,22 @@ def fault():
     return pd.DataFrame(rows, columns=["panel", "axis", "x", "name", "series", "value", "limit", "clean"])
 
 
+def heatmap():
+    ends = {"lower_s": [0.001, 0.002, 0.001], "upper_s": [0.002, 0.004, 0.002]}
+    return pd.DataFrame({"column": ["1", "1", "8"], **ends, "share_ratio": [0.75, 0.25, 1.0]})
+
+
+def percentiles():
+    tail = pd.DataFrame({"curve": "nginx", "quantile": [0.5, 0.9, 0.99], "latency_s": [0.001, 0.002, 0.01]})
+    return pd.concat([tail.assign(corrected=False), tail.assign(corrected=True, latency_s=[0.001, 0.004, 0.1])])
+
+
+def timeline():
+    rows = [("Throughput [requests/s]", "", x, y) for x, y in ((0.0, 900.0), (1.0, math.nan), (2.0, 700.0))]
+    rows += [("CPU 0", mode, x, share) for mode, share in (("user", 0.3), ("system", 0.31)) for x in (0.5, 1.5)]
+    return pd.DataFrame(rows, columns=["panel", "series", "x", "value"])
+
+
 EXAMPLES = {
     "plot_asymptotic_bounds": lambda: (of_cpu(), *map(known, BOUNDS)),
     "plot_bottlenecks": lambda: (bottlenecks(),),
@@ -444,12 +460,14 @@ EXAMPLES = {
     "plot_knees": lambda: (of_cpu(), straight_fit(), knees()),
     "plot_latency_by_connections": lambda: (table_of_runs(),),
     "plot_law_by_delay": lambda: (law_by_delay(),),
+    "plot_latency_heatmap": lambda: (heatmap(),),
     "plot_laws": lambda: laws_and_rates(),
     "plot_network_latency": lambda: (network(), network_bounds()),
     "plot_network_throughput": lambda: (network(), network_bounds()),
     "plot_overhead_by_size": lambda: (responses(),),
     "plot_overlap": lambda: (overlap(), levels()),
     "plot_packets_by_size": lambda: (packets(),),
+    "plot_percentiles": lambda: (percentiles(),),
     "plot_port_limit": lambda: (port_limits(), wanted()),
     "plot_projection": lambda: (sizes(), projection()),
     "plot_ratios": lambda: (ratios(),),
@@ -466,6 +484,7 @@ EXAMPLES = {
     "plot_throughput_by_connections": lambda: (table_of_runs(),),
     "plot_throughput_by_threads": lambda: rates_by_threads(),
     "plot_throughput_law": lambda: (of_cpu(), straight_fit()),
+    "plot_timeline": lambda: (timeline(),),
     "plot_topology": lambda: (hosts(), links()),
     "plot_used": lambda: (used(),),
     "plot_utilisation": lambda: (usage(), demands()),
@@ -496,6 +515,7 @@ COMPARISON = [
 SHARES = [
     "plot_busy_by_threads", "plot_counts", "plot_dealt", "plot_fault", "plot_repeats_by_scatter", "plot_used",
     "plot_sockets", "plot_sockets_over_time", "plot_law_by_delay", "plot_throughput_by_threads",
+    "plot_latency_heatmap", "plot_percentiles", "plot_timeline",
 ]  # fmt: skip
 
 # Over a few populations of a closed network.
@@ -666,6 +686,36 @@ def test_plot_fault():
     assert (limit.get_ydata(), limit.get_linestyle(), tick(below.yaxis, 0.1)) == ([0.01, 0.01], "--", "10%")
     assert legend(below) == ["cpu 0", "cpu 1", "clean run"]
     assert below.get_xlabel() == "Time since the load started [s]"
+
+
+def test_plot_timeline():
+    ax = draw("plot_timeline")
+    above, below = ax.figure.axes
+    assert below is ax
+    assert [one.get_title(loc="left") for one in (above, below)] == ["Throughput [requests/s]", "CPU 0"]
+    assert above.lines[0].get_xydata()[[0, 2]].tolist() == [[0, 900], [2, 700]]
+    assert math.isnan(above.lines[0].get_ydata()[1])  # nothing joins two runs
+    assert [line.get_ydata().tolist() for line in below.lines] == [[0.3, 0.3], [0.31, 0.31]]
+    heights = {text.get_text(): text.xy[1] for text in below.texts}
+    assert heights["system"] - heights["user"] > 0.05  # their lines end almost at one point
+    assert (below.get_xlabel(), tick(below.yaxis, 0.2)) == ("Time since the load began [s]", "20%")
+
+
+def test_plot_percentiles():
+    ax = draw("plot_percentiles")
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "--"]
+    assert ax.lines[0].get_xdata().tolist() == pytest.approx([0.5, 0.1, 0.01])
+    assert (ax.get_xscale(), ax.get_yscale(), ax.xaxis_inverted()) == ("log", "log", True)
+    assert [tick(ax.xaxis, share) for share in (0.5, 0.01)] == ["50 %", "99 %"]
+    assert set(labels(ax)) == {"nginx", "nginx, corrected"}
+
+
+def test_plot_latency_heatmap():
+    ax = draw("plot_latency_heatmap")
+    (cells,) = ax.collections
+    assert cells.get_facecolors()[:, 3].argsort().tolist() == [1, 0, 2]  # the larger the share, the darker
+    assert cells.get_paths()[1].get_extents().intervaly.tolist() == pytest.approx([0.002, 0.004])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "8"]
 
 
 def test_plot_fault_of_counts_has_bars_beside_those_of_the_clean_run():

@@ -11,6 +11,8 @@
 | `usage`     | utilisation of each watched resource in each run |
 | `rerun_of_threads` | numbers of the reruns of “Nginx Performance Test” |
 | `reruns`    | what a rerun of a published experiment shows, run by run |
+| `timeline`  | samples of all monitors on one clock |
+| `heatmap`   | response times of several loads in common classes |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
@@ -26,6 +28,7 @@ from loadcurve.analysis.answer import Analysis, analyse
 from loadcurve.analysis.choice import choose_curves, choose_levels
 from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
 from loadcurve.analysis.curve import Curve, Result
+from loadcurve.analysis.heatmap import summarise_heatmap
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
@@ -45,6 +48,7 @@ from loadcurve.analysis.reruns import (
     summarise_orphans,
     undisturbed,
 )
+from loadcurve.analysis.timeline import summarise_timeline
 from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
@@ -77,8 +81,10 @@ __all__ = [
     "rerun_orphans",
     "rerun_threads",
     "summarise_connections_had",
+    "summarise_heatmap",
     "summarise_lost_clients",
     "summarise_orphans",
     "summarise_processors",
+    "summarise_timeline",
     "undisturbed",
 ]

@@ -19,6 +19,7 @@ from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
 from loadcurve.plots.faults import plot_fault
 from loadcurve.plots.fits import plot_fit, plot_intervals, plot_residuals
 from loadcurve.plots.forecast import plot_forecast, plot_forecast_errors
+from loadcurve.plots.latency import plot_latency_heatmap, plot_percentiles
 from loadcurve.plots.laws import plot_laws
 from loadcurve.plots.network import (
     plot_bound_gaps,
@@ -47,6 +48,7 @@ from loadcurve.plots.throughput import (
     plot_throughput_by_connections,
     plot_throughput_law,
 )
+from loadcurve.plots.timeline import plot_timeline
 from loadcurve.plots.topology import plot_topology
 from loadcurve.plots.wire import (
     plot_overhead_by_size,
@@ -84,6 +86,7 @@ __all__ = [
     "plot_intervals",
     "plot_knees",
     "plot_latency_by_connections",
+    "plot_latency_heatmap",
     "plot_law_by_delay",
     "plot_laws",
     "plot_network_latency",
@@ -91,6 +94,7 @@ __all__ = [
     "plot_overhead_by_size",
     "plot_overlap",
     "plot_packets_by_size",
+    "plot_percentiles",
     "plot_port_limit",
     "plot_projection",
     "plot_ratios",
@@ -107,6 +111,7 @@ __all__ = [
     "plot_throughput_by_connections",
     "plot_throughput_by_threads",
     "plot_throughput_law",
+    "plot_timeline",
     "plot_topology",
     "plot_used",
     "plot_utilisation",

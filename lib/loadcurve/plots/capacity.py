@@ -237,7 +237,7 @@ def plot_projection(sizes: pd.DataFrame, projection: pd.DataFrame, *, ax: Axes |
     law = COLOURS["law"]
     ax.fill_between(projection["units"], projection["lo"], projection["hi"], color=law, alpha=0.18, linewidth=0)
     ax.plot(projection["units"], projection["throughput_rps"], "--", color=law)
-    label_end(ax, projection["units"].iloc[-1], projection["hi"].iloc[-1], "projected", law)
+    label_end(ax, projection["units"].iloc[-1], projection["lo"].iloc[-1], "projected", law)
     for seen, face, name in ((True, PALETTE[0], "used"), (False, "none", "held back")):
         rows = sizes[sizes["seen"] == seen]
         ax.plot(rows["units"], rows["throughput_rps"], "o", color=PALETTE[0], markerfacecolor=face, zorder=3)

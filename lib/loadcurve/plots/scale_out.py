@@ -6,9 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter
 
 from loadcurve.plots._axes import axes_or_new, connections_axis, label_end
-from loadcurve.plots.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
 from loadcurve.tables import axis_label
 from loadcurve.units import format_quantity
+
+_MOST_IN_A_FIGURE = 5  # bars whose labels keep apart at the usual height
 
 
 def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -43,6 +45,8 @@ def plot_reported_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             va="center", color=PALETTE[0], weight="bold",
         )  # fmt: skip
     ax.set_ylim(len(rates) - 0.6, -0.75)
+    if len(rates) > _MOST_IN_A_FIGURE:
+        figure_of(ax).set_figheight(0.6 + 0.6 * len(rates))
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.grid(visible=False, axis="y")
