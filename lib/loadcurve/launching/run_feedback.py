@@ -12,6 +12,7 @@ from loadcurve.ingest.folder import read_reports
 from loadcurve.ingest.load.failed import failed_ratio, succeeded
 from loadcurve.lab import Feedback, Measured
 from loadcurve.launching.run_line import describe
+from loadcurve.models import wire
 from loadcurve.stats import summarise_balance, summarise_merged, summarise_stopping
 from loadcurve.study import Run
 from loadcurve.study.records import read_run
@@ -105,9 +106,17 @@ def measure(run_folder: Path, quantile: float) -> Measured | None:
         received_bytes_per_s=float(runs["received_bytes_per_s"].sum(min_count=1)),
         failed_ratio=failed_ratio(runs),
         latency_s=_latency_s(answered, tables["histogram"], tables["latency"], quantile),
+        frame_bytes_per_s=_frame_bytes_per_s(answered),
         cpu_other_ratio=float(runs["cpu_other_ratio"].max()),
         cpu_steal_ratio=float(runs["cpu_steal_ratio"].max()),
     )
+
+
+def _frame_bytes_per_s(answered: pd.DataFrame) -> float:
+    """Return the bytes per second of the frames that carried the responses of all generators."""
+    payload = answered["received_bytes"] / answered["requests"]
+    frames = wire.frame_bytes(payload.to_numpy(float, na_value=np.nan))
+    return float((frames * answered["throughput_rps"].to_numpy(float, na_value=np.nan)).sum()) if len(answered) else 0.0
 
 
 def _mean(answered: pd.DataFrame) -> float:

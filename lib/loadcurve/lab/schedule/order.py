@@ -7,7 +7,7 @@ adaptive order can use the measurements of that run; with recorded runs it repea
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,25 @@ from loadcurve.errors import LabError
 from loadcurve.lab.schedule.answers import Answer, answer_of, sentence, write_answers
 from loadcurve.lab.schedule.background_warnings import warning_of_runs
 from loadcurve.lab.schedule.goals import Goals, ObjectiveSection, SearchSection, StopSection
+from loadcurve.lab.schedule.link_rate import link_rate_bps
 from loadcurve.lab.schedule.points import Point, arm, block, level_sets, named_level, plan, settings_of_point
-from loadcurve.lab.schedule.search import NarrowMean, Observation, Result, Search, Trial, begin, step
+from loadcurve.lab.schedule.search import (
+    Capacity,
+    NarrowMean,
+    Observation,
+    Result,
+    SaturatingSize,
+    Search,
+    Trial,
+    begin,
+    step,
+)
 from loadcurve.lab.schedule.search.trials import seconds_of
 from loadcurve.study import Run, Study, place_of, settled
 from loadcurve.study.records import read_run
 
 # A failed run is repeated.  After three failures in a row, a search ends, and a stop rule stops repeating the point.
 _TRIES = 3
-# Quantity that each kind of search reports at its result.
-_SEARCHED = {"capacity": "throughput_rps", "saturating_size": "received_bytes_per_s"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class Measured:
         Share of failed requests.
     latency_s : float
         Response time at the objective's quantile, in s; NaN if the tool does not report it or there was no response.
+    frame_bytes_per_s : float
+        Bytes of the frames that carry the responses, as a link with a rate counts them; NaN if unknown.
     cpu_other_ratio, cpu_steal_ratio : float
         Share of the run's processors used by processes outside the run, and by the hypervisor; NaN if unknown.
 
@@ -57,6 +68,7 @@ class Measured:
     received_bytes_per_s: float
     failed_ratio: float
     latency_s: float
+    frame_bytes_per_s: float = math.nan
     cpu_other_ratio: float = math.nan
     cpu_steal_ratio: float = math.nan
 
@@ -141,7 +153,8 @@ def _searched(
     """Yield the points of one search after the other, for each variant and each set of levels."""
     count, answers = itertools.count(), []
     for variant, levels in itertools.product(study.variants, list(level_sets(study))):
-        state, following = begin(search.goal)
+        goal, searched = _searched_quantity(search, settings_of_point(study, variant, levels))
+        state, following = begin(goal)
         background: list[tuple[float, float]] = []
         while isinstance(following, Trial):
             point = _trial(study, search.factor, variant, levels, following, len(state.observations) + 1, next(count))
@@ -153,10 +166,10 @@ def _searched(
             else:
                 reason = read_run(folder / point.run_id).reason
                 raise LabError(f"{point.run_id} failed {_TRIES} times ({reason}): the search cannot go on")
-            state, following = step(state, _observation(search, objective, following, measured))
+            state, following = step(state, _observation(search, searched, objective, following, measured))
             background.append(measured.background)
         found, name = _with_background(following, background), arm(study, variant, levels)
-        answers.append(answer_of(name, search.kind, search.factor, _SEARCHED[search.kind], found))
+        answers.append(answer_of(name, search.kind, search.factor, searched, found))
         write_answers(answers, folder)
         feedback.report(sentence(answers[-1]))
 
@@ -242,9 +255,26 @@ def _trial(
     return Point(run_id, variant, {**levels, factor: level}, number, order, merged)
 
 
-def _observation(search: SearchSection, objective: ObjectiveSection, trial: Trial, measured: Measured) -> Observation:
+def _searched_quantity(search: SearchSection, settings: Mapping[str, Any]) -> tuple[Capacity | SaturatingSize, str]:
+    """Return the goal of a search, and the quantity that it reports.
+
+    A search for a size compares with the rate of the server's link where the study sets one; otherwise with a limit
+    that is given or measured, in bytes of responses.
+    """
+    goal = search.goal
+    if isinstance(goal, Capacity):
+        return goal, "throughput_rps"
+    rate_bps = link_rate_bps(settings)
+    if not math.isnan(goal.limit) or math.isnan(rate_bps):
+        return goal, "received_bytes_per_s"
+    return replace(goal, limit=rate_bps / 8), "frame_bytes_per_s"
+
+
+def _observation(
+    search: SearchSection, quantity: str, objective: ObjectiveSection, trial: Trial, measured: Measured
+) -> Observation:
     if search.kind == "saturating_size":
-        return Observation(trial.load, trial.duration_s, measured.received_bytes_per_s)
+        return Observation(trial.load, trial.duration_s, getattr(measured, quantity))
     kept = measured.failed_ratio <= (objective.failed_ratio or 0.0)
     if kept and objective.latency_s is not None:  # without a response there is no latency
         if math.isnan(measured.latency_s):

@@ -1,8 +1,8 @@
 """Search for the smallest response whose throughput reaches a limit, such as the bandwidth of a network card.
 
 Test 1 of the report "Nginx 万兆网络环境测试" goes down from 10,000 bytes in steps of 1,000 until bandwidth and
-request rate are both highest.  This search finds the same size by bisection, starting at the largest size; the
-bandwidth at that size is the limit.
+request rate are both highest.  This search finds the same size by bisection, starting at the largest size.  The limit
+is the known rate of the link; where no rate is known, it is the bandwidth at the largest size.
 """
 
 import math
@@ -46,8 +46,9 @@ class SaturatingSize(Bracket):
     """
 
     limit: Annotated[float, Field(json_schema_extra={"exclusiveMinimum": 0})] = math.nan
-    """Limit in the unit of the observations (bytes/s in a study). NaN if unknown: the search then uses the mean of the
-    first trials at the largest size, as many as are needed to decide a load."""
+    """Limit in the unit of the observations (bytes/s of responses in a study). If it is left out, a study compares the
+    bytes of frames with the `rate_bps` of the server's link. Without such a rate, the limit is the mean of the first
+    trials at the largest size, as many as are needed to decide a load."""
 
     tolerance_ratio: Annotated[float, Range(gt=0, lt=1)] = 0.02
     """A trial fills the limit if its value is at least (1 − tolerance) × limit; choose a tolerance larger than the
