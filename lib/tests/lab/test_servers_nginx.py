@@ -1,5 +1,6 @@
 """Private nginx servers, started for real: each setting shows what it does."""
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -22,6 +23,14 @@ def programs():
     need("nginx", "curl", "setpriv", "timeout")
 
 
+def here_masters(folder):
+    """Process ids of the programs that run in a folder."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").resolve() == folder and (process / "comm").read_text() == "nginx\n":
+                yield process.name
+
+
 @pytest.fixture
 def here():
     endpoint = free_endpoint()
@@ -29,11 +38,13 @@ def here():
     assert listeners(endpoint) == [], "the port must be free again"
 
 
-def test_a_text_from_memory(tmp_path, here):
-    service = nginx_service(Nginx("S1", (here,), Text(616)))
+@pytest.mark.parametrize("size", [0, 616, 3000, 3001, 100_000])
+def test_a_text_from_memory(tmp_path, here, size):
+    """Also without a body, and longer than a directive of nginx can be."""
+    service = nginx_service(Nginx("S1", (here,), Text(size)))
     with running(tmp_path, service):
         answer = ask(here.url)
-    assert (answer.status, answer.headers["content-length"], len(answer.body)) == (200, "616", 616)
+    assert (answer.status, answer.headers["content-length"], len(answer.body)) == (200, str(size), size)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["S1.conf", "S1.out"], "its work folder went with it"
     assert (tmp_path / "S1.out").read_text() == ""
 
@@ -68,6 +79,23 @@ def test_access_log_off_on_and_buffered(tmp_path, here):
 def test_a_connection_is_closed_after_its_requests(tmp_path, here, requests, said):
     with running(tmp_path, nginx_service(Nginx("S1", (here,), serving=Serving(keepalive_requests=requests)))):
         assert ask(here.url).headers["connection"] == said
+
+
+@pytest.mark.parametrize("place", ["work", "memory"])
+def test_a_log_that_is_not_kept(tmp_path, here, place):
+    """On the disk of the run, or in a tmpfs of the server alone; in both cases it is gone after the run."""
+    if place == "memory" and not here_programs().is_root:
+        pytest.skip("only root can mount a tmpfs")
+    serving = Serving(access_log="buffered", log_buffer_kib=1, log_in=place)
+    with running(tmp_path, nginx_service(Nginx("S1", (here,), serving=serving))):
+        logged = [ask(f"{here.url}?{'x' * 600}").status for _ in range(3)]
+        assert logged == [200] * 3
+        outside = (tmp_path / "S1.work/access.log").exists()
+        master = next(p for p in here_masters(tmp_path))
+        inside = Path(f"/proc/{master}/root{tmp_path}/S1.work/access.log").read_text().count("/?x")
+    assert outside == (place == "work"), "a tmpfs is visible to its server alone"
+    assert inside >= 1, "a buffer of 1 KiB is written after two of these lines"
+    assert not list(tmp_path.rglob("access.log"))
 
 
 def test_gzip_for_those_who_ask(tmp_path, here):

@@ -62,9 +62,9 @@ def test_a_port_is_a_port(value):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Text(0), "body_bytes must be a whole number of 1 to 3000, got 0"),
+        (lambda: Text(100_001), "body_bytes must be a whole number of 0 to 100000, got 100001"),
         (lambda: Text("1; user root"), "body_bytes must be a whole number"),
-        (lambda: Delay(0), "delay_ms must be a whole number of 1 to 60000 ms, got 0"),
+        (lambda: Delay(-1), "delay_ms must be a whole number of 0 to 60000 ms, got -1"),
         (lambda: Burn(3001), "steps must be a whole number of 1 to 3000, got 3001"),
         (lambda: Mixed(0.1, 301), "status must be no redirect, got 301"),
         (lambda: Mixed(0.1, 503, delay_ms=1), "status must be 200 for a response after a wait, got 503"),
@@ -73,6 +73,8 @@ def test_a_port_is_a_port(value):
         (lambda: Files((-1,)), "sizes_bytes must be a whole number"),
         (lambda: Files(("../a",)), "sizes_bytes must be a whole number"),
         (lambda: Serving(access_log="/etc/passwd"), "access_log must be one of off, on, buffered"),
+        (lambda: Serving(log_in="/etc"), "log_in must be one of run, work, memory"),
+        (lambda: HaproxySection(Text(15_001)), "body_bytes must be at most 15000 bytes for haproxy, got 15001"),
         (lambda: Serving(gzip="on; user root"), "gzip must be true or false"),
         (lambda: Process(workers=0), "workers must be a whole number of 1 to 256"),
         (lambda: Process(workers=2, cpus=(0,)), "cpus must be one for each of 2 workers"),
@@ -108,10 +110,10 @@ def test_a_text_that_is_let_through_stays_one_word(value):
 
 @given(
     response=st.one_of(
-        st.builds(Text, st.integers(1, 3000)),
-        st.builds(Delay, st.integers(1, 60000)),
+        st.builds(Text, st.integers(0, 100_000)),
+        st.builds(Delay, st.integers(0, 60000)),
         st.builds(Burn, st.integers(1, 3000)),
-        st.builds(Mixed, st.floats(0.0001, 0.9999), st.sampled_from([200, 444, 503]), st.integers(1, 3000)),
+        st.builds(Mixed, st.floats(0.0001, 0.9999), st.sampled_from([200, 444, 503]), st.integers(0, 100_000)),
         st.builds(Mixed, st.just(0.5), delay_ms=st.integers(0, 60000)),
         st.builds(Files, st.lists(st.integers(0, 2000), min_size=1, max_size=4, unique=True).map(tuple)),
     ),

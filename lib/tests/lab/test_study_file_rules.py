@@ -125,7 +125,7 @@ WRONG = [
     ("server: {}", [(3, "server to be one of apache, .*got 'none'")]),
     ("server: {ngix: {}}", [(3, "one of the keys apache, .*nginx, .*url, port, got 'ngix'")]),
     (
-        "server:\n  nginx:\n    response: {delay: {delay_ms: 0, body_bytes: 3001}}\n    process:\n"
+        "server:\n  nginx:\n    response: {delay: {delay_ms: -1, body_bytes: 100001}}\n    process:\n"
         "      workers: 257\n      cpus: [1024]\n    serving: {access_log: never}\n    layout: F",
         [(5, "delay.delay_ms"), (5, "delay.body_bytes"), (7, "process.workers to be a whole number of 1 to 256"),
          (8, "process.cpus to be a whole number of 0 to 1023"),
@@ -354,8 +354,8 @@ POINTS = [
     ),
     (
         "search:\n  factor: server.nginx.response.text.body_bytes\n  saturating_size: "
-        "{lowest: 1000, highest: 4000, resolution: 1000, final_s: 2}\n",
-        [(4, r"body_bytes to be a whole number of 1 to 3000, got '4000'")],
+        "{lowest: 1000, highest: 200000, resolution: 1000, final_s: 2}\n",
+        [(4, r"body_bytes to be a whole number of 0 to 100000, got '200000'")],
     ),
 ]
 

@@ -1,9 +1,10 @@
 """A private haproxy: the common part of its configurations, and haproxy as a server that responds from memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from loadcurve.errors import ValueRuleError
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.responses import Text
 from loadcurve.lab.servers.server import Server, ServerGroup, ServerHost
@@ -12,6 +13,10 @@ from loadcurve.lab.servers.settings import Endpoint, check_endpoint, check_name,
 from loadcurve.section import Check, Range, Section
 
 TOOL = Tool("haproxy", "server, balancer", "-v", "haproxy")
+
+# A response must fit the buffer of a connection less the room for rewriting its header (haproxy configuration manual,
+# tune.bufsize 16384, tune.maxrewrite 1024); haproxy 2.6 sends an empty body instead of a longer one.
+_MAX_BODY_BYTES = 15_000
 
 _HEAD = """\
 # A private haproxy of the laboratory; started in the run's folder by the command in run.json.
@@ -68,6 +73,11 @@ class HaproxySection(Section):
 
     process: HaproxyProcess = field(default_factory=HaproxyProcess)
     """How it runs."""
+
+    def _broken_rules(self) -> Iterator[ValueRuleError]:
+        if not any(self._broken_types()) and self.response.body_bytes > _MAX_BODY_BYTES:
+            rule = f"at most {_MAX_BODY_BYTES} bytes for haproxy"
+            yield ValueRuleError("body_bytes", rule, self.response.body_bytes)
 
 
 def haproxy_service(name: str, listen: Endpoint, settings: HaproxySection) -> Service:

@@ -35,6 +35,9 @@ error_log stderr warn;
     worker_connections {connections};
 }}
 """
+# A directive must fit nginx's 4096-byte buffer (nginx src/core/ngx_conf_file.c, NGX_CONF_BUFFER); a longer text
+# consists of repetitions of a variable with this many bytes.
+_DIRECTIVE_BYTES, _BLOCK_BYTES = 3000, 1000
 _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
@@ -102,7 +105,14 @@ class Serving(Section):
     """How nginx sends responses."""
 
     access_log: Literal["off", "on", "buffered"] = "off"
-    """``off``; ``on``, a write for each request; ``buffered``, a write for each 1024 KiB."""
+    """``off``; ``on``, a write for each request; ``buffered``, a write for each `log_buffer_kib`."""
+
+    log_buffer_kib: Annotated[int, Range(1, 65_536, unit="KiB")] = 1024
+    """Buffer of a log that is ``buffered``."""
+
+    log_in: Literal["run", "work", "memory"] = "run"
+    """Where the log is. ``run``: in the run's folder, where it is kept; ``work``: on the same disk, and removed after
+    the run; ``memory``: in a tmpfs that only this server has, and that ends with the server; it needs root."""
 
     sendfile: bool = True
     """Send files from the page cache to the socket without a copy."""
@@ -125,8 +135,9 @@ class Serving(Section):
 
     def directives(self, name: str) -> list[str]:
         """Directives of ``http``."""
-        buffer = " buffer=1024k" if self.access_log == "buffered" else ""
-        log = "off" if self.access_log == "off" else f"{name}.access.log combined{buffer}"
+        buffer = f" buffer={self.log_buffer_kib}k" if self.access_log == "buffered" else ""
+        file = f"{name}.access.log" if self.log_in == "run" else f"{name}.work/access.log"
+        log = "off" if self.access_log == "off" else f"{file} combined{buffer}"
         switches = {"sendfile": self.sendfile, "tcp_nopush": self.tcp_nopush, "gzip": self.gzip}
         # text/html is always compressed; the other types that are served here have to be named.
         types = ["gzip_types text/plain application/octet-stream;"] if self.gzip else []
@@ -206,7 +217,14 @@ def nginx_service(nginx: Nginx) -> Service:
     files = nginx.response.files(f"{nginx.name}.www") if isinstance(nginx.response, Files) else {}
     shares = _shares(nginx.response)
     http = block("http", [*http_directives(nginx.name), *shares, *nginx.serving.directives(nginx.name), *server])
-    return nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
+    service = nginx.process.service(nginx.name, ["\n".join(http)], nginx.listens[0].url, files)
+    return _with_tmpfs(service, nginx) if nginx.serving.log_in == "memory" else service
+
+
+def _with_tmpfs(service: Service, nginx: Nginx) -> Service:
+    """Return the service with a tmpfs on its work folder, in a mount namespace that ends with the process."""
+    mounted = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', f"{nginx.name}.work")
+    return replace(service, argv=(*mounted, *service.argv), program=nginx.process.program)
 
 
 def http_directives(name: str) -> list[str]:
@@ -231,13 +249,18 @@ def _waiting(delay_ms: int, body_bytes: int) -> list[str]:
 
 
 def _returned(status: int, body_bytes: int) -> list[str]:
-    return [f'return {status} "{"x" * body_bytes}";' if status != 444 else "return 444;"]
+    if status == 444:
+        return ["return 444;"]
+    if body_bytes <= _DIRECTIVE_BYTES:
+        return [f'return {status} "{"x" * body_bytes}";']
+    blocks, rest = divmod(body_bytes, _BLOCK_BYTES)
+    return [f'set $block "{"x" * _BLOCK_BYTES}";', f'return {status} "{"${block}" * blocks}{"x" * rest}";']
 
 
 def _locations(name: str, response: Response) -> list[str]:
     if isinstance(response, Files):
         return block("location /", [f"root {name}.www;", f"index {response.sizes_bytes[0]}.bin;"])
-    if isinstance(response, Delay):
+    if isinstance(response, Delay) and response.delay_ms:
         body = _waiting(response.delay_ms, response.body_bytes)
     elif isinstance(response, Status):
         body = ["stub_status;"]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loadcurve.errors import LabError
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.tools import which
 from loadcurve.lab.servers.layouts import Layout, layout_services
@@ -46,6 +47,8 @@ def _start(section: NginxSection, host: ServerHost) -> ServerGroup:
 
 
 def _require(section: NginxSection, programs: Programs) -> None:
+    if section.serving.log_in == "memory" and not programs.is_root:
+        raise LabError("server.nginx.serving.log_in: memory needs root, to mount a tmpfs")
     # Without nginx, the missing program is the obstacle.
     if section.response.delay_s and which("nginx"):
         programs.module(programs.ECHO)

@@ -7,8 +7,8 @@ from typing import Annotated
 from loadcurve.errors import ValueRuleError
 from loadcurve.section import Choice, Range, Section
 
-# A directive of nginx.conf must fit its 4096-byte buffer (nginx src/core/ngx_conf_file.c, NGX_CONF_BUFFER).
-BodyBytes = Annotated[int, Range(1, 3000)]
+# A body from memory, part of the configuration of a server; larger ones are files.
+BodyBytes = Annotated[int, Range(0, 100_000)]
 # Files are written by the launcher from memory, for each run; a larger one would say nothing that this does not.
 _MAX_FILE_BYTES = 16 * 1024 * 1024
 
@@ -18,7 +18,7 @@ class Text(Section):
     """A body from memory, at once: what limits is the processor, or the wire."""
 
     body_bytes: BodyBytes = 616
-    """Length of the body."""
+    """Length of the body; haproxy takes at most 15,000 bytes."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Files(Section):
 class Delay(Section):
     """A body after a wait on a timer, so that the response time is that of the formula X = N/R."""
 
-    delay_ms: Annotated[int, Range(1, 60_000, unit="ms")]
-    """The wait."""
+    delay_ms: Annotated[int, Range(0, 60_000, unit="ms")]
+    """The wait; 0 for a body at once, so that a study can compare both."""
 
     body_bytes: BodyBytes = 616
     """Length of the body."""

@@ -22,7 +22,7 @@ class Service:
     tool : str
         Name of its `Tool`.
     argv : tuple of str
-        The command, run in the run's folder; never a shell.
+        The command, run in the run's folder; no shell reads a value of a study.
     files : mapping of str to str
         Name of each file in the run's folder → its text, written before the start and kept with the run.
     folders : tuple of str
