@@ -85,8 +85,8 @@ def test_a_packet_rate_below_that_of_full_frames_never_fills_the_link():
     assert 1400 < wire.smallest_payload_bytes(10e9, 0, 1 / 820_000) <= 1448
 
 
-def test_server_costs_are_those_that_made_the_rates():
-    payload = np.array([216, 1448, 1449])
+@pytest.mark.parametrize("payload", [[216, 1448, 1449], [150, 766, 1448, 1449, 2740]])
+def test_server_costs_are_those_that_made_the_rates(payload):
     assert wire.server_costs_s(payload, wire.server_limit_rps(1e-6, 2e-7, 3e-10, payload)) == pytest.approx(
         (1e-6, 2e-7, 3e-10), rel=1e-6
     )
@@ -128,7 +128,7 @@ def test_mix_is_made_of_the_packets_it_names(wanted, small):
         (lambda: wire.packet_limit_rps(1, 1, others=-1), "others must be >= 0"),
         (lambda: wire.server_limit_rps(0, 0, 0, 1), "byte_s T must be > 0"),
         (lambda: wire.server_costs_s([216, 832, 1448], [3, 2, 1]), "payload_bytes must be of one and of two segments"),
-        (lambda: wire.server_costs_s([216, 832], [3, 2]), "payload_bytes must be three known sizes"),
+        (lambda: wire.server_costs_s([216, 832], [3, 2]), "payload_bytes must be three or more known sizes"),
         (lambda: wire.smallest_payload_bytes(10e9, 1, byte_s=1e-9), "byte_s must be < 8 / link_bps"),
         (lambda: wire.smallest_payload_bytes(10e9, 1, branch="last"), "branch must be first or lasting"),
         (lambda: wire.summarise_mix(1.1, 216, 216), "full_ratio must be 0 <= full_ratio <= 1"),

@@ -56,15 +56,16 @@ def server_limit_rps(
 def server_costs_s(
     payload_bytes: ArrayLike, throughput_rps: ArrayLike, wire: Wire = ETHERNET
 ) -> tuple[float, float, float]:
-    """Times that a server spends on a request, a segment and a byte, from its rates with three sizes of response.
+    """Times that a server spends on a request, a segment and a byte, from its rates with three or more sizes.
 
     It inverts `server_limit_rps`: three rates give three times exactly, so no residual shows how precise they are.
-    Take sizes of one and of two segments, and two sizes of the same number of segments.
+    More rates give the times with the least squares of the relative deviations.  Take sizes of one and of two segments,
+    and two sizes of the same number of segments.
 
     Parameters
     ----------
     payload_bytes : array_like
-        Three sizes of response handed to TCP, > 0.
+        Three or more sizes of response handed to TCP, > 0.
     throughput_rps : array_like
         Requests per second with each of them, > 0, with the server and not the link at its limit.
     wire : Wire
@@ -78,7 +79,7 @@ def server_costs_s(
     Raises
     ------
     ValueRuleError
-        When there are not three known values each, or the sizes do not distinguish the three times.
+        When there are not three or more known values each, or the sizes do not distinguish the three times.
 
     Examples
     --------
@@ -86,12 +87,16 @@ def server_costs_s(
     np.float64(2e-07)
     """
     payload, throughput = above_0("payload_bytes", payload_bytes), above_0("throughput_rps", throughput_rps)
-    if payload.shape != (3,) or throughput.shape != (3,) or np.isnan([payload, throughput]).any():
-        raise ValueRuleError("payload_bytes", "three known sizes with three known rates", np.size(payload))
-    causes = np.column_stack([np.ones(3), segments(payload, wire), payload])  # 1/X = r + t P + b T
+    whole = payload.ndim == 1 and payload.size >= 3 and payload.shape == throughput.shape
+    if not whole or np.isnan([payload, throughput]).any():
+        raise ValueRuleError("payload_bytes", "three or more known sizes, each with its known rate", np.size(payload))
+    causes = np.column_stack([np.ones(payload.size), segments(payload, wire), payload])  # 1/X = r + t P + b T
     if np.linalg.matrix_rank(causes) < 3:
         raise ValueRuleError("payload_bytes", "of one and of two segments, and two sizes of the same", payload)
-    return tuple(np.linalg.solve(causes, 1 / throughput))
+    if payload.size == 3:
+        return tuple(np.linalg.solve(causes, 1 / throughput))
+    # Each equation times its rate, so that the deviations are shares of the time of a request.
+    return tuple(np.linalg.lstsq(causes * throughput[:, None], np.ones(payload.size), rcond=None)[0])
 
 
 def smallest_payload_bytes(
