@@ -347,6 +347,11 @@ def settings():
     return pd.DataFrame(rows, columns=["setting", "throughput_rps", "busy_rps", "note"])
 
 
+def rates_by_setting():
+    rows = [("fast", 900.0, 950.0), ("fast", 700.0, 950.0), ("slow", 200.0, float("nan"))]
+    return pd.DataFrame(rows, columns=["setting", "throughput_rps", "model_rps"])
+
+
 def shares_by_size():
     rows = [("link", 216, 0.2), ("link", 2806, 0.9), ("link", 10456, 1.08), ("processor", 216, 1.0)]
     return pd.DataFrame(rows, columns=["resource", "payload_bytes", "used_ratio"])
@@ -440,6 +445,7 @@ EXAMPLES = {
     "plot_busy_by_threads": lambda: (busy_by_threads(),),
     "plot_busy_rates": lambda: (settings(),),
     "plot_capacity": lambda: promised(),
+    "plot_rates_by_setting": lambda: (rates_by_setting(),),
     "plot_checklist": lambda: (answers(),),
     "plot_counts": lambda: (counts(),),
     "plot_curve_latency": lambda: (curve(),),
@@ -508,7 +514,7 @@ WIRE = [
 # Over blocks, ratios or the number of runs.
 COMPARISON = [
     "plot_busy_rates", "plot_coverage", "plot_forecast_errors", "plot_interval_coverage", "plot_intervals",
-    "plot_ratios", "plot_throughput_by_block",
+    "plot_rates_by_setting", "plot_ratios", "plot_throughput_by_block",
 ]  # fmt: skip
 
 # Shares and counts, or over threads or the scatter of a run.
@@ -1252,6 +1258,18 @@ def test_plot_busy_rates():
     assert set(labels(ax)) == {"25 % busy", "reported", "if fully busy"}
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["fast", "slow"]
     assert ax.get_xlim()[0] == 0
+
+
+def test_plot_rates_by_setting():
+    ax = draw("plot_rates_by_setting")
+    drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "|"]
+    assert drawn == [(800, 2), (200, 1)], "the mean of each setting, from top to bottom"
+    assert points(ax, COLOURS["law"]) == [(950, 2)], "no model, no point"
+    assert set(labels(ax)) == {"800", "200", "model"}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["fast", "slow"]
+    assert ax.get_xlim()[0] == 0 and ax.get_xlim()[1] > 950
+    far = rates_by_setting().assign(throughput_rps=[90_000.0, 70_000.0, 200.0])
+    assert plots.plot_rates_by_setting(far).get_xscale() == "log", "200 would lie on the zero of a linear axis"
 
 
 def test_plot_shares_by_size():

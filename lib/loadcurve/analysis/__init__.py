@@ -17,6 +17,7 @@
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
 | `matching`  | which curves and loads of several measurements are compared |
+| `settings`  | mean of each setting, and what a setting changes |
 | `history`   | one metric over dates, and where it changed |
 | `verdict`   | the verdict of the audit in one line |
 | `findings`  | findings of the audit, one sentence for each rule |
@@ -49,6 +50,7 @@ from loadcurve.analysis.reruns import (
     undisturbed,
 )
 from loadcurve.analysis.timeline import summarise_timeline
+from loadcurve.analysis.settings import changes_of_settings, label_settings
 from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
@@ -71,6 +73,9 @@ __all__ = [
     "compare_over_time",
     "connections_opened_per_s",
     "count_orphans",
+    "find_changes",
+    "find_means",
+    "label_settings",
     "numbers_in",
     "parse_gate",
     "parse_objective",

@@ -36,7 +36,7 @@ from loadcurve.plots.quality import (
 )
 from loadcurve.plots.reruns import plot_law_by_delay, plot_throughput_by_threads
 from loadcurve.plots.scale_out import plot_budgets, plot_overlap, plot_reported_rates
-from loadcurve.plots.settings import plot_busy_rates, plot_shares_by_size
+from loadcurve.plots.settings import plot_busy_rates, plot_rates_by_setting, plot_shares_by_size
 from loadcurve.plots.shares import plot_dealt, plot_used
 from loadcurve.plots.sockets import plot_counts, plot_sockets, plot_sockets_over_time
 from loadcurve.plots.style import use
@@ -97,6 +97,7 @@ __all__ = [
     "plot_percentiles",
     "plot_port_limit",
     "plot_projection",
+    "plot_rates_by_setting",
     "plot_ratios",
     "plot_records",
     "plot_repeats_by_scatter",

@@ -1,11 +1,17 @@
-"""Plots that compare settings: throughput measured and at full CPU use, and resource use by response size."""
+"""Plots that compare settings: throughput of each run and at full CPU use, and resource use by response size."""
+
+import math
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator, PercentFormatter
 
 from loadcurve.plots._axes import axes_or_new, label_end
-from loadcurve.plots.style import COLOURS, PALETTE, colours
+from loadcurve.plots.style import COLOURS, PALETTE, colours, figure_of
+from loadcurve.stats import find_mean
+
+# Rates that differ by more have a logarithmic axis: on a linear one, the small ones would lie on its zero.
+_WIDE = 50
 
 
 def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -54,6 +60,70 @@ def plot_busy_rates(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("Throughput [requests/s]")
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    return ax
+
+
+def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot the throughput of each run, the mean of each setting with its interval, and a model's prediction.
+
+    Parameters
+    ----------
+    rates : pandas.DataFrame
+        ``setting throughput_rps``, a row for each run, the settings from top to bottom in the order of the runs; and
+        optionally ``model_rps``, the prediction for the setting, NaN where no model gives one.  Rates that differ by
+        more than a factor of 50 get a logarithmic axis.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; by default, those of a new figure, as high as the settings need.
+
+    Examples
+    --------
+    >>> rates = pd.DataFrame({"setting": ["log on", "log on", "log off"], "throughput_rps": [800.0, 840.0, 1000.0],
+    ...                       "model_rps": [float("nan"), float("nan"), 1010.0]})
+    >>> ax = plot_rates_by_setting(rates)
+    >>> [text.get_text() for text in ax.texts]
+    ['820', '1k', 'model']
+    """
+    groups = dict(list(rates.groupby("setting", sort=False)))
+    ax = _tall(ax, rates, len(groups))
+    in_words = EngFormatter(sep="", places=None)
+    ends = []
+    for place, rows in zip(range(len(groups), 0, -1), groups.values(), strict=True):
+        mean = find_mean(rows["throughput_rps"])
+        ax.plot(rows["throughput_rps"], [place] * len(rows), "o", color=PALETTE[0], alpha=0.35, markersize=5)
+        ax.plot([mean.lo, mean.hi], [place, place], color=PALETTE[0], linewidth=2)
+        ax.plot(mean.value, place, "|", color=PALETTE[0], markersize=14, markeredgewidth=2)
+        model = rows["model_rps"].iloc[0] if "model_rps" in rows else math.nan
+        ends.append((place, model))
+        if not math.isnan(model):
+            ax.plot(model, place, "D", color=COLOURS["law"], markerfacecolor="none", markersize=8, zorder=4)
+        right = max(value for value in (rows["throughput_rps"].max(), mean.hi, model) if not math.isnan(value))
+        label_end(ax, right, place, in_words(float(f"{mean.value:.3g}")), PALETTE[0])
+    known = [(model, place) for place, model in ends if not math.isnan(model)]
+    if known:
+        ax.annotate(
+            "model", known[0], xytext=(0, 7), textcoords="offset points", ha="center", va="bottom", color=COLOURS["law"]
+        )
+    ax.set_yticks(range(len(groups), 0, -1), list(groups))
+    ax.set_ylim(0.5, len(groups) + 0.8)
+    drawn = [*rates["throughput_rps"], *(model for model, _ in known)]
+    if max(drawn) > _WIDE * min(drawn):
+        ax.set_xscale("log")
+        ax.set_xlim(min(drawn) / 2, 3 * max(drawn))
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        ax.set_xlim(0, 1.15 * max(drawn))
+    ax.grid(visible=False, axis="y")
+    ax.set_xlabel("Throughput [requests/s]")
+    ax.xaxis.set_major_formatter(in_words)
+    return ax
+
+
+def _tall(ax: Axes | None, rates: pd.DataFrame, rows: int) -> Axes:
+    """Return the given axes, or those of a new figure with room for so many rows."""
+    if ax is not None:
+        return ax
+    ax = axes_or_new(None, rates=rates)
+    figure_of(ax).set_size_inches(5.4, max(2.2, 0.75 + 0.3 * rows))
     return ax
 
 
