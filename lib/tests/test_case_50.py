@@ -3,9 +3,11 @@
 Expected numbers were recomputed by hand from the printed ones, apart from this library.
 """
 
+import pandas as pd
 import pytest
 
-from loadcurve import read_published
+from loadcurve import read_published, read_table
+from loadcurve.analysis import rerun_10gbe
 from loadcurve.models import saturation_throughput_rps, service_demand_s, wire
 
 LINK_BPS = 10e9
@@ -110,3 +112,42 @@ def test_the_evidence_of_every_claim_names_numbers_or_says_there_are_none(rates)
     assert claims["name"].is_unique
     without = claims.loc[~claims["evidence"].str.contains("{", regex=False), "name"]
     assert without.tolist() == ["more", "nopush_timeouts"]
+
+
+def test_the_rerun_has_the_step_at_one_full_segment():
+    """1298 bytes of body and 150 of header are the 1448 bytes of a segment; the labels name every recorded setting."""
+    runs = read_table("runs", "response_sizes")
+    sized = rerun_10gbe.add_bodies(runs, read_table("factors", "response_sizes"))
+    assert sized.groupby("body_bytes")["payload_bytes"].unique().map(list).to_dict() == {
+        0: [147], 616: [765], 1233: [1383], 1298: [1448], 1299: [1449], 2590: [2740],
+    }  # fmt: skip
+    compared = rerun_10gbe.compare_sizes(sized)
+    model = compared.groupby("variant")["model_rps"].first()
+    assert model["reno_1299"] < 0.85 * model["reno_1298"] and model.isna().sum() == 6
+    assert compared["setting"].iloc[0] == "reno, 0 B"
+
+
+@pytest.mark.parametrize(
+    ("study", "labels"),
+    [
+        ("nginx_settings", rerun_10gbe.LOG | rerun_10gbe.SETTINGS),
+        ("nginx_proxy", rerun_10gbe.PROXY),
+        ("other_servers", rerun_10gbe.SERVERS),
+        ("server_addresses", rerun_10gbe.PORTS),
+    ],
+)
+def test_every_recorded_setting_of_the_rerun_has_a_label(study, labels):
+    assert set(read_table("runs", study)["variant"]) == set(labels)
+
+
+def test_the_size_of_a_server_that_waits_is_arithmetic():
+    """100 / 40 ms are 2500/s: 90 % of 50 Mbit/s are 2250 bytes each, less two headers of 66 and one of 150."""
+    trials = pd.DataFrame({"payload_bytes": [766.0, 2150.0], "body_bytes": [616.0, 2000.0]})
+    assert rerun_10gbe.predict_size(trials, 50e6, 0.9, 2500) == {"header_bytes": 150, "body_bytes": 1968}
+    limits = rerun_10gbe.limits_of_search(50e6, 2500).set_index(["limit", "payload_bytes"])["throughput_rps"]
+    assert limits["0.05 Gbit/s", 2118] == pytest.approx(50e6 / 8 / 2250)
+
+
+def test_a_mix_of_equally_many_responses_has_the_harmonic_mean():
+    runs = pd.DataFrame({"variant": ["log_off", "text_2590"], "throughput_rps": [200.0, 100.0]})
+    assert rerun_10gbe.mixed_rate_rps(runs) == pytest.approx(400 / 3)

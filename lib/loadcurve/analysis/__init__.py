@@ -17,7 +17,8 @@
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another, and gates on the ratio |
 | `matching`  | which curves and loads of several measurements are compared |
-| `settings`  | mean of each setting, and what a setting changes |
+| `settings`  | labels of settings, and what a setting changes |
+| `rerun_10gbe` | the rerun of the report on nginx on 10 Gigabit Ethernet |
 | `history`   | one metric over dates, and where it changed |
 | `verdict`   | the verdict of the audit in one line |
 | `findings`  | findings of the audit, one sentence for each rule |
@@ -49,8 +50,8 @@ from loadcurve.analysis.reruns import (
     summarise_orphans,
     undisturbed,
 )
-from loadcurve.analysis.timeline import summarise_timeline
 from loadcurve.analysis.settings import changes_of_settings, label_settings
+from loadcurve.analysis.timeline import summarise_timeline
 from loadcurve.analysis.usage import summarise_processors
 from loadcurve.audit import Verdict
 
@@ -65,6 +66,7 @@ __all__ = [
     "Verdict",
     "add_quantiles",
     "analyse",
+    "changes_of_settings",
     "check_measured",
     "choose_curves",
     "choose_levels",
@@ -73,8 +75,6 @@ __all__ = [
     "compare_over_time",
     "connections_opened_per_s",
     "count_orphans",
-    "find_changes",
-    "find_means",
     "label_settings",
     "numbers_in",
     "parse_gate",

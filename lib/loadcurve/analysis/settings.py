@@ -1,4 +1,4 @@
-"""Settings of one study against each other: the mean of each, and what a setting changes."""
+"""Settings of one study against each other: their labels, and what a setting changes."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import Estimate, find_mean, find_paired_ratio
+from loadcurve.stats import Estimate, find_paired_ratio
 
 
 def label_settings(runs: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -41,33 +41,7 @@ def label_settings(runs: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFram
     return pd.concat([groups[name].assign(setting=label) for name, label in labels.items()], ignore_index=True)
 
 
-def find_means(runs: pd.DataFrame, column: str = "throughput_rps", level: float = 0.95) -> dict[str, Estimate]:
-    """Return the mean of each setting over its repeats.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``variant`` and `column`, a row for each run.
-    column : str
-        Quantity to average, in any unit.
-    level : float
-        Confidence level of each interval, 0 < level < 1.
-
-    Returns
-    -------
-    dict of str to Estimate
-        By the name of the setting, in the order of the runs.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"variant": ["on", "on", "off"], "throughput_rps": [9.0, 11.0, 20.0]})
-    >>> find_means(runs)["on"].value
-    10.0
-    """
-    return {str(name): find_mean(rows, level) for name, rows in runs.groupby("variant", sort=False)[column]}
-
-
-def find_changes(
+def changes_of_settings(
     runs: pd.DataFrame, pairs: Mapping[str, str], column: str = "throughput_rps", level: float = 0.95
 ) -> dict[str, Estimate]:
     """Return by which ratio a setting changes a quantity, against another setting in the same blocks.
@@ -97,7 +71,7 @@ def find_changes(
     --------
     >>> runs = pd.DataFrame({"variant": ["on", "off"] * 2, "repeat": [1, 1, 2, 2],
     ...                      "throughput_rps": [80.0, 100.0, 160.0, 200.0]})
-    >>> print(find_changes(runs, {"log": "on off"})["log"])
+    >>> print(changes_of_settings(runs, {"log": "on off"})["log"])
     -0.2 [-0.2, -0.2]
     """
     table = runs.pivot_table(index="repeat", columns="variant", values=column)

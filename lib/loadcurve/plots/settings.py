@@ -97,7 +97,10 @@ def plot_rates_by_setting(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axe
         if not math.isnan(model):
             ax.plot(model, place, "D", color=COLOURS["law"], markerfacecolor="none", markersize=8, zorder=4)
         right = max(value for value in (rows["throughput_rps"].max(), mean.hi, model) if not math.isnan(value))
-        label_end(ax, right, place, in_words(float(f"{mean.value:.3g}")), PALETTE[0])
+        ax.annotate(
+            in_words(float(f"{mean.value:.3g}")), (right, place), xytext=(9, 0), textcoords="offset points",
+            va="center", color=PALETTE[0],
+        )  # fmt: skip
     known = [(model, place) for place, model in ends if not math.isnan(model)]
     if known:
         ax.annotate(

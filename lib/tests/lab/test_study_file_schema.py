@@ -27,7 +27,7 @@ WRONG = [
     "server: {nginx: {serving: {access_log: never}}}", "server: {nginx: {process: {workers: 257}}}",
     "server: {nginx: {process: {cpus: [1024]}}}", "server: {nginx: {response: {delay: {}}}}",
     "server: {nginx: {response: {text: {}, delay: {delay_ms: 1}}}}",
-    "server: {nginx: {response: {text: {body_bytes: 0}}}}",
+    "server: {nginx: {response: {text: {body_bytes: 100001}}}}",
     "server: {apache: {files: {sizes_bytes: [16777217]}}}", "server: {php: {page: {queries: 0}}}",
     "server: {nginx: {}, port: 65536}", "server: {nginx: {}, port: -1}", "server: [nginx]",
     "balancer: {nft: {}, ipvs: {}}", "balancer: {nft: {services: 10001}}", "balancer: {ipvs: {weights: [65536]}}",

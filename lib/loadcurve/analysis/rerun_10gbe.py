@@ -1,0 +1,180 @@
+"""The rerun of the report on nginx on 10 Gigabit Ethernet: what its recorded studies show, beside the wire model.
+
+Each function takes the runs of one study, with the name of a setting in ``variant``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.settings import changes_of_settings
+from loadcurve.models import wire
+from loadcurve.stats import Estimate
+
+SHAPER = wire.Wire(medium_overhead_bytes=0)
+"""A link whose rate a token bucket sets: it counts frames, without preamble, check sequence and gap (tc-tbf(8))."""
+
+LOG = {
+    "log_off": "off", "log_1m": "buffer 1 MiB", "log_64k": "buffer 64 KiB", "log_4k": "buffer 4 KiB",
+    "log_on": "no buffer", "log_memory": "no buffer, in memory",
+}  # fmt: skip
+"""Labels of the settings of the access log in `nginx_settings`."""
+
+SETTINGS = {
+    "text_2590": "text, 2590 B", "text_mixed": "text, 616 or 2590 B", "small": "file, 1200 B",
+    "small_nopush": "… tcp_nopush", "large": "file, 10000 B", "large_copied": "… sendfile off",
+    "large_gzip": "… gzip", "large_no_offloads": "… no offloads",
+}  # fmt: skip
+"""Labels of the other settings in `nginx_settings`."""
+
+PROXY = {
+    "direct_0": "no proxy, 0 B", "kept_0": "0 B", "kept_1232": "1232 B", "kept_2590": "2590 B",
+    "kept_10000": "10000 B", "kept_100000": "100000 B", "not_kept_0": "not kept, 0 B",
+    "not_kept_2590": "not kept, 2590 B", "names_1": "1 name, 0 B", "names_800": "800 names, 0 B",
+}  # fmt: skip
+"""Labels of the settings of `nginx_proxy`."""
+
+SERVERS = {
+    "nginx": "nginx", "lighttpd": "lighttpd", "apache": "Apache", "caddy": "Caddy",
+    "nginx_text": "nginx, from memory", "haproxy_text": "HAProxy, from memory",
+}  # fmt: skip
+"""Labels of the settings of `other_servers`."""
+
+PORTS = {"one_address": "1 address", "four_addresses": "4 addresses", "kept": "1 address, kept"}
+"""Labels of the settings of `server_addresses`."""
+
+PATHS = {
+    "clean": "616 B", "delayed": "616 B, 20 ms", "lossy": "616 B, 1 % loss", "delayed_lossy": "616 B, 20 ms, 1 % loss",
+    "long": "100 kB", "long_bbr": "100 kB, bbr", "long_lossy": "100 kB, 20 ms, 1 % loss",
+    "long_lossy_bbr": "100 kB, 20 ms, 1 % loss, bbr",
+}  # fmt: skip
+"""Labels of the settings of `lossy_path`."""
+
+_CHANGES = {
+    "response_sizes": {
+        "step_here": "reno_1299 reno_1298", "bbr_step": "bbr_1299 bbr_1298", "bbr_one": "bbr_616 reno_616",
+        "bbr_two": "bbr_2590 reno_2590", "filled": "reno_1298 reno_0",
+    },
+    "nginx_settings": {
+        "log_here": "log_on log_off", "memory_off": "log_memory log_off", "memory_here": "log_memory log_on",
+        "small_buffer": "log_4k log_off", "large_buffer": "log_1m log_off", "buffers_here": "log_1m log_4k",
+        "nopush_here": "small_nopush small", "copied_here": "large_copied large", "gzip_here": "large_gzip large",
+        "offloads_here": "large_no_offloads large",
+    },
+    "nginx_proxy": {
+        "proxy_here": "kept_0 direct_0", "not_kept_here": "not_kept_0 kept_0", "names_here": "names_800 names_1",
+        "not_kept_two": "not_kept_2590 kept_2590",
+    },
+    "other_servers": {
+        "lighttpd_here": "lighttpd nginx", "apache_here": "apache nginx", "caddy_here": "caddy nginx",
+        "haproxy_here": "haproxy_text nginx_text",
+    },
+    "server_addresses": {"addresses_here": "four_addresses one_address", "kept_here": "kept one_address"},
+    "lossy_path": {"bbr_long": "long_bbr long", "bbr_lossy": "long_lossy_bbr long_lossy"},
+}  # fmt: skip
+
+
+def add_bodies(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with the body that each was launched for, and the bytes of a response with its header.
+
+    Parameters
+    ----------
+    runs, factors : pandas.DataFrame
+        Tables of a study whose factor is ``….body_bytes``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `runs`, with ``body_bytes`` and ``payload_bytes``.
+    """
+    levels = factors[factors["factor"].str.endswith("body_bytes")].set_index("run_id")["number"]
+    payload = (runs["received_bytes"] / runs["requests"]).round()
+    return runs.assign(body_bytes=runs["run_id"].map(levels), payload_bytes=payload)
+
+
+def compare_sizes(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of `response_sizes` by congestion control and size, with the rate of the wire model.
+
+    The model is a server with a time for each request, segment and byte, fitted to the sizes under reno.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        From `add_bodies`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `runs`, with ``setting`` (label), ``variant`` (such as ``reno_1299``) and ``model_rps``.
+    """
+    ordered = runs.sort_values(["variant", "body_bytes"], ascending=[False, True])
+    reno = ordered["variant"] == "reno"
+    means = ordered[reno].groupby("payload_bytes")["throughput_rps"].mean()
+    request_s, segment_s, byte_s = np.maximum(wire.server_costs_s(means.index.to_numpy(float), means), 0)
+    fitted = wire.server_limit_rps(request_s, segment_s, byte_s, ordered["payload_bytes"])
+    return ordered.assign(
+        setting=ordered["variant"] + ordered["body_bytes"].map(", {:.0f} B".format),
+        model_rps=np.where(reno, fitted, np.nan),
+        variant=ordered["variant"] + ordered["body_bytes"].map("_{:.0f}".format),
+    )
+
+
+def predict_size(trials: pd.DataFrame, link_bps: float, full_ratio: float, server_rps: float) -> dict[str, float]:
+    """Return the smallest body that fills a link by the wire model, for a server whose rate is known.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        Runs of `nginx_saturating_size` from `add_bodies`: they show the length of the header.
+    link_bps : float
+        Rate of the link, bit/s.
+    full_ratio : float
+        Share of the link's rate from which on it counts as full, 0 to 1.
+    server_rps : float
+        Rate of the server, such as connections / delay.
+
+    Returns
+    -------
+    dict
+        ``header_bytes`` and ``body_bytes``.
+    """
+    header = float((trials["payload_bytes"] - trials["body_bytes"]).median())
+    payload = wire.smallest_payload_bytes(full_ratio * link_bps, 1 / server_rps, least_bytes=header, wire=SHAPER)
+    return {"header_bytes": header, "body_bytes": float(payload) - header}
+
+
+def limits_of_search(link_bps: float, server_rps: float, most_bytes: int = 4000) -> pd.DataFrame:
+    """Return the requests/s that a link and a server allow over the size of the response, for a plot."""
+    at = np.arange(150, most_bytes)
+    server = pd.DataFrame({"kind": "server", "limit": "server", "payload_bytes": at, "throughput_rps": server_rps})
+    return pd.concat([wire.summarise_limits(at, [link_bps], wire=SHAPER), server], ignore_index=True)
+
+
+def mixed_rate_rps(runs: pd.DataFrame) -> float:
+    """Rate of a mix of two equally frequent responses: the harmonic mean of their rates in `nginx_settings`."""
+    mean = runs.groupby("variant")["throughput_rps"].mean()
+    return float(2 / (1 / mean["log_off"] + 1 / mean["text_2590"]))
+
+
+def numbers_of_rerun(runs: Mapping[str, pd.DataFrame]) -> dict[str, Estimate | float]:
+    """Return what the settings of each study change, and the mean rate of each setting.
+
+    Parameters
+    ----------
+    runs : mapping of str to pandas.DataFrame
+        Name of each recorded study → its runs; those of `response_sizes` from `compare_sizes`.
+
+    Returns
+    -------
+    dict
+        ``NAME_ratio`` for each change within blocks, `Estimate`, and ``SETTING_mean_rps`` for each setting, requests/s.
+    """
+    found: dict[str, Any] = {}
+    for study, made in runs.items():
+        changes = changes_of_settings(made, _CHANGES.get(study, {}))
+        found |= {f"{name}_ratio": change for name, change in changes.items()}
+        means = made.groupby("variant")["throughput_rps"].mean()
+        found |= {f"{name}_mean_rps": float(mean) for name, mean in means.items()}
+    return found
