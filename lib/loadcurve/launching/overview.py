@@ -25,8 +25,8 @@ def list_studies() -> pd.DataFrame:
 
     Examples
     --------
-    >>> list_studies().set_index("study").loc["scale_out", "state"]
-    'design'
+    >>> list_studies().set_index("study").loc["connections_on_loopback", "state"]
+    'finished'
     """
     recorded = sorted(paths.studies().glob("*/study.yml")) if _in_a_checkout() else []
     rows = [_row(file.parent, design=False) for file in recorded]
