@@ -20,8 +20,7 @@ each_report = in_one_test("report", sorted(NOTEBOOKS))
 # Designs that are being written.
 TO_COME = {
     "access_log", "affinity", "congestion_control", "lossy_path", "nginx_objective", "offloads", "other_servers",
-    "ramp_to_plateau", "response_sizes", "scale_out_balancer_limit", "scale_out_generators", "server_addresses",
-    "short_connections",
+    "response_sizes", "server_addresses", "short_connections",
 }  # fmt: skip
 
 
