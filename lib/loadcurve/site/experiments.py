@@ -76,19 +76,18 @@ def _rows(notebook: str) -> pd.DataFrame:
 
 
 def _study_html(row, link: Link) -> str:
-    """Return each study of an experiment: a link to its raw files, or the command that records it, and where."""
-    if row.machine:
-        return f"{', '.join(_to_launch(name, link) for name in row.study.split())} on {literal(row.machine)}"
-    return ", ".join(map(partial(_one_study_html, link=link, judged=row.rerun != NOT_RERUN), row.study.split()))
+    """Return each study of an experiment, with its raw files or the command that records it, and what it needs."""
+    shown = ", ".join(map(partial(_one_study_html, link=link, judged=row.rerun != NOT_RERUN), row.study.split()))
+    return f"{shown}; needs: {literal(row.machine)}" if row.machine else shown
 
 
 def _one_study_html(name: str, link: Link, judged: bool) -> str:
-    shown = literal(name)
-    if (paths.studies() / name / "study.yml").is_file():
-        linked = name in folders(paths.build())
-        named = f'<a href="{link(page_of(name).replace(".md", ".html"))}">{shown}</a>' if linked else shown
-        return named if judged else f"{named} (recorded, not judged yet)"
-    return _to_launch(name, link)
+    if not (paths.studies() / name / "study.yml").is_file():
+        return _to_launch(name, link)
+    named = literal(name)
+    if name in folders(paths.build()):
+        named = f'<a href="{link(page_of(name).replace(".md", ".html"))}">{named}</a>'
+    return named if judged else f"{named} (recorded, not judged yet)"
 
 
 def _to_launch(name: str, link: Link) -> str:
