@@ -91,7 +91,6 @@ MUTATIONS = (
             utilisation_ratio=lambda column: 1 - around(0.01)(column),
             transmitted_bytes_per_s=1.237e9,
         ),
-        not_recorded="A virtual link (veth) has no speed of its own, so sar prints no share of it.",
     ),
     Mutation(
         "busy_disk",
