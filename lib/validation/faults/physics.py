@@ -37,7 +37,6 @@ MUTATIONS = (
             shows=Shows("network", ("received_bytes_per_s",), where={"interface": "lo"}),
         ),
         with_values("network", received_bytes_per_s=times(0.5), transmitted_bytes_per_s=times(0.5)),
-        not_recorded="No run carries fewer bytes than its responses have; a published report prints such rates.",
     ),
     Mutation(
         "rate_above_the_link",
@@ -49,7 +48,6 @@ MUTATIONS = (
             shows=Shows("runs", ("throughput_rps",)),
         ),
         with_values("runs", link_bps=100e6, throughput_rps=times(3)),
-        not_recorded="No link carries more than its speed; a published report prints such a rate.",
     ),
     Mutation(
         "requests_past_the_interfaces",
@@ -61,7 +59,6 @@ MUTATIONS = (
             shows=Shows("network", ("received_pps",), where={"interface": "lo"}),
         ),
         with_values("network", received_pps=times(0.3), transmitted_pps=times(0.3)),
-        not_recorded="Only a monitor in the wrong network namespace shows it.",
     ),
     Mutation(
         "faster_than_the_network",
@@ -73,7 +70,6 @@ MUTATIONS = (
             shows=Shows("connections", ("min_rtt_s",)),
         ),
         with_values("connections", min_rtt_s=0.05),
-        not_recorded="A generator that measures whole responses cannot show it.",
     ),
     Mutation(
         "baseline_too_small",

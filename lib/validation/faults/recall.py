@@ -9,9 +9,11 @@ import pandas as pd
 
 from loadcurve import paths, read
 from loadcurve.audit import AuditSettings, all_rules
-from loadcurve.audit.atlas import Fault, read_faults, read_recorded
+from loadcurve.audit.atlas import Fault, atlas_folder, read_faults, read_recorded
 from loadcurve.audit.of_runs import Tables, tables_of
 from loadcurve.audit.registry import audit
+from loadcurve.audit.settings import study_settings
+from loadcurve.study.records import read_study
 from validation.faults import balance, clocks, errors, load, physics, saturation, statistics, timelines
 from validation.faults.mutation import RUN, STUDY, Mutation
 
@@ -75,8 +77,16 @@ def recorded_cases(folder: Path | None = None) -> Iterator[Case]:
     faults = {name: fault for name, fault in read_faults(folder).items() if fault.finds}
     tables = {name: read_recorded(name, folder).tables for name in faults}
     findings = _findings_of(tables)
+    for name in faults:
+        if (own := _own_settings((atlas_folder() if folder is None else folder) / name)) != AuditSettings():
+            findings[name] = audit(tables[name], own)
     for name, fault in faults.items():
         yield Case(name, "recorded", fault, tables[name], findings[name])
+
+
+def _own_settings(fault: Path) -> AuditSettings:
+    """Return the settings of the audit in the study.yml of a fault, such as a limit that was measured."""
+    return study_settings(read_study(fault), all_rules()) if (fault / "study.yml").is_file() else AuditSettings()
 
 
 def mutated_cases(mutations: tuple[Mutation, ...] = MUTATIONS) -> Iterator[Case]:
