@@ -14,7 +14,7 @@ sar prints the second in which it sampled, and a sample covers the second before
 
 
 def samples_within(
-    table: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequence[str] | None = None
+    table: pd.DataFrame | None, runs: pd.DataFrame, columns: Sequence[str] | None = None, *, edges: bool = False
 ) -> pd.DataFrame:
     """Return the samples that lie wholly within their run's load, with the column ``key`` of the run.
 
@@ -26,6 +26,9 @@ def samples_within(
         The table ``runs``, or rows of it.
     columns : sequence of str, optional
         Columns of the table to return; all by default, which takes longest in tables of sockets.
+    edges : bool
+        Whether to keep samples that the load covers only partly. They lower a mean, but no maximum: a link with burst
+        credits carries most in the first second.
 
     Examples
     --------
@@ -42,6 +45,7 @@ def samples_within(
     if "elapsed_s" in table and "duration_s" in duration:
         lasts = keys.map(duration["duration_s"].astype(float))
         elapsed = table["elapsed_s"].astype(float)
-        within &= (elapsed >= EDGE_S) & (elapsed <= lasts - EDGE_S) | elapsed.isna() | lasts.isna()
+        edge_s = -EDGE_S if edges else EDGE_S
+        within &= (elapsed >= max(0.0, edge_s)) & (elapsed <= lasts - edge_s) | elapsed.isna() | lasts.isna()
     kept = table if columns is None else table[list(columns)]
     return (kept if within.all() else kept[within]).assign(key=keys[within])

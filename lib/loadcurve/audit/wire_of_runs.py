@@ -124,20 +124,16 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     [['S1', 'sent', 900.0]]
     """
     runs = tables["runs"]
-    samples = samples_within(tables.get("network"), runs)
-    samples = samples.reindex(columns=[*SAMPLE, "interface", "received_bytes_per_s", "transmitted_bytes_per_s"])
-    samples = samples.dropna(subset=["host"])
     hosts = pd.DataFrame({"key": key_of(runs), "host": runs["host"]}).dropna().drop_duplicates()
-    samples = samples[samples["key"].isin(hosts["key"])]
-    own = pd.MultiIndex.from_frame(samples[["key", "host"]]).isin(pd.MultiIndex.from_frame(hosts))
-    others = samples[~own & ~samples["key"].isin(samples.loc[own, "key"])]
-    alone = others.groupby("key")["host"].transform("nunique") == 1
-    received = samples[own].assign(verb="received", rate=samples["received_bytes_per_s"])
-    sent = others[alone].assign(verb="sent", rate=others["transmitted_bytes_per_s"])
-    carried = pd.concat([received, sent]).dropna(subset=["rate"])
-    total = carried.groupby([*SAMPLE, "verb"], dropna=False)["rate"].sum().groupby(["key", "host", "verb"])
+    carried, with_edges = (
+        _carried(samples_within(tables.get("network"), runs, edges=edges), hosts) for edges in (False, True)
+    )
+    total, all_of_them = (
+        part.groupby([*SAMPLE, "verb"], dropna=False)["rate"].sum().groupby(["key", "host", "verb"])
+        for part in (carried, with_edges)
+    )
     each = carried[~carried["interface"].isin(["lo"])].groupby(["key", "host", "interface"], dropna=False)["rate"].min()
-    of_host = pd.DataFrame({"most_bytes_per_s": total.max(), "mean_bytes_per_s": total.mean()}).reset_index()
+    of_host = pd.DataFrame({"most_bytes_per_s": all_of_them.max(), "mean_bytes_per_s": total.mean()}).reset_index()
     busiest = each.groupby(["key", "host"]).max().rename("least_bytes_per_s")
     of_host = of_host.merge(busiest.reset_index(), on=["key", "host"], how="left")
     rates = of_host.groupby("key")[["most_bytes_per_s", "mean_bytes_per_s", "least_bytes_per_s"]].sum()
@@ -145,3 +141,15 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     rates = rates.assign(samples=times.groupby("key").min())
     names = of_host.groupby("key").agg(host=("host", ", ".join), verb=("verb", "first"))
     return names.join(rates)
+
+
+def _carried(samples: pd.DataFrame, hosts: pd.DataFrame) -> pd.DataFrame:
+    """Return samples of the interfaces that carry responses: of the generators' hosts, else of the only other one."""
+    samples = samples.reindex(columns=[*SAMPLE, "interface", "received_bytes_per_s", "transmitted_bytes_per_s"])
+    samples = samples[samples["host"].notna() & samples["key"].isin(hosts["key"])]
+    own = pd.MultiIndex.from_frame(samples[["key", "host"]]).isin(pd.MultiIndex.from_frame(hosts))
+    others = samples[~own & ~samples["key"].isin(samples.loc[own, "key"])]
+    alone = others.groupby("key")["host"].transform("nunique") == 1
+    received = samples[own].assign(verb="received", rate=samples["received_bytes_per_s"])
+    sent = others[alone].assign(verb="sent", rate=others["transmitted_bytes_per_s"])
+    return pd.concat([received, sent]).dropna(subset=["rate"])

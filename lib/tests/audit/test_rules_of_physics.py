@@ -166,6 +166,17 @@ def test_packets_per_request(packets, severity):
     assert elsewhere["severity"].tolist() == ["unchecked"], "packets of another host say nothing"
 
 
+def test_a_burst_in_the_first_second_crossed_the_link_too():
+    """100 Mbit/s after a burst: 2,100 requests/s on average, and 1,160 in each second but the first."""
+    rates = [(0.9, 60e6), (1.9, 12e6), (2.9, 12e6), (3.9, 12e6), (4.9, 12e6), (5.9, 12e6)]
+    network = [{"host": "C1", "interface": "eth0", "elapsed_s": at, "received_bytes_per_s": rate,
+                "received_pps": rate / 10_000, "transmitted_pps": rate / 5_000} for at, rate in rates]  # fmt: skip
+    run = {"throughput_rps": 2100.0, "document_bytes": 10_000.0, "header_bytes": 240.0, "duration_s": 6.0}
+    for rule in (packets_per_request.RULE, bytes_per_response.RULE):
+        assert audited(rule, run, network=network).iloc[0]["severity"] == "ok"
+        assert audited(rule, run, network=network[1:]).iloc[0]["severity"] == "error"
+
+
 def test_http_2_shares_packets():
     assert audited(packets_per_request.RULE, {"throughput_rps": 1.0, "tool": "h2load"}).empty
 

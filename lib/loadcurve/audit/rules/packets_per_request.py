@@ -43,7 +43,7 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     """Yield one finding for each run: packets in both directions over requests, on the generator's host."""
     own = monitored(tables["runs"], tables["network"])
     runs = own.assign(key=key_of(own))
-    samples = samples_within(tables["network"], tables["runs"])
+    samples = samples_within(tables["network"], tables["runs"], edges=True)
     samples = samples.merge(runs[["key", "host"]].dropna().drop_duplicates(), on=["key", "host"])
     samples["pps"] = samples["received_pps"] + samples["transmitted_pps"]
     most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1)
