@@ -82,7 +82,7 @@ def other_kernel(tables: Tables) -> dict[str, pd.DataFrame]:
 
 
 def with_row_of_means(tables: Tables) -> dict[str, pd.DataFrame]:
-    """Return the tables with a run at 64 connections that has the mean percentiles of the others, which differ."""
+    """Return the runs at 64 connections, which differ, and one that has the means of their percentiles."""
     runs, latency = tables["runs"], tables["latency"]
     own = runs[(runs["connections"] == 64) & runs["variant"].eq("delay")]
     repeats = own.set_index("run_id")["repeat"].astype(float)
@@ -93,8 +93,8 @@ def with_row_of_means(tables: Tables) -> dict[str, pd.DataFrame]:
     first = {name: own.iloc[0][name] for name in ("study", "generator")}
     row = own.iloc[[0]].assign(run_id="delay-c0064-mean", repeat=own["repeat"].max() + 1)
     rows = means.assign(run_id="delay-c0064-mean", corrected=True, **first)
-    joined = {"runs": pd.concat([runs, row]), "latency": pd.concat([latency, rows])}
-    return {**tables, **{name: check(name, frame, extra=True) for name, frame in joined.items()}}
+    joined = {"runs": pd.concat([own, row]), "latency": pd.concat([latency[of_level], rows])}
+    return {**tables_of(own, tables), **{name: check(name, frame, extra=True) for name, frame in joined.items()}}
 
 
 MUTATIONS = (
