@@ -29,7 +29,7 @@ def _topologies() -> dict[str, str]:
 
 def _generators() -> dict[str, str]:
     return {
-        name: f"{tool.description}<br>{tool.loop.capitalize()} loop, ended by "
+        name: f"{tool.description}<br>{tool.loop.capitalize()} loop{'s' * (tool.loop == 'both')}, ended by "
         f"{' or '.join(f'`{bound}`' for bound in tool.bounds)}."
         for name, tool in GENERATORS.items()
     }

@@ -27,7 +27,7 @@ def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
     made = command_of(load(tool))
     assert tool in TOOLS
     assert made.argv[0] == made.tool == tool
-    assert GENERATORS[tool].loop == {"wrk2": "open"}.get(tool, "closed")
+    assert GENERATORS[tool].loop == {"wrk2": "open", "oha": "both"}.get(tool, "closed")
     assert all(isinstance(word, str) and word for word in made.argv)
     assert made.limit_s > 2
 
@@ -153,6 +153,16 @@ def test_weighttp_is_called_as_its_help_says():
     argv = command_of(load("weighttp", requests=1000, threads=2, headers={"X-Case": "a b"})).argv
     assert argv == ("weighttp", "-n", "1000", "-c", "8", "-t", "2", "-k", "-H", "X-Case: a b", URL)
     assert "-k" not in command_of(load("weighttp", keep_alive=False)).argv
+
+
+def test_oha_counts_from_when_a_request_was_due_unless_it_is_told_not_to():
+    argv = command_of(load("oha", rate_rps=200, duration_s=3)).argv
+    assert argv[:8] == ("oha", "--no-tui", "-c", "8", "-z", "3000ms", "-q", "200") and "--latency-correction" in argv
+    assert "--latency-correction" not in command_of(load("oha", rate_rps=200, from_due=False)).argv
+    assert "-q" not in command_of(load("oha")).argv
+    for tool, changes in (("oha", {}), ("wrk2", {"rate_rps": 100}), ("wrk", {})):
+        with pytest.raises(ValueRuleError, match="from_due must be true"):
+            load(tool, from_due=False, **changes)
 
 
 def test_wrk2_is_called_as_its_readme_says():

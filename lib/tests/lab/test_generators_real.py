@@ -110,7 +110,7 @@ def test_what_the_tool_reports_is_what_the_server_counted(tool, server, tmp_path
     assert Counter(method for method, *_ in seen) == {"GET": len(seen)}
 
 
-@pytest.mark.parametrize("tool", ["ab", "h2load", "hey"])
+@pytest.mark.parametrize("tool", ["ab", "h2load", "hey", "oha"])
 def test_a_duration_ends_it(tool, server, tmp_path):
     url, logged = server
     row = run(Load(tool, url, 4, duration_s=1, headers={"X-Case": f"{tool}-time"}), tmp_path)[""]["runs"].iloc[0]

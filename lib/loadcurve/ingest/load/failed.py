@@ -8,7 +8,7 @@
   A request with an exception of the poll loop also has a failed read.
 - weighttp counts every request as done. It counts a request as failed if the response was incomplete or had an error
   status (src/client.c).
-- h2load and hey count a response with an error status in `requests`, and requests without a response separately.
+- h2load, hey and oha count a response with an error status in `requests`, and requests without a response separately.
 """
 
 import numpy as np
@@ -23,6 +23,7 @@ _FAILED = {
     "weighttp": (("requests_failed",), ()),
     "h2load": (("errors_status",), ("errors_timeout", "errors_other")),
     "hey": (("errors_status",), _ALL),
+    "oha": (("errors_status",), _ALL),
 }
 _LATE = "errors_timeout"  # a late response is a response
 
@@ -33,7 +34,7 @@ def succeeded(runs: pd.DataFrame) -> float:
     Parameters
     ----------
     runs : pandas.DataFrame
-        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load or hey.
+        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load, hey or oha.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def failed_ratio(runs: pd.DataFrame) -> float:
     Parameters
     ----------
     runs : pandas.DataFrame
-        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load or hey.
+        Its rows of `runs`: one for each generator, wrk, wrk2, ab, weighttp, h2load, hey or oha.
 
     Returns
     -------

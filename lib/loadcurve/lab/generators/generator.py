@@ -69,7 +69,7 @@ class Generator:
     loop : str
         ``closed``: a connection sends its next request after the last response, so a slow server receives fewer
         requests.  ``open``: requests are due at a fixed rate, and a response time counts from the instant at which a
-        request was due.
+        request was due.  ``both``: an open loop if the load has a rate.
     methods : tuple of str
         HTTP methods that it sends.
     duration_unit_s : float
@@ -149,7 +149,9 @@ class Generator:
         elif load.processes == 1 and self.even_requests and (remainder := load.requests % load.connections):
             rule = f"a multiple of {load.connections} connections ({tool} would send {load.requests - remainder})"
             yield ValueRuleError("requests", rule, load.requests)
-        if (self.loop == "open") != (load.rate_rps > 0):
+        if not load.from_due and not (self.loop == "both" and load.rate_rps):
+            yield ValueRuleError("from_due", "true, except at a rate of a tool of both loops", load.from_due)
+        if self.loop != "both" and (self.loop == "open") != (load.rate_rps > 0):
             needed = "over 0: the loop is open" if self.loop == "open" else "0: the loop is closed"
             yield ValueRuleError("rate_rps", f"{needed} in {tool}", load.rate_rps)
         if load.method not in self.methods:

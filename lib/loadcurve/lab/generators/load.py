@@ -44,6 +44,8 @@ class Load(Section):
         Number of requests of all processes together that ends it; 0 where `duration_s` does.
     rate_rps : int
         Requests per second of all processes together, for a tool of an open loop; 0 for one of a closed loop.
+    from_due : bool
+        Whether response times at a rate count from the instant at which a request was due.
     keep_alive : bool
         Whether a connection serves more than one request.
     headers : mapping of str to str
@@ -67,6 +69,7 @@ class Load(Section):
     duration_s: float = 0.0
     requests: Number = 0
     rate_rps: Number = 0
+    from_due: bool = True
     keep_alive: bool = True
     headers: Annotated[Mapping[str, str], Check(lambda _, headers: _check_headers(headers))] = field(
         default_factory=dict

@@ -2,7 +2,6 @@
 
 from loadcurve.lab.hosts.tools import Tool
 
-OHA = Tool("oha", "load, both loops", "--version", source="cargo install oha")
 VEGETA = Tool("vegeta", "load, open loop", "-version", source="https://github.com/tsenart/vegeta/releases")
 K6 = Tool("k6", "load, both loops", "version", source="https://github.com/grafana/k6/releases")
 FORTIO = Tool("fortio", "load, open loop", "version", source="https://github.com/fortio/fortio/releases")

@@ -53,7 +53,11 @@ class LoadSection(Section):
     the same number on each connection, so it must be a multiple of them."""
 
     rate_rps: Number = 0
-    """Requests per second of all processes together, for a tool of an open loop (wrk2); 0 for one of a closed loop."""
+    """Requests per second of all processes together, for a tool of an open loop (wrk2, oha); 0 for a closed loop."""
+
+    from_due: bool = True
+    """Whether response times at a rate count from the instant at which a request was due. With false they count from
+    when it was sent, and the wait for a free connection is missing (oha)."""
 
     keep_alive: bool = True
     """Whether a connection serves more than one request."""
@@ -101,6 +105,7 @@ class LoadSection(Section):
             duration_s=self.seconds,
             requests=self.requests,
             rate_rps=self.rate_rps,
+            from_due=self.from_due,
             keep_alive=self.keep_alive,
             headers=self.headers,
             method=self.method,
