@@ -37,10 +37,11 @@ export LC_ALL=C S_TIME_FORMAT=ISO TZ=UTC
 ip netns exec lcb-client sar -u ALL -n DEV --iface=eth0 1 >c32.client.sar.txt &
 sar=$!
 sleep 2
+started=$(date -u +%FT%TZ)
 ip netns exec lcb-client taskset -c 1 wrk --latency -t1 -c32 -d${1:-6}s http://198.18.9.2:8080/ >c32.wrk.txt
 kill -INT $sar
 cat >factors.csv <<END
-file,host,link_bps
-c32.wrk.txt,client,100000000
-c32.client.sar.txt,client,
+file,host,started_at,link_bps
+c32.wrk.txt,client,$started,100000000
+c32.client.sar.txt,client,,
 END

@@ -68,12 +68,13 @@ sar=$!
 ip netns exec lcb-client sh -c 'while date -u "+## %Y-%m-%dT%H:%M:%S.%NZ"; do ss -tin dst 198.18.9.2; sleep 1; done' >c32.client.ss.txt &
 ss=$!
 sleep 2
+started=$(date -u +%FT%TZ)
 ip netns exec lcb-client unshare --mount sh -c \
     "mount --bind $work/hosts /etc/hosts; exec taskset -c 1 wrk --latency -t1 -c32 -d${1:-6}s http://shop.test:8080/" >c32.wrk.txt
 kill -INT $sar
 cat >factors.csv <<END
-file,host
-c32.wrk.txt,client
-c32.client.sar.txt,client
-c32.client.ss.txt,client
+file,host,started_at
+c32.wrk.txt,client,$started
+c32.client.sar.txt,client,
+c32.client.ss.txt,client,
 END
