@@ -59,6 +59,7 @@ OF_PAGE = {
         "ITR 15000", "ITR 1500", "15k", "between 1298 and 1299", "between 1232 and 1233", "with 64 connections",
         "4 KiB", "1024 KiB", "10,000 bytes", "616 bytes", "800 names",
     },
+    "51_rt_qps_threads": {"8 retries", "42 ms", "50 connections"},
     "41_queueing_network": {"42)/2", "22 threads", "42 ms", "0.1", "0.09", "0.08", "8 servers", "4 s", "10 s"},
     "42_wire_and_packets": {"66 bytes", "24 more", "those 24", "10 KB", "10,000 bytes"},
     "43_capacity_under_an_objective": {"3/n"},

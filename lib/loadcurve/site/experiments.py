@@ -37,7 +37,7 @@ def experiments_index_html(link: Link) -> str:
     """Return a table of all experiments of all reports: published and rerun verdict, study, figure."""
     heads = ("experiment", "published", "rerun", "study", "figure")
     body = []
-    for notebook in _notebooks():
+    for notebook in reports():
         page = link(f"studies/{notebook}.html")
         title = literal(_title(notebook))
         body.append(f'<tr class="lc-group"><th colspan="{len(heads)}"><a href="{page}">{title}</a></th></tr>')
@@ -59,8 +59,8 @@ def experiments_index_html(link: Link) -> str:
     )
 
 
-def _notebooks() -> list[str]:
-    """Names of the notebooks of all reports with experiments, in their order: ``NN_`` and the name of the source."""
+def reports() -> list[str]:
+    """Return the notebooks of all reports with experiments, in their order: ``NN_`` and the name of the source."""
     top = paths.root()
     sources = {file.parent.name for file in (top / "data" / "published").glob("*/experiments.csv")}
     return sorted(one.stem for one in (top / "notebooks").glob("*.ipynb") if one.stem[3:] in sources)

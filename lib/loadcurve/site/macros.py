@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ from loadcurve import paths, tables
 from loadcurve.audit import NOT_RERUN, VERDICTS
 from loadcurve.errors import LoadcurveError
 from loadcurve.site import published
-from loadcurve.site.experiments import experiments_html, experiments_index_html
+from loadcurve.site.experiments import experiments_html, experiments_index_html, reports
 from loadcurve.site.formats import formats_markdown
 from loadcurve.site.interface import modules_markdown
 from loadcurve.site.laboratory import designs_markdown, recipes_markdown
@@ -48,8 +48,8 @@ def define_env(env) -> None:
     macro("holds", holds)
     macro("interval", interval_html)
     macro("claims", claims_html, link)
-    macro("verdicts", lambda notebook: verdicts_text(notebook, "claims", "verdict"))
-    macro("reruns", lambda notebook: verdicts_text(notebook, "experiments", "rerun"))
+    macro("verdicts", lambda *notebooks: verdicts_text(notebooks or reports(), "claims", "verdict"))
+    macro("reruns", lambda *notebooks: verdicts_text(notebooks or reports(), "experiments", "rerun"))
     macro("experiments", experiments_html, link)
     macro("experiments_index", experiments_index_html, link)
     macro("columns_of", columns_markdown)
@@ -140,9 +140,9 @@ def claims_html(notebook: str, slug: str, link) -> str:
     )
 
 
-def verdicts_text(notebook: str, slug: str, column: str) -> str:
-    """Return how often a notebook gave each verdict, such as ``3 confirmed, 1 contradicted``."""
-    counts = published.read_rows(notebook, slug)[column].value_counts()
+def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
+    """Return how often notebooks gave each verdict, such as ``3 confirmed, 1 contradicted``."""
+    counts = pd.concat([published.read_rows(notebook, slug)[column] for notebook in notebooks]).value_counts()
     shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NOT_RERUN) if verdict in counts]
     return f'<span class="lc-value">{", ".join(shown)}</span>'
 
