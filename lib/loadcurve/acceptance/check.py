@@ -1,5 +1,6 @@
 """A check of an acceptance test, and the outcome of one."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,16 @@ class Outcome:
         ``not checked`` where a run is missing, the balancer has no such function, or the interval contains the limit.
     numbers : str
         The numbers behind it, in a sentence.
+    value, lo, hi : float
+        The quantity that is compared with a limit, and its 95 % interval: a ratio, or a time in s; NaN where the check
+        compares none.
     """
 
     verdict: Literal["pass", "fail", "not checked"]
     numbers: str
+    value: float = math.nan
+    lo: float = math.nan
+    hi: float = math.nan
 
 
 @dataclass(frozen=True)

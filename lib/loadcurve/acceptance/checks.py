@@ -105,9 +105,9 @@ CHECKS = (
     AcceptanceCheck(
         "small_responses",
         "Small packets pass without loss.",
-        f"No packet is dropped at the balancer, and no processor spends over {load.LARGEST_SOFTIRQ_RATIO:.0%} of its "
-        "time in software interrupts.",
-        "A processor that only handles interrupts is the limit, and drops what it cannot handle.",
+        f"At most 1 of {1 / load.MOST_LOST_RATIO:,.0f} TCP segments is sent again, and no processor spends over "
+        f"{load.LARGEST_SOFTIRQ_RATIO:.0%} of its time in software interrupts.",
+        "A processor that only handles interrupts drops packets; a lost segment costs its response 200 ms or more.",
         ("small",),
         load.small_responses,
         cannot={"ipvs": _SLOW},

@@ -1,6 +1,7 @@
 """Judge a recorded acceptance test: its runs into a table of pass, fail and not checked."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -8,13 +9,14 @@ import pandas as pd
 from loadcurve.acceptance.check import FUNCTIONS, AcceptanceCheck, LoadRuns, Outcome
 from loadcurve.acceptance.checks import CHECKS
 from loadcurve.errors import LoadcurveError
+from loadcurve.ingest.reads import record_reads, studies_read
 from loadcurve.reading.tables import read_table
 from loadcurve.study import Run, Study
 from loadcurve.study.records import read_run, read_study, run_folders
 from loadcurve.tables import merge_generators
 
-COLUMNS = ["check", "balancer", "verdict", "numbers", "criterion", "runs"]
-_TABLES = ("runs", "network", "cpu", "balancer")
+COLUMNS = ["check", "balancer", "verdict", "numbers", "criterion", "runs", "value", "lo", "hi"]
+_TABLES = ("runs", "network", "tcp", "cpu", "balancer")
 _DIRECT = "direct"
 
 
@@ -58,7 +60,8 @@ def judge_acceptance(folder: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row for each check and balancer: ``check``, ``balancer``, ``verdict`` (``pass``, ``fail``, ``not checked``),
-        ``numbers``, ``criterion``, and ``runs``, on which the verdict rests.
+        ``numbers``, ``criterion``, ``runs``, on which the verdict rests, and ``value``, ``lo`` and ``hi`` of what is
+        compared with a limit (`Outcome`).
 
     Raises
     ------
@@ -71,6 +74,8 @@ def judge_acceptance(folder: Path) -> pd.DataFrame:
         raise LoadcurveError(f"{folder}: expected a study with variants such as nft_{FUNCTIONS}, got none")
     finished = {path: run for path in run_folders(folder) if (run := read_run(path)).status == "finished"}
     functional = {path: run for path, run in finished.items() if run.is_functional}
+    studies_read.add(study.study)
+    record_reads([folder / "study.yml", *(file for path in functional for file in sorted(path.iterdir()))])
     tables = _load_tables(study.study, folder) if len(functional) < len(finished) else None
     rows = [
         {"check": check.name, "balancer": balancer, "criterion": check.criterion}
@@ -101,7 +106,7 @@ def judge_functions(folder: Path, balancer: str = "") -> pd.DataFrame:
 
 
 def _load_tables(study: str, folder: Path) -> dict[str, pd.DataFrame]:
-    found = {name: read_table(str(folder), name) for name in _TABLES}
+    found = {name: read_table(name, folder) for name in _TABLES}
     found["runs"] = merge_generators(found["runs"])
     of_run = found["runs"].drop_duplicates("run_id").set_index("run_id")["variant"]
     return {name: rows.assign(variant=rows["run_id"].map(of_run)) for name, rows in found.items()}
@@ -121,7 +126,7 @@ def _judged(
         missing = ", ".join(name for name, count in zip(needed, counts, strict=True) if not count)
         return {"verdict": "not checked", "numbers": f"no run of {missing}", "runs": 0}
     outcome = check.decide(LoadRuns(tables, balancer))  # type: ignore[arg-type]
-    return {"verdict": outcome.verdict, "numbers": outcome.numbers, "runs": sum(counts)}
+    return {**asdict(outcome), "runs": sum(counts)}
 
 
 def _of_functions(check: AcceptanceCheck, folders: list[Path]) -> dict[str, object]:

@@ -1,9 +1,11 @@
 """Load the rules of a balancer for as long as a context lasts."""
 
 import contextlib
+import lzma
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from loadcurve.errors import LabError
 from loadcurve.lab.balancers.rules import Rules
@@ -14,6 +16,8 @@ from loadcurve.study import Command
 
 # Ten thousand services are loaded within a second or two.
 LIMIT_S = 30.0
+# Longer rules are kept compressed: ten thousand services are 0.5 MB of almost equal lines.
+_COMPRESSED_FROM_BYTES = 65_536
 
 
 @contextlib.contextmanager
@@ -31,6 +35,7 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     ------
     Command
         As it ran; ``NAME.TOOL.rules.txt`` has the rules as the tool prints them, which `Rules.load` takes again.
+        Long files are compressed at the end (``.xz``); `Command.unpacked` names the one that it loads.
 
     Raises
     ------
@@ -44,15 +49,30 @@ def loaded(rules: Rules, executor: Executor) -> Iterator[Command]:
     argv = executor.argv(rules.load, LIMIT_S)
     _run(executor, argv, rules.stdin)
     exported = _run(executor, executor.argv(rules.export, LIMIT_S))
-    (executor.folder / f"{rules.name}.{rules.tool.name}.rules.txt").write_text(exported, "utf-8")
+    printed = f"{rules.name}.{rules.tool.name}.rules.txt"
+    (executor.folder / printed).write_text(exported, "utf-8")
+    long = [name for name in (*rules.files, printed) if _is_long(executor.folder / name)]
+    packed = next((f"{name}.xz" for name in long if name != printed), "")
     try:
         yield Command(
             "balancer", rules.tool.name, argv, "", "", LIMIT_S,
             version=version(rules.tool), host=executor.host.name, started_at=begun, ended_at=now(), exit_code=0,
-            stdin=rules.stdin,
+            stdin=rules.stdin, unpacked=packed,
         )  # fmt: skip
     finally:
         _run(executor, executor.argv(rules.remove, LIMIT_S))
+        for name in long:
+            _compress(executor.folder / name)
+
+
+def _is_long(path: Path) -> bool:
+    return path.stat().st_size >= _COMPRESSED_FROM_BYTES
+
+
+def _compress(path: Path) -> None:
+    with lzma.open(f"{path}.xz", "wb") as packed:
+        packed.write(path.read_bytes())
+    path.unlink()
 
 
 def _run(executor: Executor, argv: tuple[str, ...], stdin: str = "") -> str:

@@ -200,7 +200,7 @@ if checked fail_over; then
     clock >fail_over.clock.txt
     ip -n LB1 link set front down
     ip -n LB1 link set back down
-    for turn in $(seq 40); do
+    for turn in $(seq 25); do
         in_host C1 curl -q -s --noproxy '*' --max-time 0.3 -o /dev/null -w "%{http_code} $(clock)\n" http://10.99.0.1/short
         sleep 0.05
     done >fail_over.short.txt
