@@ -3,7 +3,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadcurve.lab.schedule.order import max_points
 from loadcurve.lab.schedule.points import plan
+from loadcurve.lab.study_file import settings_of
 from loadcurve.study import Study
 
 
@@ -29,3 +31,10 @@ def test_a_plan_is_blocks_of_every_point(levels, repeats, seed):
 def test_another_seed_is_another_order():
     study = Study("s", "?", factors={"connections": tuple(range(1, 30))}, seed=1)
     assert [p.run_id for p in plan(study)] != [p.run_id for p in plan(replace(study, seed=2))]
+
+
+def test_a_functional_test_is_repeated_less_often_than_loads():
+    variants = {"load": {}, "once": {"functions": {"balancer": "nft", "repeats": 1}}}
+    study = Study("s", "?", variants=variants, repeats=3)
+    assert sorted(point.run_id for point in plan(study)) == ["load-r1", "load-r2", "load-r3", "once-r1"]
+    assert max_points(study, settings_of(study)) == 4

@@ -7,7 +7,7 @@ user-mode-linux for IPVS if this kernel has none.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers import IpvsSection, NftSection, has_ipvs, ipvs_rules, nft_rules
@@ -15,7 +15,7 @@ from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.hosts.user_mode_linux import TOOL as USER_MODE_LINUX
 from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
 from loadcurve.lab.servers.settings import Endpoint
-from loadcurve.section import Section
+from loadcurve.section import Range, Section
 
 KEEPALIVED = Tool("keepalived", "fail-over", "--version", "keepalived")
 CONNTRACKD = Tool("conntrackd", "fail-over", "--version", "conntrackd")
@@ -77,6 +77,9 @@ class FunctionsSection(Section):
     checks: tuple[str, ...] = FUNCTION_CHECKS
     """Functions that are tested: ``client_address``, ``outside``, ``round_robin``, ``hash``, ``ten_thousand``,
     ``export_import``, ``dead_server``, ``fail_over``."""
+
+    repeats: Annotated[int, Range(0, 10_000)] = 0
+    """Number of tests, if fewer than the `repeats` of the study suffice for a yes or no; 0 for those of the study."""
 
     def _broken_rules(self) -> Iterator[ValueRuleError]:
         if unknown := [name for name in self.checks if name not in FUNCTION_CHECKS]:

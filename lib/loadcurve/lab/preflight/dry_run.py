@@ -14,6 +14,7 @@ from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
 from loadcurve.lab.schedule.goals import SearchSection
 from loadcurve.lab.schedule.order import max_points
+from loadcurve.lab.schedule.points import repeats_of
 from loadcurve.lab.study_file import StudyFile, check_study, settings_of
 from loadcurve.study import Study
 
@@ -130,9 +131,10 @@ def _head(study: Study, settings: StudyFile) -> str:
     hosts = len(settings.topology.names) if settings.topology.recipe != "loopback" else 0
     overhead = _OVERHEAD_S + _HOST_S * hosts
     total = runs * (longest + study.warm_up_s + overhead) + (runs - 1) * study.rest_s
-    tested = (point.settings["functions"].get("balancer") for point in first_points(study))
-    each_s = [DURATION_S[name] - longest - study.warm_up_s - overhead for name in tested if name]
-    total += study.repeats * sum(each_s)
+    for point in first_points(study):
+        if name := point.settings["functions"].get("balancer"):
+            times = min(repeats_of(study, point.variant, dict(point.levels)), study.repeats)
+            total += times * (DURATION_S[name] - longest - study.warm_up_s - overhead)
     at_most = "at most " if settings.search or settings.stop else ""
     each = f"{at_most and 'up to '}{longest:g} s"
     return f"{study.study}: {at_most}{runs} runs of {each}, {at_most}{_duration(total)} in all"

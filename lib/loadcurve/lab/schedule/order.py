@@ -19,7 +19,16 @@ from loadcurve.lab.schedule.answers import Answer, answer_of, sentence, write_an
 from loadcurve.lab.schedule.background_warnings import warning_of_runs
 from loadcurve.lab.schedule.goals import Goals, ObjectiveSection, SearchSection, StopSection
 from loadcurve.lab.schedule.link_rate import link_rate_bps
-from loadcurve.lab.schedule.points import Point, arm, block, level_sets, named_level, plan, settings_of_point
+from loadcurve.lab.schedule.points import (
+    Point,
+    arm,
+    block,
+    level_sets,
+    named_level,
+    plan,
+    repeats_of,
+    settings_of_point,
+)
 from loadcurve.lab.schedule.search import (
     Capacity,
     NarrowMean,
@@ -144,7 +153,10 @@ def max_points(study: Study, goals: Goals) -> int:
     arms = len(study.variants) * sum(1 for _ in level_sets(study))
     if goals.search is not None:
         return arms * goals.search.goal.most_trials
-    return arms * (goals.stop.most_repeats if goals.stop is not None else study.repeats)
+    if goals.stop is not None:
+        return arms * goals.stop.most_repeats
+    every = itertools.product(study.variants, level_sets(study))
+    return sum(min(repeats_of(study, *one), study.repeats) for one in every)
 
 
 def _searched(

@@ -58,8 +58,12 @@ def plan(study: Study) -> list[Point]:
 
 
 def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[Point]:
-    """Return every point of a study once, in random order; `begun` is the number of earlier runs."""
-    pairs = list(itertools.product(study.variants, level_sets(study)))
+    """Return every point of a study once, in random order; `begun` is the number of earlier runs.
+
+    A functional test that has been repeated often enough (`functions.repeats`) is left out.
+    """
+    every = itertools.product(study.variants, level_sets(study))
+    pairs = [(variant, levels) for variant, levels in every if repeat <= repeats_of(study, variant, levels)]
     order.shuffle(pairs)
     return [
         Point(
@@ -72,6 +76,11 @@ def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[P
         )
         for i, (variant, levels) in enumerate(pairs)
     ]
+
+
+def repeats_of(study: Study, variant: str, levels: dict[str, Any]) -> int:
+    """Return how often a point is run: as the study says, or less often if it is a functional test."""
+    return settings_of_point(study, variant, levels)["functions"].get("repeats") or study.repeats
 
 
 def level_sets(study: Study) -> Iterator[dict[str, Any]]:
