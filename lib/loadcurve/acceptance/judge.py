@@ -10,6 +10,7 @@ from loadcurve.acceptance.check import FUNCTIONS, AcceptanceCheck, LoadRuns, Out
 from loadcurve.acceptance.checks import CHECKS
 from loadcurve.errors import LoadcurveError
 from loadcurve.ingest.reads import record_reads, studies_read
+from loadcurve.paths import study_folder
 from loadcurve.reading.tables import read_table
 from loadcurve.study import Run, Study
 from loadcurve.study.records import read_run, read_study, run_folders
@@ -46,15 +47,15 @@ def _tested(study: Study) -> list[str]:
     return [name.rpartition("_")[0] for name in study.variants if name.endswith(f"_{FUNCTIONS}")]
 
 
-def judge_acceptance(folder: Path) -> pd.DataFrame:
+def judge_acceptance(study: str | Path) -> pd.DataFrame:
     """Return the verdict on each check for each balancer of a recorded study.
 
     A balancer is what the names of variants begin with: ``nft_large`` and ``nft_functions`` are variants of ``nft``.
 
     Parameters
     ----------
-    folder : pathlib.Path
-        Of the study.
+    study : str or pathlib.Path
+        Name of a recorded study, or its folder.
 
     Returns
     -------
@@ -68,15 +69,16 @@ def judge_acceptance(folder: Path) -> pd.DataFrame:
     LoadcurveError
         When no variant of the study tests functions.
     """
-    study = read_study(folder)
-    tested = _tested(study)
+    folder = study_folder(study)
+    declared = read_study(folder)
+    tested = _tested(declared)
     if not tested:
         raise LoadcurveError(f"{folder}: expected a study with variants such as nft_{FUNCTIONS}, got none")
     finished = {path: run for path in run_folders(folder) if (run := read_run(path)).status == "finished"}
     functional = {path: run for path, run in finished.items() if run.is_functional}
-    studies_read.add(study.study)
+    studies_read.add(declared.study)
     record_reads([folder / "study.yml", *(file for path in functional for file in sorted(path.iterdir()))])
-    tables = _load_tables(study.study, folder) if len(functional) < len(finished) else None
+    tables = _load_tables(folder) if len(functional) < len(finished) else None
     rows = [
         {"check": check.name, "balancer": balancer, "criterion": check.criterion}
         | _judged(check, balancer, functional, tables)
@@ -105,7 +107,7 @@ def judge_functions(folder: Path, balancer: str = "") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _load_tables(study: str, folder: Path) -> dict[str, pd.DataFrame]:
+def _load_tables(folder: Path) -> dict[str, pd.DataFrame]:
     found = {name: read_table(name, folder) for name in _TABLES}
     found["runs"] = merge_generators(found["runs"])
     of_run = found["runs"].drop_duplicates("run_id").set_index("run_id")["variant"]
