@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -79,8 +80,8 @@ def block(study: Study, repeat: int, order: random.Random, begun: int) -> list[P
 
 
 def repeats_of(study: Study, variant: str, levels: dict[str, Any]) -> int:
-    """Return how often a point is run: as the study says, or less often if it is a functional test."""
-    return settings_of_point(study, variant, levels)["functions"].get("repeats") or study.repeats
+    """Return how often a point is run at most: a functional test may set it, a load has no limit of its own."""
+    return settings_of_point(study, variant, levels)["functions"].get("repeats") or sys.maxsize
 
 
 def level_sets(study: Study) -> Iterator[dict[str, Any]]:
