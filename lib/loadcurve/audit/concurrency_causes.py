@@ -19,6 +19,7 @@ SCRIPTED = ("jmeter", "gatling", "k6", "locust", "siege")
 """Load generators whose users follow a script, which may wait between requests."""
 _BUSY = 0.95  # of saturated-generator
 _SHORT_S = 1.0  # connections are opened within the first second, and requests still in flight at the end count
+_RESPONSES_EACH = 3  # one of three is in flight at the end: the mean without it is of two thirds of the load
 _MANY_FAILED = 0.1  # share of attempts that ended in a failed read
 
 
@@ -260,6 +261,19 @@ def _short_run(gap: Gap) -> Iterator[Cause]:
         )
 
 
+def _ended_early(gap: Gap) -> Iterator[Cause]:
+    # Requests in flight at the end are in no response time: one of each connection, of three or fewer.
+    requests = gap.count("requests")
+    if 0 < requests < _RESPONSES_EACH * gap.requested and pd.notna(gap.run.duration_s):
+        yield Cause(
+            f"each connection got {requests / gap.requested:.2g} responses, and those that had not come when the run "
+            "ended are in no response time",
+            f"Measure for at least {format_quantity(10 * gap.run.duration_s * gap.requested / requests, 's')}, ten "
+            "responses for each connection, or use fewer connections.",
+            explains_rest=True,
+        )
+
+
 def _corrected(gap: Gap) -> Iterator[Cause]:
     if pd.notna(gap.run.latency_corrected) and gap.run.latency_corrected:
         by_law = gap.requested / gap.run.throughput_rps if gap.run.throughput_rps else np.nan
@@ -303,6 +317,7 @@ _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
     _waiting_users,
     _failed_reads,
     _busy_generator,
+    _ended_early,
     _short_run,
 )
 _TOO_MANY = (_another_unit, _corrected, _short_run)

@@ -114,6 +114,7 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
         By key of the run: ``host`` (names, joined by commas) and ``verb`` (received or sent); over the samples within
         the load, ``most_bytes_per_s`` and ``mean_bytes_per_s`` of all interfaces together, ``least_bytes_per_s`` of
         the busiest interface, and ``samples``, their number on the host with the fewest; NaN if they have no time.
+        Only the maximum includes samples that the load covers partly; ``samples`` does not count them.
 
     Examples
     --------
@@ -137,8 +138,9 @@ def summarise_traffic(tables: Tables) -> pd.DataFrame:
     busiest = each.groupby(["key", "host"]).max().rename("least_bytes_per_s")
     of_host = of_host.merge(busiest.reset_index(), on=["key", "host"], how="left")
     rates = of_host.groupby("key")[["most_bytes_per_s", "mean_bytes_per_s", "least_bytes_per_s"]].sum()
-    times = carried.groupby(["key", "host"])["elapsed_s"].nunique().replace(0, np.nan)
-    rates = rates.assign(samples=times.groupby("key").min())
+    whole, dated = (part.groupby(["key", "host"])["elapsed_s"].nunique() for part in (carried, with_edges))
+    samples = whole.reindex(dated.index, fill_value=0).where(dated > 0)
+    rates = rates.assign(samples=samples.groupby("key").min())
     names = of_host.groupby("key").agg(host=("host", ", ".join), verb=("verb", "first"))
     return names.join(rates)
 

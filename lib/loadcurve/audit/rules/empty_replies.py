@@ -66,6 +66,8 @@ def _whole_responses(run: Any) -> int:
     if run.tool != "ab":  # others count an empty reply as an error, and bytes of requests that did not end
         return 0
     counted, whole, bodies = int(run.requests), run.received_bytes, run.received_body_bytes
+    if counted < _FEWEST:
+        return 0
     # Where ab knows the length of the document, it counts an empty reply as a failure.
     if pd.isna(bodies) or bodies <= 0 or whole <= bodies or whole % 1 or bodies % 1 or pd.notna(run.document_bytes):
         return 0
@@ -77,6 +79,9 @@ def _whole_responses(run: Any) -> int:
     return number if counted / 2 < number < counted and _SHORTEST <= header < _LONGEST else 0
 
 
+# A number m divides both totals by chance in one of m^2 cases, one from n / 2 to n in about one of n; then the bytes of
+# responses that had not come in full at the end are taken for empty replies.
+_FEWEST = 1000
 # Bytes of a header: a status line alone, and the buffers of nginx and Apache httpd for one.
 _SHORTEST, _LONGEST = 16, 8192
 _ADVICE = (

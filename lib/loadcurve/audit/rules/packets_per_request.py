@@ -29,12 +29,13 @@ share packets between requests, so this rule examines only generators of HTTP/1.
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, first_rows, key_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
 from loadcurve.audit.samples import samples_within
-from loadcurve.audit.wire_of_runs import SAMPLE, monitored
+from loadcurve.audit.wire_of_runs import SAMPLE, monitored, summarise_traffic
 
 _HOST = "Record `sar -n DEV 1` on the generator's host, and name the host of each file."
 
@@ -49,10 +50,15 @@ def judge_packets(tables: Tables, limits: Mapping[str, float]) -> Iterator[Findi
     most = samples.groupby(SAMPLE, dropna=False)["pps"].sum(min_count=1)
     most = most.groupby(["key", "host"]).max().groupby("key").sum(min_count=1)
     rates = runs.groupby("key", sort=False)["throughput_rps"].sum()
+    sampled = summarise_traffic(tables)["samples"]
     for key, run in first_rows(own):
         packets = most.get(key)
         if packets is None or pd.isna(packets) or not rates[key]:
             yield Finding(run, "unchecked", f"{NOT_CHECKED}needs the packets of the generator's host.", _HOST)
+            continue
+        if sampled.get(key, np.nan) < limits["samples"]:
+            few = f"{NOT_CHECKED}{sampled[key]:.0f} samples of the interfaces lie within the load."
+            yield Finding(run, "unchecked", few, "Measure for at least 10 s.")
             continue
         ratio = float(packets / rates[key])
         severity: Severity = "error" if ratio < limits["packets"] else "ok"
@@ -77,7 +83,10 @@ RULE = Rule(
         Need("runs", ("throughput_rps",), "the throughput", "Use a generator that reports it."),
         Need("network", ("received_pps", "transmitted_pps"), "the packets of the interfaces", _HOST),
     ),
-    limits={"packets": Limit(1.8, "two, less a tenth for samples that the load does not fill; every sample is below")},
+    limits={
+        "packets": Limit(1.8, "two, less a tenth for samples that the load does not fill; every sample is below"),
+        "samples": Limit(3, "one second of an unsteady run is not its mean"),
+    },
     tools=("wrk", "wrk2", "ab", "weighttp", "siege"),
     family="Physics",
 )
