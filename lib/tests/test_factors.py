@@ -108,6 +108,7 @@ AVERAGES = {
 # A row for each run, or a run's generators merged; the law is drawn onto plot_throughput_by_connections.
 EACH_RUN = {
     "summarise_identities", "summarise_merged", "plot_throughput_law", "plot_utilisation", "plot_busy_by_threads",
+    "plot_throughput_by_threads",
 }  # fmt: skip
 # Those that keep variants apart have a curve for each.
 BY_VARIANT = {
@@ -130,8 +131,8 @@ def test_everything_that_takes_runs_is_looked_at():
     public = {
         name
         for package in (audit, plots, models, stats, capacity)
-        for name, function in vars(package).items()
-        if inspect.isfunction(function)
+        for name in package.__all__
+        if inspect.isfunction(function := getattr(package, name))
         and pd.DataFrame in [function.__annotations__.get(parameter) for parameter in takes]
     }
     assert public == EACH_RUN | AVERAGES.keys()
