@@ -156,8 +156,8 @@ def summarise_not_recorded(cases: list[Case]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["rule", "fault", "reason"])
 
 
-# Studies with a level that is faulty on purpose; their pages discuss the finding of effective-concurrency: 96 connections
-# wait for one thread of PHP longer than the run lasts; and the generator is saturated at 64 connections.
+# Studies with a level that is faulty on purpose; their pages discuss the finding of effective-concurrency: 96
+# connections wait for one thread of PHP longer than the run lasts; and the generator is saturated at 64 connections.
 _FAULTY = ("php_threads", "ramp_to_plateau")
 
 
