@@ -25,7 +25,7 @@ def verdicts(folder, balancer, checks, defect=("", "", "")):
         (folder / file).write_text(text.replace(good, bad) if file == name else text)
     (folder / "functions.sh").chmod(0o755)
     with (folder / "console.txt").open("wb") as console:
-        argv = guarded(test.argv(folder), test.limit_s)
+        argv = guarded(test.argv(), test.limit_s)
         subprocess.run(argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=console, stderr=console, check=False)
     assert (folder / "end.txt").exists(), (folder / "errors.txt").read_text()
     found = judge_functions(folder, balancer).set_index("check")

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.balancers import IpvsSection, NftSection, has_ipvs, ipvs_rules, nft_rules
+from loadcurve.lab.hosts import small_registers
 from loadcurve.lab.hosts.tools import Tool, which
 from loadcurve.lab.hosts.user_mode_linux import TOOL as USER_MODE_LINUX
 from loadcurve.lab.hosts.user_mode_linux import kernel_argv, module_paths, why_no_kernel
@@ -29,6 +30,7 @@ FUNCTION_CHECKS = (
 """Names of the functions that the script can test, in its order."""
 
 _SCRIPT = "functions.sh"
+_REGISTERS = "small_registers.py"
 _ADDRESS = "10.99.0.1"
 _SERVERS = tuple(Endpoint(f"10.99.64.1{number}", 80) for number in (1, 2, 3))
 # Programs that the script starts, for every balancer and for each.
@@ -110,11 +112,12 @@ class FunctionTest:
     programs: tuple[str, ...]
     limit_s: float = _LIMIT_S
 
-    def argv(self, folder: Path) -> tuple[str, ...]:
-        """Return the command of the test, whose files are in a folder."""
+    def argv(self) -> tuple[str, ...]:
+        """Return the command of the test, which runs in the folder of its files and names no other folder."""
         if self.in_user_mode_linux:
-            return kernel_argv(folder, _SCRIPT)
-        return ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", f"{folder}/{_SCRIPT}")
+            kernel = kernel_argv(Path("$PWD"), _SCRIPT, registers=("python3", _REGISTERS))
+            return ("sh", "-c", "exec " + " ".join(f'"{word}"' for word in kernel))
+        return ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", f"./{_SCRIPT}")
 
 
 def function_test(section: FunctionsSection) -> FunctionTest:
@@ -141,6 +144,8 @@ def function_test(section: FunctionsSection) -> FunctionTest:
         "rr.rules": _rules(section.balancer, "rr"),
         "hash.rules": _rules(section.balancer, "hash"),
     }
+    if elsewhere:
+        files[_REGISTERS] = Path(small_registers.__file__).read_text("utf-8")
     programs = (*_PROGRAMS, *_OWN_PROGRAMS[section.balancer], *((USER_MODE_LINUX.name,) if elsewhere else ()))
     return FunctionTest(section.balancer, files, elsewhere, programs)
 

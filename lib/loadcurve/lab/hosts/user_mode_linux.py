@@ -22,7 +22,12 @@ def why_no_kernel() -> str:
     return "" if which(TOOL.name) and MODULES.is_dir() else f"user-mode-linux is not installed: {_REMEDY}"
 
 
-def kernel_argv(folder: Path, init: str, memory_mb: int = 256) -> tuple[str, ...]:
+def kernel_argv(
+    folder: Path,
+    init: str,
+    memory_mb: int = 256,
+    registers: tuple[str, str] = (sys.executable, small_registers.__file__),
+) -> tuple[str, ...]:
     """Return the command of a kernel whose first process is a program of a folder.
 
     Parameters
@@ -33,6 +38,8 @@ def kernel_argv(folder: Path, init: str, memory_mb: int = 256) -> tuple[str, ...
         Name of the program.
     memory_mb : int
         Memory of the kernel, in MiB.
+    registers : tuple of str
+        Python and the file of `loadcurve.lab.hosts.small_registers`, which a processor with AMX needs.
 
     Examples
     --------
@@ -47,7 +54,8 @@ def kernel_argv(folder: Path, init: str, memory_mb: int = 256) -> tuple[str, ...
     avoided = ("AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX", "XSAVEC", "XSAVE", "AVX_Fast_Unaligned_Load",
                "Prefer_No_VZEROUPPER", "ERMS", "FSRM")  # fmt: skip
     simple = (f"GLIBC_TUNABLES=glibc.cpu.hwcaps={','.join(f'-{name}' for name in avoided)}", "OPENSSL_ia32cap=0:0")
-    return (sys.executable, "-I", "-S", small_registers.__file__, *kernel, *simple)
+    python, program = registers
+    return (python, "-I", "-S", program, *kernel, *simple)
 
 
 def module_paths(names: Iterable[str], modules: Path = MODULES) -> tuple[str, ...]:

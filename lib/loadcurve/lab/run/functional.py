@@ -20,7 +20,7 @@ def run_functions(test: FunctionTest, folder: Path, record: Record) -> tuple[str
     executor = LocalExecutor(LOCAL, folder)
     executor.put(test.files)
     (folder / "functions.sh").chmod(0o755)  # the first process of another kernel
-    argv = executor.argv(test.argv(folder.absolute()), test.limit_s)
+    argv = executor.argv(test.argv(), test.limit_s)
     started = executor.start(
         Command(FUNCTIONS, test.balancer, argv, "functions.console.txt", "functions.err", test.limit_s)
     )
