@@ -1,6 +1,7 @@
 """A study knows its runs: one that is missing, replaced or added is reported by name, however the study is read."""
 
 import json
+import re
 import shutil
 
 import pandas as pd
@@ -29,6 +30,13 @@ def study(checkout, root):
         shutil.copytree(source / run, target / run)
         list_run(target, run, read_manifest(source)[run])
     return target
+
+
+def test_a_record_names_no_folder_of_the_checkout_that_made_it(root):
+    own = re.compile(r"/(?:data/studies|data/atlas|lib/loadcurve|\.venv|site-packages)/")
+    records = [*(root / "data").glob("studies/*/*/run.json"), *(root / "data").glob("atlas/*/*/run.json")]
+    assert records
+    assert [path for path in records if own.search(path.read_text("utf-8"))] == []
 
 
 def test_recorded_studies_list_their_runs(root):
