@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadcurve.lab import monitors
@@ -128,7 +127,7 @@ def deploy(
 def argvs(deployment: Deployment) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Host, role and argv of each command of a deployment, in the order of their start."""
     if deployment.functions is not None:
-        yield "local", FUNCTIONS, deployment.functions.argv(Path("RUN_FOLDER"))
+        yield "local", FUNCTIONS, deployment.functions.argv()
     yield from ((host, "setup", argv) for host, argv in deployment.before)
     yield from ((host, "server", service.argv) for host, service in deployment.services)
     if (balanced := deployment.balanced) is not None:
