@@ -65,6 +65,12 @@ def test_the_added_response_time_is_judged_by_its_interval(ours_us, verdict, lo,
     assert (got.verdict, got.lo, got.hi) == (verdict, pytest.approx(lo, abs=1e-9), pytest.approx(hi, abs=1e-9))
 
 
+def test_two_servers_are_not_compared_with_one():
+    ours = [row | {"server_units": 2} for row in rates("latency_mean_s", 65e-6, 65e-6)]
+    got = load.response_time(runs(b_few=ours, direct_few=rates("latency_mean_s", 78e-6, 78e-6)))
+    assert got.verdict == "not checked" and "2 servers with it, 1 without it" in got.numbers
+
+
 def test_lost_segments_and_a_processor_full_of_interrupts_fail_small_responses():
     def judged(retransmits, softirq):
         base = {"variant": "b_small", "run_id": "b_small-r1", "host": "LB", "time": 0}
