@@ -25,8 +25,8 @@ from loadcurve.errors import LabError, LoadcurveError
 from loadcurve.lab.hosts.network.resources import Resource, check_resource, exists, is_running, process_state, remove
 
 _FILE = re.compile(r"(lc[0-9a-f]{6})\.([0-9]+)\.([0-9]+)\.([0-9a-f]{8})\.ledger")
-# Time for the tools of a killed launcher to end; they get their signal at once.
-_TOOLS_END_S = 5.0
+# Time for the tools of a killed launcher to end; they get their signal at once, but a busy machine runs them late.
+_TOOLS_END_S = 15.0
 
 
 class Ledger:

@@ -19,6 +19,8 @@ _INTERFACES = Path("/sys/class/net")
 _NFT_TABLE = re.compile(r"(?:ip|ip6|inet|arp|bridge|netdev) [a-z0-9_]+")
 # IFNAMSIZ of linux/if.h is 16, one of them the closing zero.
 _LONGEST_LINK = 15
+# A killed process ends at once, but a busy machine runs it late.
+_KILLED_END_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,11 @@ def _processes_in(numbers: set[tuple[int, int]]) -> list[int]:
 
 
 def _end_processes(pids: list[int]) -> bool:
-    """Kill processes and wait up to 2 s until they are gone; return whether there were any."""
+    """Kill processes and wait up to 10 s until they are gone; return whether there were any."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + _KILLED_END_S
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.005)
     return bool(pids)
@@ -162,11 +164,11 @@ def _remove_cgroups(names: list[str]) -> None:
 
 
 def _remove_cgroup(folder: Path) -> None:
-    """End its processes and remove it; one that starts others while they are being ended is tried again for 2 s."""
+    """End its processes and remove it; one that starts others while they are being ended is tried again for 10 s."""
     for file, boundless in (("cpu.cfs_quota_us", "-1"), ("cpu.max", "max")):
         with contextlib.suppress(OSError):  # one of the two is not there; under a small quota they would end slowly
             (folder / file).write_text(boundless)
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + _KILLED_END_S
     while folder.exists():
         # A process of another pid namespace reads as 0, which to kill(2) is the caller's whole group.
         pids = {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0, os.getpid()}
