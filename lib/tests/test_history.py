@@ -8,7 +8,7 @@ import pytest
 
 from loadcurve import analyse
 from loadcurve.analysis import common_variants, compare_over_time
-from loadcurve.analysis.history import _levels
+from loadcurve.analysis.steps import starts_of_levels
 from loadcurve.errors import LoadcurveError
 
 pytestmark = pytest.mark.slow  # each test analyses whole folders
@@ -39,14 +39,14 @@ def test_noise_hardly_ever_changes_and_a_step_nearly_always():
     alarms = found = 0
     for seed in range(200):
         values = np.random.default_rng(seed).normal(0, 1, 30)
-        alarms += len(_levels(values)) > 1
+        alarms += len(starts_of_levels(values)) > 1
         values[15:] -= 3
-        found += len(_levels(values)) == 2
+        found += len(starts_of_levels(values)) == 2
     assert alarms <= 12 and found >= 185  # 2 % and 98 % of 200, each by more than four standard deviations
 
 
 def test_equal_values_are_one_level():
-    assert _levels(np.full(40, 4.6)) == [0]
+    assert starts_of_levels(np.full(40, 4.6)) == [0]
 
 
 def test_few_dates_are_shown_without_a_verdict():

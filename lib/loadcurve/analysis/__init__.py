@@ -15,21 +15,24 @@
 | `heatmap`   | response times of several loads in common classes |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
-| `compare`   | one measurement against another, and gates on the ratio |
+| `compare`   | one measurement against another |
+| `comparison` | what a comparison found, as a table and as text |
+| `gate`      | limits on a ratio with which a build passes or fails |
 | `matching`  | which curves and loads of several measurements are compared |
 | `settings`  | labels of settings, and what a setting changes |
 | `rerun_10gbe` | the rerun of the report on nginx on 10 Gigabit Ethernet |
-| `history`   | one metric over dates, and where it changed |
-| `verdict`   | the verdict of the audit in one line |
-| `findings`  | findings of the audit, one sentence for each rule |
+| `history`   | one metric over dates, and where it changed; `steps`: its levels |
+| `bottlenecks` | the bottleneck report as a table, and its conclusion |
 | `cells`     | levels and results as texts with units |
 | `sentences` | captions and alt texts of figures (a package) |
 """
 
 from loadcurve.analysis.answer import Analysis, analyse
 from loadcurve.analysis.choice import choose_curves, choose_levels
-from loadcurve.analysis.compare import Comparison, Gate, compare, parse_gate
+from loadcurve.analysis.compare import compare
+from loadcurve.analysis.comparison import Comparison
 from loadcurve.analysis.curve import Curve, Result
+from loadcurve.analysis.gate import Gate, parse_gate
 from loadcurve.analysis.heatmap import summarise_heatmap
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles

@@ -1,11 +1,4 @@
-"""One metric over measurements at different dates, and where it changed.
-
-Measurements at different dates are independent, unlike the samples of one run, which
-`loadcurve.stats.summarise_segments` takes.  So the levels are those of least squares, as many as the criterion of N. R.
-Zhang and D. O. Siegmund allows ("A Modified Bayes Information Criterion", Biometrics 63, 2007): each step costs 3 ln n.
-In simulations of 10 to 60 measurements, it found a step where there was none in 2 to 8 %, and a step of three standard
-deviations in more than 90 %.
-"""
+"""One metric over measurements at different dates, and where it changed."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,17 +13,13 @@ from loadcurve.analysis.answer import Analysis
 from loadcurve.analysis.cells import ends_words
 from loadcurve.analysis.curve import Curve
 from loadcurve.analysis.matching import match_curves, match_load, metrics_of
+from loadcurve.analysis.steps import FEWEST, starts_of_levels
 from loadcurve.arrays import Array
 from loadcurve.blocks import Block, Grid, Items, to_display, to_text
 from loadcurve.errors import LoadcurveError
 from loadcurve.stats import Estimate, find_geometric_ratio, find_mean
 from loadcurve.units import format_quantity, unit_of_column
 
-_SHORTEST = 5
-"""Measurements of a level; fewer are an episode or an outlier."""
-FEWEST = 2 * _SHORTEST
-"""Measurements from which changes are looked for."""
-_MOST_STEPS = 9
 _LISTED = 3  # measurements in a warning
 _DATE = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2})[:-]?(\d{2})(?:[:-]?(\d{2}))?)?(?!\d)")
 
@@ -170,25 +159,7 @@ def compare_over_time(
     load = next(curve.load for curve in curves if curve)
     if at is None:
         at = _common_load(values, load)
-    rows, warnings = [], []
-    for one, of_load in zip(measurements, values, strict=True):
-        if (own := match_load(at, of_load, load)) is None:
-            loads = ", ".join(f"{each:g}" for each in of_load) or "no load"
-            warnings.append(f"{one.source}: left out, it has no {metric} at {load} = {at:g}, but at {loads}")
-            continue
-        mean = find_mean(of_load[own], level)
-        time, dated_by = _date(one)
-        rows.append((time, dated_by, one.source, len(of_load[own]), mean.value, mean.lo, mean.hi))
-    if not rows:
-        raise LoadcurveError(f"a measurement must have {load} = {at:g}, got none: {'; '.join(warnings)}")
-    names = ["time", "dated_by", "source", "runs", "value", "lo", "hi"]
-    points = pd.DataFrame(rows, columns=names).sort_values("time", kind="stable", ignore_index=True)
-    if by_file := list(points.loc[points["dated_by"] == "file", "source"]):
-        listed = ", ".join(by_file[:_LISTED]) + (", …" if len(by_file) > _LISTED else "")
-        warnings.append(
-            f"{listed}: dated by the last change of the files, which copying may alter: name each folder by its date, "
-            "such as 2026-11-22"
-        )
+    points, warnings = _points(measurements, values, load, at, metric, level)
     changes: tuple[Change, ...] = ()
     if len(points) < FEWEST:
         warnings.append(f"{len(points)} measurements: at least {FEWEST} are needed to find a change")
@@ -223,6 +194,36 @@ def _values(curve: Curve, metric: str) -> dict[float, Array]:
     return {float(at): group[metric].to_numpy(float) for at, group in known.groupby(curve.load)}
 
 
+def _points(
+    measurements: Sequence[Analysis],
+    values: Sequence[Mapping[float, Array]],
+    load: str,
+    at: float,
+    metric: str,
+    level: float,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table `History.points`, and warnings about what was left out and about dates of files."""
+    rows, warnings = [], []
+    for one, of_load in zip(measurements, values, strict=True):
+        if (own := match_load(at, of_load, load)) is None:
+            loads = ", ".join(f"{each:g}" for each in of_load) or "no load"
+            warnings.append(f"{one.source}: left out, it has no {metric} at {load} = {at:g}, but at {loads}")
+            continue
+        mean = find_mean(of_load[own], level)
+        rows.append((*_date(one), one.source, len(of_load[own]), mean.value, mean.lo, mean.hi))
+    if not rows:
+        raise LoadcurveError(f"a measurement must have {load} = {at:g}, got none: {'; '.join(warnings)}")
+    names = ["time", "dated_by", "source", "runs", "value", "lo", "hi"]
+    points = pd.DataFrame(rows, columns=names).sort_values("time", kind="stable", ignore_index=True)
+    if by_file := list(points.loc[points["dated_by"] == "file", "source"]):
+        listed = ", ".join(by_file[:_LISTED]) + (", …" if len(by_file) > _LISTED else "")
+        warnings.append(
+            f"{listed}: dated by the last change of the files, which copying may alter: name each folder by its date, "
+            "such as 2026-11-22"
+        )
+    return points, warnings
+
+
 def _common_load(values: Iterable[Mapping[float, Array]], load: str) -> float:
     """Return the load that most measurements have; of several, the one at which the first of them is fastest."""
     every = [each for each in values if each]
@@ -237,38 +238,12 @@ def _common_load(values: Iterable[Mapping[float, Array]], load: str) -> float:
 
 def _changes(points: pd.DataFrame, level: float) -> list[Change]:
     values = points["value"].to_numpy(float)
-    starts = [*_levels(np.log(values)), len(values)]
+    starts = [*starts_of_levels(np.log(values)), len(values)]
     found = []
     for before, first, end in zip(starts[:-2], starts[1:-1], starts[2:], strict=True):
         ratio = find_geometric_ratio(values[first:end], values[before:first], level)
         found.append(Change(points["source"][first], points["time"][first], ratio))
     return found
-
-
-def _levels(values: Array) -> list[int]:
-    """Index of the first value of each level, by least squares and the modified criterion."""
-    number = len(values)
-    sums, squares = (np.concatenate([[0.0], np.cumsum(part)]) for part in (values, values**2))
-    most = min(number // _SHORTEST, _MOST_STEPS + 1)
-    least = np.full((most + 1, number + 1), np.inf)  # residual sum of squares of k levels over the first j values
-    starts = np.zeros((most + 1, number + 1), int)
-    least[0, 0] = 0.0
-    for k in range(1, most + 1):
-        for j in range(k * _SHORTEST, number + 1):
-            i = np.arange(j - _SHORTEST + 1)
-            within = squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (j - i)
-            total = least[k - 1, i] + np.maximum(within, 0.0)
-            starts[k, j] = int(np.argmin(total))
-            least[k, j] = total[starts[k, j]]
-    # Values that are all equal leave no scatter to compare with.
-    floor = np.finfo(float).eps * max(squares[-1], 1.0)
-    score = number * np.log((least[1:, number] + floor) / number) + 3 * np.log(number) * np.arange(most)
-    level, end, found = int(np.argmin(score)) + 1, number, []
-    while level:
-        end = int(starts[level, end])
-        found.append(end)
-        level -= 1
-    return found[::-1]
 
 
 def _date(analysis: Analysis) -> tuple[pd.Timestamp, str]:

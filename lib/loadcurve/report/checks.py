@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pandas as pd
 
-from loadcurve.analysis.compare import Comparison, Gate
+from loadcurve.analysis.comparison import Comparison
+from loadcurve.analysis.gate import Gate
 from loadcurve.report.comparison import Undecided, gate_line, gate_verdict
 
 # XML 1.0, section 2.2: other characters may not stand in a document, also not escaped.

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from loadcurve.analysis.compare import Comparison, Gate, ratio_words
+from loadcurve.analysis.comparison import Comparison, ratio_words
+from loadcurve.analysis.gate import Gate
 from loadcurve.blocks.text import table
 from loadcurve.stats import Estimate
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from loadcurve.analysis import Analysis, Curve
 from loadcurve.analysis.cells import interval_words, objective_words, shown
-from loadcurve.analysis.compare import Comparison, Gate
+from loadcurve.analysis.comparison import Comparison
+from loadcurve.analysis.gate import Gate
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.verdict import WORDS
 from loadcurve.report.comparison import gate_verdict
