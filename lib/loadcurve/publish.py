@@ -13,7 +13,6 @@ Data of other people lack some of what a notebook shows: ``with or_reason(SUBJEC
 
 import contextlib
 import json
-import math
 import os
 import re
 import subprocess
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -34,14 +32,10 @@ from loadcurve.files.atomic import alone, write_text
 from loadcurve.files.spreadsheet import csv_text
 from loadcurve.ingest import reads
 from loadcurve.plots.drawing import shows_something, svg_text
-from loadcurve.stats import Estimate
-from loadcurve.units import format_quantity, unit_of_column
-from loadcurve.wording import fill_text, parse_form
+from loadcurve.quantities import Quantity, describe_quantity
+from loadcurve.wording import fill_text
 
 __all__ = ["begin", "commit", "figure", "or_reason", "table", "values"]
-
-Quantity = Estimate | float | str | tuple[Estimate | float, str]
-"""A number in SI units, with or without an interval and a format; a truth value; or a short text."""
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _VALUES = "values.json"
@@ -227,7 +221,7 @@ def values(
     for name in found:
         if not name or not name.isprintable():
             raise LoadcurveError(f"name must be printable text, got {name!r}")
-    shown = {name: _formatted(name, quantity, unit, digits) for name, quantity in found.items()}
+    shown = {name: describe_quantity(name, quantity, unit, digits) for name, quantity in found.items()}
     target = _folder() / _VALUES
     with alone(str(target)):  # in JupyterLab, two kernels may run the same notebook
         known = json.loads(target.read_text("utf-8")) if target.exists() else {}
@@ -242,38 +236,6 @@ def _show_caption(label: str, caption: str, template: str) -> None:
     if caption != template and not (template and jupyter.is_batch()):
         shown = [Paragraph(label, caption)]
         jupyter.show(to_text(shown), to_display(shown))
-
-
-def _formatted(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
-    if isinstance(quantity, tuple):
-        quantity, form = quantity
-        unit, digits = parse_form(form)
-    return _shown(quantity, unit_of_column(name) if unit is None else unit, digits)
-
-
-def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
-    if isinstance(quantity, bool | np.bool_):
-        return {"text": "yes" if quantity else "no"}
-    if isinstance(quantity, str):
-        return {"text": quantity}
-    if isinstance(quantity, Estimate):
-        return {
-            "text": format_quantity(quantity.value, unit, digits),
-            "interval": _interval(quantity.lo, quantity.hi, unit, digits),
-            "level": quantity.level,
-            "method": quantity.method,
-            "warnings": list(quantity.warnings),
-        }
-    return {"text": format_quantity(math.nan if pd.isna(quantity) else float(quantity), unit, digits)}
-
-
-def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
-    """Return an interval as text; empty if it has neither end."""
-    if math.isfinite(lo + hi):
-        return f"{format_quantity(lo, unit, digits)} to {format_quantity(hi, unit, digits)}"
-    if math.isfinite(lo) and math.isinf(hi):
-        return f"{format_quantity(lo, unit, digits)} or more, without an upper end"
-    return ""
 
 
 def _describe(target: Path, data: pd.DataFrame, **words: str) -> None:

@@ -18,7 +18,7 @@ LAYERS = [
     {"audit"},
     {"analysis", "acceptance"},
     {"plots"},
-    {"publish"},
+    {"publish", "quantities"},
     {"batch", "report", "site", "launching"},
     {"cli", "__main__"},
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from published_scaling import RAYTRACER, SPECSDM91
 from scipy import optimize, stats
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling import QUANTITIES, find_profile, fit_amdahl, fit_usl, profile_holds, usl
+from loadcurve.models.scaling import QUANTITIES, find_profile, fit_amdahl, fit_usl, usl
 
 LEVELS = np.array([1.0, 2, 4, 8, 16, 32, 64, 96])
 TRUE = (100.0, 0.03, 0.0008)
@@ -93,20 +93,7 @@ def test_parameters_at_their_bounds_have_every_profile(true):
         assert (found["contention"].lo == 0) == (found["limit_rps"].hi == np.inf)
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_a_value_is_held_where_it_lies_in_the_interval(quantity):
-    for data in (SPECSDM91, RAYTRACER):
-        fit = fit_usl(*data)
-        found = find_profile(fit, quantity)
-        for end, inwards in ((found.lo, 1.01), (found.hi, 1 / 1.01)):
-            if 0 < end < np.inf:
-                assert profile_holds(fit, quantity, end * inwards)
-                assert not profile_holds(fit, quantity, end / inwards)
-
-
 def test_no_scatter_no_width():
     found = find_profile(fit_usl(LEVELS, usl(LEVELS, *TRUE)), "peak")
     assert found.lo == found.hi == pytest.approx(np.sqrt(0.97 / 0.0008))
     assert "no scatter was measured" in found.warnings[-1]
-    with pytest.raises(ValueRuleError, match="value must be > 0 and finite"):
-        profile_holds(fit_usl(*SPECSDM91, weights="equal"), "peak", np.inf)

@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from loadcurve.arrays import Array, Mask
 from loadcurve.errors import ValueRuleError
-from loadcurve.models.scaling.fits import LAWS, fit_law
+from loadcurve.models.scaling.least_squares import LAWS, fit_law
 from loadcurve.models.scaling.model_selection import ENTRANTS, run_tournament
 from loadcurve.models.scaling.outlook import Departure, Outlook, join
 from loadcurve.plots.forecast import PLAIN, TOURNAMENT

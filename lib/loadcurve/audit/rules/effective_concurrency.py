@@ -50,7 +50,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loadcurve.audit.concurrency_causes import SCRIPTED, Cause, Gap, causes_of, opens_fewer
+from loadcurve.audit.concurrency_causes import SCRIPTED, causes_of, opens_fewer
+from loadcurve.audit.concurrency_gap import Cause, Gap
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
 from loadcurve.audit.of_runs import Tables, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity

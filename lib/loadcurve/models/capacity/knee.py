@@ -26,8 +26,8 @@ from loadcurve.models.capacity._search import curvature, power, search
 from loadcurve.models.capacity.kneedle import kneedle
 from loadcurve.models.demand import find_demand, find_latency_min
 from loadcurve.models.scaling.bootstrap import bootstrap_law, draw_runs, find_interval, level_weights
-from loadcurve.models.scaling.fits import LAWS
 from loadcurve.models.scaling.law import Law
+from loadcurve.models.scaling.least_squares import LAWS
 from loadcurve.models.scaling.run_intervals import influence_degrees
 from loadcurve.stats.estimate import Estimate
 

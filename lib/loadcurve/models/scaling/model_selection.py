@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from loadcurve.arrays import Array, Integers, above_0, between_0_and_1
 from loadcurve.models.fit import Fit
-from loadcurve.models.scaling.fits import LAWS, fit_law
+from loadcurve.models.scaling.least_squares import LAWS, fit_law
 from loadcurve.models.scaling.outlook import Outlook
 from loadcurve.models.scaling.points import known_points
 from loadcurve.models.scaling.posterior import Posterior, posterior_of

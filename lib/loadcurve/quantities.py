@@ -1,0 +1,64 @@
+"""How a number that is published is written: in its unit, with its interval."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.stats import Estimate
+from loadcurve.units import format_quantity, unit_of_column
+from loadcurve.wording import parse_form
+
+Quantity = Estimate | float | str | tuple[Estimate | float, str]
+"""A number in SI units, with or without an interval and a format; a truth value; or a short text."""
+
+
+def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
+    """Return a quantity as ``values.json`` holds it: its text, and interval, level, method and warnings if it has any.
+
+    Parameters
+    ----------
+    name : str
+        Its ending names the unit where neither `unit` nor the quantity's own format does.
+    quantity : Quantity
+        The number or text.
+    unit : str or None
+        ``s``, ``rps``, ``bytes``, ``ratio`` or ``""``.
+    digits : int
+        Significant digits.
+
+    Examples
+    --------
+    >>> describe_quantity("peak_rps", 41_418.0, None, 3), describe_quantity("error", (0.0213, "ratio 2"), None, 3)
+    ({'text': '41,400 requests/s'}, {'text': '2.1 %'})
+    """
+    if isinstance(quantity, tuple):
+        quantity, form = quantity
+        unit, digits = parse_form(form)
+    return _shown(quantity, unit_of_column(name) if unit is None else unit, digits)
+
+
+def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str, Any]:
+    if isinstance(quantity, bool | np.bool_):
+        return {"text": "yes" if quantity else "no"}
+    if isinstance(quantity, str):
+        return {"text": quantity}
+    if isinstance(quantity, Estimate):
+        return {
+            "text": format_quantity(quantity.value, unit, digits),
+            "interval": _interval(quantity.lo, quantity.hi, unit, digits),
+            "level": quantity.level,
+            "method": quantity.method,
+            "warnings": list(quantity.warnings),
+        }
+    return {"text": format_quantity(math.nan if pd.isna(quantity) else float(quantity), unit, digits)}
+
+
+def _interval(lo: float, hi: float, unit: str, digits: int) -> str:
+    """Return an interval as text; empty if it has neither end."""
+    if math.isfinite(lo + hi):
+        return f"{format_quantity(lo, unit, digits)} to {format_quantity(hi, unit, digits)}"
+    if math.isfinite(lo) and math.isinf(hi):
+        return f"{format_quantity(lo, unit, digits)} or more, without an upper end"
+    return ""
