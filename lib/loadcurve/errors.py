@@ -4,7 +4,7 @@ Wrong input raises one of these errors.  Weak evidence never raises: it travels 
 """
 
 import errno
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import UnionType
 
 _NEXT = {
@@ -125,33 +125,6 @@ class NotMeasuredError(LoadcurveError):
 
     def __init__(self, missing: str, remedy: str):
         super().__init__(f"{missing}: {remedy}.")
-
-
-def check_all(*checks: Callable[[], object]) -> None:
-    """Run all checks, and raise what they found as one error: the first, with the further ones in its `others`.
-
-    Raises
-    ------
-    ValueRuleError
-        When one of them did.
-
-    Examples
-    --------
-    >>> def broken(name):
-    ...     raise ValueRuleError(name, "right", "wrong")
-    >>> try:
-    ...     check_all(lambda: broken("a"), lambda: None, lambda: broken("b"))
-    ... except ValueRuleError as error:
-    ...     print(error.name, [other.name for other in error.others])
-    a ['b']
-    """
-    broken: list[ValueRuleError] = []
-    for check in checks:
-        try:
-            check()
-        except ValueRuleError as error:
-            broken += (error, *error.others)
-    raise_all(broken)
 
 
 def raise_all(broken: Iterable[ValueRuleError]) -> None:

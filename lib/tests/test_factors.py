@@ -64,10 +64,6 @@ def objectives(runs):
     return capacity.summarise_objectives(runs, [Objective("latency_mean_s", 1.0)])
 
 
-def processors(runs):
-    return runs[["study", "run_id"]].assign(cpu="0", elapsed_s=2.0, cpu_idle_ratio=0.1, cpu_iowait_ratio=0.0)
-
-
 DECIDED = pd.DataFrame({"connections": [1, 8], "decision": ["kept", "kept"]})
 KNEES = pd.DataFrame({"definition": ["Kneedle"], "connections": [8.0], "lo": [np.nan], "hi": [np.nan]})
 SOCKETS = pd.DataFrame({name: pd.Series(dtype=object) for name in ("study", "run_id", "state", "local_port", "time")})
@@ -86,7 +82,6 @@ AVERAGES = {
     "summarise_gain": lambda runs: models.summarise_gain(runs, tables.empty("latency")),
     "summarise_deviation": lambda runs: audit.summarise_deviation(runs, 0.01),
     "summarise_likeness": lambda runs: models.summarise_likeness(runs, runs),
-    "summarise_busy": lambda runs: audit.summarise_busy(processors(runs), runs),
     "summarise_established": lambda runs: audit.summarise_established(SOCKETS, runs),
     "summarise_objectives": objectives,
     "find_capacity": lambda runs: capacity.find_capacity(runs, [Objective("latency_mean_s", 1.0)]),
@@ -113,11 +108,11 @@ EACH_RUN = {
 # Those that keep variants apart have a curve for each.
 BY_VARIANT = {
     "plot_throughput_by_connections", "plot_latency_by_connections", "plot_records", "plot_asymptotic_bounds",
-    "summarise_deviation", "summarise_likeness", "summarise_busy", "summarise_established", "plot_cpu_by_connections",
+    "summarise_deviation", "summarise_likeness", "summarise_established", "plot_cpu_by_connections",
 }  # fmt: skip
 
-# A processor is as busy, and as many sockets are established, whichever generator's row a run is found by.
-OF_THE_MACHINE = {"summarise_busy", "summarise_established"}
+# As many sockets are established, whichever generator's row a run is found by.
+OF_THE_MACHINE = {"summarise_established"}
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """Judge a recorded acceptance test: its runs into a table of pass, fail and not checked."""
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,7 +20,7 @@ _TABLES = ("runs", "network", "tcp", "cpu", "balancer")
 _DIRECT = "direct"
 
 
-def describe_checks(checks: Iterable[AcceptanceCheck] = CHECKS) -> pd.DataFrame:
+def describe_checks() -> pd.DataFrame:
     """Return the declared checks: ``check``, ``proves``, ``criterion``, ``reason``, ``kind`` (function or load)."""
     return pd.DataFrame(
         [
@@ -32,7 +31,7 @@ def describe_checks(checks: Iterable[AcceptanceCheck] = CHECKS) -> pd.DataFrame:
                 "reason": check.reason,
                 "kind": "function" if check.is_functional else "load",
             }
-            for check in checks
+            for check in CHECKS
         ]
     )
 

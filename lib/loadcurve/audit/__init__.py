@@ -10,7 +10,7 @@
 | ``verdict``          | usable, usable with care, or do not use: all runs together, and each |
 | ``findings``         | `Findings`, the table that begins with its verdict; ``sentences`` and ``text`` of it |
 | ``failures``         | the share of requests that failed |
-| ``observed``         | what the monitors measured in each run: busy processors, established connections, sockets |
+| ``observed``         | what the monitors measured in each run: established connections, sockets |
 | ``identities``       | numbers of one report that must agree; ``deviation`` compares throughput with N / R |
 | ``series``            | throughput of a run per interval, and its warm-up |
 | ``late``             | least mean response time when late responses are missing from wrk's mean |
@@ -34,7 +34,7 @@ from loadcurve.audit.experiments import NOT_RERUN, judge_experiments
 from loadcurve.audit.findings import Findings
 from loadcurve.audit.identities import summarise_identities
 from loadcurve.audit.late import least_mean_latency_s
-from loadcurve.audit.observed import summarise_busy, summarise_established, summarise_sockets
+from loadcurve.audit.observed import summarise_established, summarise_sockets
 from loadcurve.audit.registry import all_rules
 from loadcurve.audit.registry import audit as audit
 from loadcurve.audit.rule import Finding, Limit, Need, Rule
@@ -58,7 +58,6 @@ __all__ = [
     "judge_claims",
     "judge_experiments",
     "least_mean_latency_s",
-    "summarise_busy",
     "summarise_checklist",
     "summarise_deviation",
     "summarise_established",

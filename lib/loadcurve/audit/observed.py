@@ -3,55 +3,7 @@
 import pandas as pd
 
 from loadcurve.audit.of_runs import key_of
-from loadcurve.audit.samples import EDGE_S
 from loadcurve.tables.curves import check_points
-
-
-def summarise_busy(cpu: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean busy share of each processor over the samples that lie wholly within a run's load.
-
-    Busy is all that is not idle: 1 − idle − waiting for disks.  A run of three seconds always has such a sample; a run
-    without one has no row.
-
-    Parameters
-    ----------
-    cpu, runs : pandas.DataFrame
-        The tables of that name.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``study run_id variant connections cpu role busy_ratio``, where `role` is ``server`` or ``generator`` for the
-        processor that was theirs alone, else empty.  Rows `all` of the table are left out.
-
-    Raises
-    ------
-    ValueRuleError
-        When runs of one variant and load differ in another factor (see `loadcurve.tables.curves`).
-
-    Examples
-    --------
-    >>> run = {"study": "s", "run_id": "a", "variant": "v", "connections": 4, "status": "finished", "duration_s": 10.0}
-    >>> runs = pd.DataFrame([run | {"server_cpu": "0", "generator_cpu": "1"}])
-    >>> cpu = pd.DataFrame({"study": "s", "run_id": "a", "cpu": "0", "elapsed_s": [1.0, 5.0, 10.0],
-    ...                     "cpu_idle_ratio": [0.2, 0.1, 0.9], "cpu_iowait_ratio": 0.0})
-    >>> summarise_busy(cpu, runs)[["cpu", "role", "busy_ratio"]].round(2).values.tolist()  # the last sample is too late
-    [['0', 'server', 0.85]]
-    """
-    each = cpu[cpu["cpu"] != "all"].merge(_points(runs), on=["study", "run_id"])
-    within = each[(each["elapsed_s"] >= EDGE_S) & (each["elapsed_s"] <= each["duration_s"] - EDGE_S)]
-    busy = within.assign(
-        busy_ratio=1 - within["cpu_idle_ratio"] - within["cpu_iowait_ratio"],
-        role=[_role(*pins) for pins in within[["cpu", "server_cpu", "generator_cpu"]].astype(str).to_numpy()],
-    )
-    keys = ["study", "run_id", "variant", "connections", "cpu", "role"]
-    return busy.groupby(keys, as_index=False, observed=True, dropna=False)["busy_ratio"].mean()
-
-
-def _role(cpu: str, server_cpu: str, generator_cpu: str) -> str:
-    if server_cpu == generator_cpu:
-        return ""
-    return "server" if cpu == server_cpu else "generator" if cpu == generator_cpu else ""
 
 
 def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +27,7 @@ def summarise_established(connections: pd.DataFrame, runs: pd.DataFrame) -> pd.D
     Raises
     ------
     ValueRuleError
-        As `summarise_busy`.
+        When runs of one variant and load differ in another factor (see `loadcurve.tables.curves`).
 
     Examples
     --------

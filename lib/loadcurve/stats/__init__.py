@@ -31,7 +31,7 @@ from loadcurve.stats.equivalence import (
     variation_that_hides,
 )
 from loadcurve.stats.estimate import Estimate
-from loadcurve.stats.fairness import summarise_fairness, summarise_shares
+from loadcurve.stats.fairness import summarise_fairness
 from loadcurve.stats.harmonic import find_harmonic_mean
 from loadcurve.stats.histogram import summarise_histogram_quantiles, summarise_quantile_range
 from loadcurve.stats.mean import find_mean, summarise_repeats
@@ -89,7 +89,6 @@ __all__ = [
     "summarise_ratios",
     "summarise_repeats",
     "summarise_segments",
-    "summarise_shares",
     "summarise_stopping",
     "variation_that_hides",
 ]

@@ -19,41 +19,6 @@ from loadcurve.errors import ValueRuleError
 _MIN_EXPECTED = 5
 
 
-def summarise_shares(counts: ArrayLike, weights: ArrayLike | None = None) -> pd.DataFrame:
-    """Count of each server beside its fair share.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (servers,)
-        Connections or requests that each server was given, >= 0, two servers or more.
-    weights : array_like of float, shape (servers,), optional
-        Weights > 0 of the balancer; equal ones without it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each server, in order: ``server`` (from 1 on), ``count``, ``expected``, ``deviation`` (count −
-        expected) and ``deviation_ratio`` (relative to expected).
-
-    Examples
-    --------
-    >>> summarise_shares([3332, 3198]).round(4)
-       server  count  expected  deviation  deviation_ratio
-    0       1   3332    3265.0       67.0           0.0205
-    1       2   3198    3265.0      -67.0          -0.0205
-    """
-    observed, expected = _checked(counts, weights)
-    return pd.DataFrame(
-        {
-            "server": np.arange(1, observed.size + 1),
-            "count": observed.astype(int),
-            "expected": expected,
-            "deviation": observed - expected,
-            "deviation_ratio": observed / expected - 1,
-        }
-    )
-
-
 def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, level: float = 0.95) -> pd.DataFrame:
     r"""Chi-square test of the counts against their shares, the size of the effect, and what it means for round robin.
 
@@ -61,8 +26,10 @@ def summarise_fairness(counts: ArrayLike, weights: ArrayLike | None = None, *, l
 
     Parameters
     ----------
-    counts, weights
-        As for `summarise_shares`.
+    counts : array_like of int, shape (servers,)
+        Connections or requests that each server was given, >= 0, two servers or more.
+    weights : array_like of float, shape (servers,), optional
+        Weights > 0 of the balancer; equal ones without it.
     level : float
         1 − the p value below which chance is no explanation, 0 < level < 1.
 

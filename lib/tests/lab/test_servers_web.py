@@ -75,17 +75,16 @@ def test_an_access_log_has_a_line_for_each_request(tool, tmp_path, here):
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("model", ["event", "worker", "prefork"])
-def test_apache_has_as_many_workers_as_it_is_told(model, tmp_path, here):
+def test_apache_has_as_many_workers_as_it_is_told(tmp_path, here):
     need("apache2", "curl")
     root = os.geteuid() == 0
     server = WebServer("S1", here, WebSection(Files(SIZES), workers=6))
-    with running(tmp_path, apache_service(server, model=model, launcher_is_root=root)) as (process,):
+    with running(tmp_path, apache_service(server, launcher_is_root=root)) as (process,):
         assert ask(here.url).status == 200
         tasks = _tasks_below(process.pid)
-    # prefork: a process each; else one process whose six threads work, beside those that listen and supervise.
-    assert len(tasks) == (7 if model == "prefork" else 2)
-    assert max(tasks) == 1 if model == "prefork" else max(tasks) in (7, 8)
+    # One process whose six threads work, beside those that listen and supervise.
+    assert len(tasks) == 2
+    assert max(tasks) in (7, 8)
 
 
 def _tasks_below(pid):
@@ -104,9 +103,3 @@ def test_a_value_cannot_leave_its_place(field, value):
     settings = {"name": "S1", "program": ""} | {field: value}
     with pytest.raises(ValueRuleError, match=f"{field} must be"):
         WebServer(settings["name"], Endpoint("127.0.0.1", 8080), WebSection(program=settings["program"]))
-
-
-@pytest.mark.parametrize("settings", [{"model": "event\nUser root"}, {"modules": "modules"}, {"modules": "/a/../b"}])
-def test_apache_settings_are_checked(settings):
-    with pytest.raises(ValueRuleError, match="must be"):
-        apache_service(WebServer("S1", Endpoint("127.0.0.1", 8080)), **settings)

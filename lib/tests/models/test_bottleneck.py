@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from loadcurve import read_table
-from loadcurve.audit.observed import summarise_busy
+from loadcurve.analysis import summarise_processors
 from loadcurve.errors import ValueRuleError
 from loadcurve.models.capacity._line import least_squares_line
 from loadcurve.models.capacity.bottleneck import summarise_demands
@@ -138,9 +138,7 @@ def test_the_recorded_server_has_no_intercept_of_46_percent():
     """The variant `cpu` of the recorded study: 24 of 30 runs are saturated, only 1 and 2 connections are not."""
     study = Path(__file__).parents[3] / "data/studies/connections_on_loopback"
     runs = read_table("runs", study)
-    busy = summarise_busy(read_table("cpu", study), runs).query("role != ''")
-    usage = busy.rename(columns={"role": "resource", "busy_ratio": "utilisation_ratio"}).assign(servers=1)
-    usage = usage.merge(runs[["run_id", "throughput_rps"]], on="run_id").query("variant == 'cpu'")
+    usage = summarise_processors(read_table("cpu", study), runs).query("variant == 'cpu'")
     table = summarise_demands(usage)
     assert (table["points"] - table["saturated_points"]).tolist() == [6, 6]
     assert (table["background_ratio"] < 0.25).all()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadcurve.errors import ValueRuleError
-from loadcurve.stats import summarise_fairness, summarise_shares
+from loadcurve.stats import summarise_fairness
 
 # Document 004, `ipvsadm -ln`: active and inactive connections of two servers under round robin.
 ACTIVE, INACTIVE = [3332, 3198], [14797, 14931]
@@ -62,9 +62,7 @@ def test_many_requests_make_a_small_unevenness_significant():
 def test_weights():
     assert summarise_fairness([30, 10, 10], [3, 1, 1]).loc[0, "verdict"] == "as even as round robin"
     assert summarise_fairness([33, 10, 10], [3, 1, 1]).loc[0, "verdict"] == "as even as round robin"  # a turn begun
-    shares = summarise_shares([30, 12, 8], [3, 1, 1])
-    assert shares["expected"].to_list() == pytest.approx([30, 10, 10])
-    assert shares["deviation"].to_list() == pytest.approx([0, 2, -2])
+    assert summarise_fairness([30, 12, 8], [3, 1, 1]).loc[0, "largest_deviation_ratio"] == pytest.approx(0.2)
     assert "rough" in summarise_fairness([4, 3]).loc[0, "warnings"]
 
 
@@ -77,7 +75,7 @@ def test_wrong_counts_are_refused(wrong):
 @pytest.mark.parametrize("wrong", [[1], [1, 0], [1, np.nan]])
 def test_wrong_weights_are_refused(wrong):
     with pytest.raises(ValueRuleError, match="weights"):
-        summarise_shares([1, 2], wrong)
+        summarise_fairness([1, 2], wrong)
 
 
 def test_wrong_level_is_refused():

@@ -39,9 +39,9 @@ class HostSlot:
         return Endpoint(self.addresses[0], port or self.port())
 
 
-def counting(first: int = FIRST_PORT) -> Callable[[], int]:
+def counting() -> Callable[[], int]:
     """Return a function that gives port after port: for hosts on which nothing else listens."""
-    last = first - 1
+    last = FIRST_PORT - 1
 
     def port() -> int:
         nonlocal last

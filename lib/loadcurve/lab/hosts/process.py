@@ -44,8 +44,8 @@ class Started:
     process: subprocess.Popen
 
 
-def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tuple[str, ...]:
-    """Return `argv` with a time limit, ended with its launcher, and pinned to `cpu` if given.
+def guarded(argv: tuple[str, ...], limit_s: float) -> tuple[str, ...]:
+    """Return `argv` with a time limit, and ended with its launcher.
 
     ``setpriv --pdeathsig`` ends the tool when the launcher dies for any reason; ``timeout`` forwards the signal to the
     tool, and ends it at the limit.  In its foreground mode the signal reaches the tool alone, so that the sampler can
@@ -53,22 +53,10 @@ def guarded(argv: tuple[str, ...], limit_s: float, cpu: int | None = None) -> tu
 
     Examples
     --------
-    >>> " ".join(guarded(("wrk", "-d1s"), 5, cpu=1))
-    'setpriv --pdeathsig TERM timeout --foreground -k 2 5 taskset -c 1 wrk -d1s'
+    >>> " ".join(guarded(("wrk", "-d1s"), 5))
+    'setpriv --pdeathsig TERM timeout --foreground -k 2 5 wrk -d1s'
     """
-    pin = ("taskset", "-c", str(cpu)) if cpu is not None else ()
-    return (
-        "setpriv",
-        "--pdeathsig",
-        "TERM",
-        "timeout",
-        "--foreground",
-        "-k",
-        "2",
-        f"{limit_s:g}",
-        *pin,
-        *argv,
-    )
+    return ("setpriv", "--pdeathsig", "TERM", "timeout", "--foreground", "-k", "2", f"{limit_s:g}", *argv)
 
 
 def now() -> str:

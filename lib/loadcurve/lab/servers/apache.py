@@ -3,7 +3,7 @@
 from loadcurve.lab.hosts.tools import Tool
 from loadcurve.lab.servers.server import Server
 from loadcurve.lab.servers.service import Service
-from loadcurve.lab.servers.settings import check_choice, check_flag, check_path
+from loadcurve.lab.servers.settings import check_flag
 from loadcurve.lab.servers.web import WebSection, WebServer, web_server
 
 TOOL = Tool("apache2", "server", "-v", "apache2-bin")
@@ -12,7 +12,7 @@ TOOL = Tool("apache2", "server", "-v", "apache2-bin")
 _THREADS_OF_A_PROCESS = 64
 # The default MaxRequestWorkers of Apache 2.4 (16 processes of 25 threads), and a number that a small machine can start.
 _MIN_WORKERS, _MAX_WORKERS = 400, 2048
-MODELS = ("event", "worker", "prefork")
+_MODULES = "/usr/lib/apache2/modules"
 
 _CONFIG = """\
 # A private apache of the laboratory; started in the run's folder by the command in run.json.
@@ -38,24 +38,13 @@ DirectoryIndex {index}
 {options}"""
 
 
-def apache_service(
-    server: WebServer,
-    *,
-    model: str = "event",
-    modules: str = "/usr/lib/apache2/modules",
-    launcher_is_root: bool = True,
-) -> Service:
+def apache_service(server: WebServer, *, launcher_is_root: bool = True) -> Service:
     """Return the service of an apache.
 
     Parameters
     ----------
     server : WebServer
         Its settings.
-    model : str
-        ``event``: threads for requests, and none for idle connections; ``worker``: a thread for each connection;
-        ``prefork``: a process for each connection.
-    modules : str
-        Absolute path of the folder with its modules.
     launcher_is_root : bool
         Whether root starts it.  Started by root, apache would switch to another user, who cannot read the run's
         folder; so it runs in a user namespace, in which it is not root.
@@ -65,10 +54,8 @@ def apache_service(
     ValueRuleError
         When a setting breaks its rule.
     """
-    check_choice("model", model, MODELS)
-    check_path("modules", modules)
     check_flag("launcher_is_root", launcher_is_root)
-    loaded = [f"mpm_{model}", "authz_core", "dir", *(["filter", "deflate"] if server.settings.gzip else [])]
+    loaded = ["mpm_event", "authz_core", "dir", *(["filter", "deflate"] if server.settings.gzip else [])]
     options = ["SetOutputFilter DEFLATE"] if server.settings.gzip else []
     if server.settings.access_log:
         combined = r'"%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\""'
@@ -77,8 +64,8 @@ def apache_service(
         name=server.name,
         listen=server.listen,
         backlog=max(511, 2 * server.connections),
-        modules="\n".join(f"LoadModule {module}_module {modules}/mod_{module}.so" for module in loaded),
-        model="\n".join(_model(model, server)),
+        modules="\n".join(f"LoadModule {module}_module {_MODULES}/mod_{module}.so" for module in loaded),
+        model="\n".join(_threads(server)),
         index=server.index,
         options="".join(f"{line}\n" for line in options),
     )
@@ -95,8 +82,8 @@ def apache_service(
     )
 
 
-def _model(model: str, server: WebServer) -> list[str]:
-    """Directives of the processing model: the requested number of threads or processes, all started at once.
+def _threads(server: WebServer) -> list[str]:
+    """Directives of the model `event`: the requested number of threads, all started at once.
 
     A process of `event` whose threads are all busy closes connections that it keeps alive, without an error message:
     with 16 connections and two threads, wrk counts 4,000 read errors in 2 s; with 512 connections and 1,024 threads
@@ -105,10 +92,7 @@ def _model(model: str, server: WebServer) -> list[str]:
     enough = min(max(_MIN_WORKERS, 2 * server.connections), _MAX_WORKERS)
     enough += -enough % _THREADS_OF_A_PROCESS  # whole processes
     # With one thread, `event` never accepts a second connection while the first one is busy.
-    workers = max(server.settings.workers or enough, 2 if model == "event" else 1)
-    if model == "prefork":
-        limits = [f"ServerLimit {workers}", f"MaxRequestWorkers {workers}", f"StartServers {workers}"]
-        return [*limits, f"MinSpareServers {workers}", f"MaxSpareServers {workers + 1}"]
+    workers = max(server.settings.workers or enough, 2)
     # The largest divisor that fits, because MaxRequestWorkers must be a multiple of the threads of a process.
     threads = max(n for n in range(1, _THREADS_OF_A_PROCESS + 1) if workers % n == 0)
     processes = workers // threads
@@ -116,8 +100,7 @@ def _model(model: str, server: WebServer) -> list[str]:
     limits += [f"StartServers {processes}", f"MaxRequestWorkers {workers}", f"MinSpareThreads {workers}"]
     # An idle connection takes no thread of `event`, but `event` limits their number, by default to two for each idle
     # thread.  Further connections would wait for as long as the others are kept alive.
-    kept = [f"AsyncRequestWorkerFactor {max(2, server.connections)}"] if model == "event" else []
-    return [*limits, f"MaxSpareThreads {workers + threads}", *kept]
+    return [*limits, f"MaxSpareThreads {workers + threads}", f"AsyncRequestWorkerFactor {max(2, server.connections)}"]
 
 
 APACHE = Server(

@@ -88,15 +88,13 @@ TOPOLOGIES = {
 """Functions above by the name of the topology in a study."""
 
 
-def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
+def free_block(routes: Iterable[str]) -> str:
     """Return the first block that overlaps no route.
 
     Parameters
     ----------
     routes : iterable of str
         Destinations that the machine has routes to, such as ``192.0.2.0/24``; IPv6 destinations are ignored.
-    blocks : iterable of str
-        Blocks to choose from.
 
     Raises
     ------
@@ -109,7 +107,7 @@ def free_block(routes: Iterable[str], blocks: Iterable[str] = BLOCKS) -> str:
     '10.240.0.0/16'
     """
     taken = [ipaddress.ip_network(route, strict=False) for route in routes]
-    for block in blocks:
+    for block in BLOCKS:
         if not any(ipaddress.ip_network(block).overlaps(route) for route in taken if route.version == 4):
             return block
     raise LabError("every block of private addresses overlaps a route of this machine")
