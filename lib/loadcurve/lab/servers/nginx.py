@@ -245,7 +245,8 @@ def _shares(response: Response) -> list[str]:
 
 
 def _waiting(delay_ms: int, body_bytes: int) -> list[str]:
-    return [f"echo_sleep {delay_ms / 1000:.3f};", f"echo_duplicate {body_bytes} x;"]
+    # The end of a chunked body would leave in a segment of its own after the first 1460 bytes, nginx's default.
+    return ["postpone_output 1m;", f"echo_sleep {delay_ms / 1000:.3f};", f"echo_duplicate {body_bytes} x;"]
 
 
 def _returned(status: int, body_bytes: int) -> list[str]:
