@@ -22,8 +22,8 @@ _UNEVEN_RATIO = 0.01
 Judge = Callable[[Run, Path], tuple[str, tuple[str, ...]]]
 """A finished run and its folder → the reason why it failed after all (empty if it did not), and warnings."""
 _WRITING = ("collector", "warm_up", "generator")
-# Files with a line for each response or response time, by the end of their names; xz makes them a fifth as large.
-_PACKED = (".wrk.json", ".requests.txt")
+# Files with a line for each response, response time or name, by the end of their names; xz makes them a fifth as large.
+_PACKED = (".wrk.json", ".requests.txt", ".conf", ".map")
 _LEAST_PACKED_BYTES = 16 * 1024
 # An error line of the sampler: file, time, reason.  Tools that it starts print errors in other forms.
 _SAMPLER_ERROR = re.compile(r"(\S+\.txt): [0-9-]{10}T[0-9:.]+Z: (.+)")
@@ -125,7 +125,7 @@ def finish(run: Run, record: Record, folder: Path, judge: Judge = lambda run, fo
 
 
 def _pack(folder: Path) -> None:
-    """Replace each large file of response times with its xz; where the disk is full, the file stays as it is."""
+    """Replace each large report or configuration with its xz; where the disk is full, the file stays as it is."""
     for path in sorted(path for path in folder.iterdir() if path.name.endswith(_PACKED)):
         if path.stat().st_size < _LEAST_PACKED_BYTES:
             continue
