@@ -23,6 +23,7 @@ from loadcurve.models.wire.limits import (
     packet_limit_rps,
     summarise_limits,
 )
+from loadcurve.models.wire.loss import LINUX_TIMEOUT_S, lossy_exchange_s, mathis_bytes_per_s, tfrc_bytes_per_s
 from loadcurve.models.wire.mix import summarise_mix
 from loadcurve.models.wire.ports import (
     LINUX_PORTS,
@@ -38,6 +39,7 @@ from loadcurve.models.wire.server import server_costs_s, server_limit_rps, small
 __all__ = [
     "ETHERNET",
     "LINUX_PORTS",
+    "LINUX_TIMEOUT_S",
     "LINUX_TIME_WAIT_S",
     "OFFLOADED_SEGMENTS",
     "REUSE_TIME_WAIT_S",
@@ -47,6 +49,8 @@ __all__ = [
     "frame_bytes",
     "link_limit_rps",
     "link_used_ratio",
+    "lossy_exchange_s",
+    "mathis_bytes_per_s",
     "medium_bytes",
     "message_bytes",
     "packet_limit_rps",
@@ -64,4 +68,5 @@ __all__ = [
     "summarise_port_limits",
     "summarise_proxy",
     "summarise_responses",
+    "tfrc_bytes_per_s",
 ]
