@@ -82,8 +82,14 @@ def test_the_rerun_finds_the_optimum_of_the_formula_and_the_orphans_of_the_kerne
     runs = analysis.undisturbed(read_curves("php_threads"), 0.1)
     found = analysis.rerun_threads(runs, read_table("cpu", "php_threads"), said["wait_s"])[1]
     assert found["measured_threads"].value == pytest.approx(found["formula_threads"].value, rel=0.15)
-    orphans = analysis.rerun_orphans(
-        analysis.undisturbed(read_curves("orphans"), 0.1), read_table("sockets", "orphans")
-    )
+    orphans = analysis.rerun_orphans(read_curves("orphans"), read_table("sockets", "orphans"))
     assert [orphans[f"limit_{n}_s"] for n in (1, 2, 0)] == pytest.approx([0.6, 1.4, 102.2])
     assert 0.6 <= orphans["life_1_s"].value <= 0.69 and 1.4 <= orphans["life_2_s"].value <= 1.61
+
+
+@pytest.mark.slow
+def test_one_connection_completes_one_request_per_response_time():
+    # X = 1 / R, and X = 1 / (delay + R0) from 10 ms on, both within 3 % with their intervals.
+    found = analysis.rerun_one_connection(read_curves("one_connection_delays"), 0.01)[1]
+    ends = [found[f"{law}_{end}"] for law in ("little", "delays") for end in ("lo", "hi")]
+    assert ends == pytest.approx([1] * 4, abs=0.03)

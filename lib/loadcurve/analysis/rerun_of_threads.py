@@ -62,8 +62,8 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     """Compare the measured optimum of threads with the formula (C + W) / C.
 
     The measured optimum is where the rate of few threads, extended, meets the plateau.  C is the utilisation of the
-    processor by the throughput, in the runs with 8 threads to three quarters of that optimum, so that the runs near the
-    optimum do not take part in its prediction.
+    processor by the throughput, in the runs with a quarter to three quarters of that optimum: fewer threads use too little
+    of the processor for a precise share, and the runs near the optimum must not take part in its prediction.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     pool = pool[pool.groupby("threads")["run_id"].transform("size") >= _FEWEST_RUNS]
     plateau = models.find_demand(pool["threads"], pool["throughput_rps"])
     optimum = models.find_saturation(plateau, models.find_latency_min(pool["threads"], pool["throughput_rps"]))
-    few = pool[pool["threads"].between(8, 0.75 * optimum.value)]
+    few = pool[pool["threads"].between(0.25 * optimum.value, 0.75 * optimum.value)]
     page_cpu = stats.find_mean(few["busy_ratio"] / few["throughput_rps"])
     formula = models.find_threads_to_fill(page_cpu, wait_s)
     means = pool.groupby("threads")[["throughput_rps", "busy_ratio"]].mean()

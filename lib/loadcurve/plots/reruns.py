@@ -34,7 +34,7 @@ def plot_law_by_delay(drawn: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(mean.index, mean, color=palette[law])
         above = mean.iloc[0] >= drawn.loc[drawn["delay_s"] == mean.index[0], "measured_ratio"].mean()
         ax.annotate(
-            str(law), (mean.index[0], mean.iloc[0]), xytext=(2, 10 if above else -16), textcoords="offset points",
+            str(law), (mean.index[0], mean.iloc[0]), xytext=(10, 6 if above else -12), textcoords="offset points",
             color=palette[law],
         )  # fmt: skip
     ax.set_xscale("log")
