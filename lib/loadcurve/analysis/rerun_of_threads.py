@@ -62,8 +62,8 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     """Compare the measured optimum of threads with the formula (C + W) / C.
 
     The measured optimum is where the rate of few threads, extended, meets the plateau.  C is the utilisation of the
-    processor by the throughput, in the runs with a quarter to three quarters of that optimum: fewer threads use too little
-    of the processor for a precise share, and the runs near the optimum must not take part in its prediction.
+    processor by the throughput, in the runs with a quarter to three quarters of that optimum: fewer threads use too
+    little of the processor for a precise share, and the runs near the optimum must not take part in its prediction.
 
     Parameters
     ----------
