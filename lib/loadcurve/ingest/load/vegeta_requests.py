@@ -8,6 +8,7 @@ body missing.  Status 0 is a hit without a response: missing here.
 
 import csv
 import io
+from itertools import islice
 
 import pandas as pd
 
@@ -19,7 +20,10 @@ from loadcurve.ingest.lazy_regex import lazy_regex
 from loadcurve.ingest.parsed import Parsed
 
 _INTEGER = lazy_regex(r"[0-9]{1,18}")
+_INTEGERS = lazy_regex(r"[0-9]{1,18}(?:\n[0-9]{1,18})*+")
 _INSTANT = lazy_regex(r"[0-9]{18,19}")
+_INSTANTS = lazy_regex(r"[0-9]{19}(?:\n[0-9]{19})*+")
+_TOGETHER = 10_000  # records that are converted at once
 _COLUMNS = ("time", "status", "latency_s", "sent_bytes", "received_bytes")
 _NAMES = ("timestamp in ns", "status code", "latency in ns", "bytes out", "bytes in")
 _WIDTHS = (6, 7, 8, 9, 11, 12)
@@ -43,9 +47,46 @@ def parse_vegeta_csv(text: str) -> Parsed:
     if not newline:
         raise ParseError(1, "a line of vegeta encode -to csv with its newline", rest)
     warnings = [_cut(text, rest)] if rest.strip() else []
-    columns: dict[str, list] = {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
     csv.field_size_limit(1 << 27)
-    reader = csv.reader(io.StringIO(whole + "\n", newline=""), strict=True)
+    columns = _quickly(whole + "\n")
+    return _table(_slowly(whole + "\n") if columns is None else columns, warnings)
+
+
+def _no_columns() -> dict[str, list]:
+    return {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
+
+
+def _quickly(text: str) -> dict[str, list] | None:
+    """Return the columns of records that all are as vegeta 8 and later write them; None if one is not."""
+    columns = _no_columns()
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    widths = set()
+    try:
+        while records := list(islice(reader, _TOGETHER)):
+            values = list(zip(*records, strict=True))
+            widths.add(len(values))
+            if len(widths) > 1 or len(values) not in _WIDTHS[2:]:
+                return None
+            if not all(_INTEGERS.fullmatch("\n".join(values[i])) for i in (1, 2, 3, 4, 8)):
+                return None
+            if not _INSTANTS.fullmatch("\n".join(values[0])) or max(values[0]) >= str(2**63):
+                return None
+            for name, numbers in zip(_COLUMNS, values, strict=False):
+                columns[name] += map(int, numbers)
+            columns["other"] += map(_named, values[7], values[8])
+            empty = ("",) * len(records)
+            method, url = (*values, empty, empty)[9:11]
+            for name, texts in (("error", values[5]), ("method", method), ("url", url)):
+                columns[name] += [text or None for text in texts]
+    except (csv.Error, ValueError):
+        return None
+    return columns
+
+
+def _slowly(text: str) -> dict[str, list]:
+    """Return the columns of records of any version, or raise at the line of the first that is none."""
+    columns = _no_columns()
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     width = 0
     try:
         for record in reader:
@@ -57,7 +98,7 @@ def parse_vegeta_csv(text: str) -> Parsed:
             _add(columns, record, reader.line_num)
     except csv.Error as error:
         raise ParseError(reader.line_num, f"CSV of vegeta: {error}", "") from None
-    return _table(columns, warnings)
+    return columns
 
 
 def parse_vegeta_jsonl(text: str) -> Parsed:
@@ -77,7 +118,7 @@ def parse_vegeta_jsonl(text: str) -> Parsed:
     ([[2e-06, 'EOF']], '2019-01-02 09:00:00.500000+00:00')
     """
     *lines, rest = text.split("\n")
-    columns: dict[str, list] = {name: [] for name in (*_COLUMNS, "error", "method", "url", "other")}
+    columns = _no_columns()
     warnings: list[str] = []
     if rest.strip():
         # Complete by its own syntax, or cut.
@@ -123,8 +164,11 @@ def _append(columns: dict[str, list], values: list, *texts: object) -> None:
     error, method, url, attack, sequence = (text if isinstance(text, str | int) else "" for text in texts)
     for name, value in (("error", error), ("method", method), ("url", url)):
         columns[name].append(str(value) or None)
-    named = [f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != ""]
-    columns["other"].append(" ".join(named) or None)
+    columns["other"].append(_named(attack, sequence))
+
+
+def _named(attack: str | int, sequence: str | int) -> str | None:
+    return " ".join(f"{name}={value}" for name, value in (("attack", attack), ("seq", sequence)) if value != "") or None
 
 
 def _table(columns: dict[str, list], warnings: list[str]) -> Parsed:

@@ -3,7 +3,8 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ _HOST_AND_PORT = lazy_regex(r"[\w.*-]*:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 _ADDRESS = lazy_regex(r"[.:]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAT = np.datetime64("NaT", "us")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class UnreadLines:
@@ -111,9 +113,16 @@ def _status(value: str) -> float:
 def _clf(value: str) -> np.datetime64:
     """Instant of ``20/Nov/2026:22:34:32 +0000``; not a time where there is no such date."""
     try:
-        return _utc(datetime.strptime(value, "%d/%b/%Y:%H:%M:%S %z"))
+        year, month, day = int(value[7:11]), _MONTHS.index(value[3:6]) + 1, int(value[:2])
+        hour, minute, second = int(value[12:14]), int(value[15:17]), int(value[18:20])
+        return _utc(datetime(year, month, day, hour, minute, second, tzinfo=_zone(value[21:])))
     except (ValueError, OverflowError):
         return _NAT
+
+
+@cache
+def _zone(offset: str) -> tzinfo | None:
+    return datetime.strptime(offset, "%z").tzinfo
 
 
 def _iso(value: str) -> np.datetime64:

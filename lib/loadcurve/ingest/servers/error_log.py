@@ -8,6 +8,7 @@ upstreams``, ``Too many open files``, ``server reached MaxRequestWorkers``.
 """
 
 from datetime import datetime
+from functools import lru_cache
 
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
@@ -64,10 +65,10 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
         apache = None if match else _APACHE.fullmatch(line)
         try:
             if match:
-                local = datetime.strptime(match[1], "%Y/%m/%d %H:%M:%S")
+                local = _local(match[1])
                 found = {"tool": "nginx", "event": match[2], "text": match[3]}
             elif apache:
-                local = datetime.strptime(f"{apache[3]} {apache[1]}", "%Y %b %d %H:%M:%S")
+                local = _local(f"{apache[3]} {apache[1]}", "%Y %b %d %H:%M:%S")
                 local = local.replace(microsecond=int((apache[2] or "0").ljust(6, "0")))
                 found = {"tool": "apache", "event": apache[4], "text": apache[5]}
         except ValueError:
@@ -90,6 +91,12 @@ def parse_error_log(text: str, timezone: str = "UTC") -> Parsed:
         [f"{more - _NAMED_ODD} more lines are not of an error log, so left out"] if more > _NAMED_ODD else []
     )
     return Parsed(tool, {"events": rows}, tuple(warnings))
+
+
+@lru_cache(64)
+def _local(text: str, form: str = "%Y/%m/%d %H:%M:%S") -> datetime:
+    """Local time of a line; several lines in turn have the same second."""
+    return datetime.strptime(text, form)
 
 
 NGINX_ERROR = Form(

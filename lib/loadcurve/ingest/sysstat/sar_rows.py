@@ -24,7 +24,7 @@ _NUMBER = lazy_regex(r"([+-]?[0-9]{1,25})(?:[.,]([0-9]{1,2}))?([%sBkMGTP]?)")
 _MISSING = ("nan", "-nan", "N/A")  # N/A: a line or an interrupt that is new, up to version 7
 _HUMAN = {letter: 1024.0**power for power, letter in enumerate("BkMGTP")}
 _CPU = lazy_regex(r"all|[0-9]{1,7}")
-_LEAST, _MOST = 1 << 16, 1 << 24  # bytes from which bulk reading pays off, and bytes read at once
+_LEAST, _MOST = 1 << 12, 1 << 24  # bytes from which bulk reading pays off, and bytes read at once
 _MARK = 0x1F  # `sar` never prints it; a text that has it is read line by line
 
 
