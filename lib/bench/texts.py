@@ -9,9 +9,9 @@ import numpy as np
 _SEED = 20261120
 
 
-def ss_list(path: Path, sockets: int) -> None:
+def ss_list(path: Path, sockets: int, seed: int = _SEED) -> None:
     """What ``ss -tan`` prints on a busy server."""
-    draw = np.random.default_rng(_SEED)
+    draw = np.random.default_rng(seed)
     states = draw.choice(["ESTAB", "TIME-WAIT", "FIN-WAIT-2", "CLOSE-WAIT"], sockets, p=[0.3, 0.65, 0.04, 0.01])
     queues, ports = draw.integers(0, 3, sockets) * 616, draw.integers(1024, 65536, sockets)
     hosts = draw.integers(1, 255, (sockets, 2))
@@ -22,9 +22,9 @@ def ss_list(path: Path, sockets: int) -> None:
             out.write(f"{state:<10} 0      {queue:<6}     198.18.0.3:80 {peer:>21}      \n")
 
 
-def ss_details(path: Path, sockets: int) -> None:
+def ss_details(path: Path, sockets: int, seed: int = _SEED) -> None:
     """What ``ss -tin`` prints: two lines for each socket, with every token that iproute2 knows of a connection."""
-    draw = np.random.default_rng(_SEED)
+    draw = np.random.default_rng(seed)
     with path.open("w", encoding="ascii") as out:
         out.write("State Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n")
         for start in range(0, sockets, 10_000):
@@ -54,9 +54,9 @@ def _with_details(n: list[int], rtt: float) -> str:
     )
 
 
-def ab_requests(path: Path, requests: int) -> None:
+def ab_requests(path: Path, requests: int, seed: int = _SEED) -> None:
     """What ``ab -g`` writes: a row for each request, sorted by total time."""
-    draw = np.random.default_rng(_SEED)
+    draw = np.random.default_rng(seed)
     with path.open("w", encoding="ascii") as out:
         out.write("starttime\tseconds\tctime\tdtime\tttime\twait\n")
         for start in range(0, requests, 100_000):
