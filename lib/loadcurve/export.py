@@ -57,6 +57,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     dict[str, int]
         Number of rows of each table.
     """
+    import pyarrow as pa
+
     from loadcurve import tables
     from loadcurve.files.spreadsheet import without_formulas
     from loadcurve.schemas import SCHEMAS
@@ -75,17 +77,26 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
             if name == "runs":  # columns that are no declared facts are in the table `factors`, too
                 frame = frame.filter(items=SCHEMAS[name].columns)
             checked = tables.check(name, frame, text=ARROW_TEXT)
-            table = to_arrow(name, without_formulas(checked) if form == "csv" else checked)
-            if name not in writers:
-                draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
-                writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
-            writers[name].write_table(table)
-            rows[name] = rows.get(name, 0) + table.num_rows
+            write(name, to_arrow(name, without_formulas(checked) if form == "csv" else checked))
+
+    def write(name: str, table: "pa.Table") -> None:
+        if name not in writers:
+            draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
+            writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
+        writers[name].write_table(table)
+        rows[name] = rows.get(name, 0) + table.num_rows
 
     with contextlib.ExitStack() as drafts:
         for reading in readings:
             for name in reading.parsed.tables:
                 part = reading.rows(name)
+                if isinstance(part, pa.Table):  # which is checked
+                    if form == "parquet":
+                        if name in waiting:
+                            flush(name)
+                        write(name, part)
+                        continue
+                    part = part.to_pandas()
                 waiting.setdefault(name, []).append(part)
                 held[name] = held.get(name, 0) + len(part)
                 if held[name] >= _SLICE:

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -18,8 +19,8 @@ _FILES_PER_S, _BYTES_PER_S = 3000, 30e6
 _WORTH_WORKERS_S = 4.0
 # Small files go to a worker together, so that the pipe costs less than parsing.
 _CHUNK_S = 0.05
-# For each worker.  A large text and its tables need five to nine times the size of the text.
-_MAX_BYTES_AT_ONCE = 60e6
+# For each worker, or of the memory.  A large text and its tables need five to nine times the size of the text.
+_MAX_BYTES_AT_ONCE, _MEMORY_SHARE = 60e6, 0.04
 # Typical ratio of text to packed file, for logs of monitors.
 _PACKED = {".gz": 10, ".xz": 20, ".bz2": 10, ".zst": 10}
 
@@ -44,15 +45,10 @@ class ManyFiles:
                 self._bytes[file] = file.stat().st_size
 
     @contextlib.contextmanager
-    def showing_progress(self) -> "Iterator[Callable[[Iterable[Path]], None]]":
-        """Show progress; yield a function that counts files as read."""
-        with progress(sum(self._bytes.values()), len(self._bytes)) as shown:
-
-            def count(files: Iterable[Path]) -> None:
-                sizes = [self._bytes[file] for file in files]
-                shown.advance(sum(sizes), len(sizes))
-
-            yield count
+    def showing_progress(self) -> Iterator[None]:
+        """Show progress within the context, counting the files of each item that `each` has a result of."""
+        with progress(sum(self._bytes.values()), len(self._bytes)) as self._shown:
+            yield
 
     def each(
         self,
@@ -61,6 +57,7 @@ class ManyFiles:
         files_of: Callable[[Item], Iterable[Path]],
         lost: Callable[[Item, str], Result],
         item_s: float = 0.0,
+        largest_first: bool = False,
     ) -> Iterator[Result]:
         """Yield the result of each item, in order.
 
@@ -76,6 +73,9 @@ class ManyFiles:
             Returns the result of an item, given the reason why its worker ended.
         item_s : float
             Time that an item needs besides parsing its files, in s.
+        largest_first : bool
+            Whether workers begin with the largest items, so that none of them is left alone with a large one at the
+            end.  Nothing is then yielded before all is done, so results must be small.
         """
         items = list(items)
 
@@ -86,8 +86,13 @@ class ManyFiles:
         def seconds(item: Item) -> float:
             return item_s + sum(1 for _ in files_of(item)) / _FILES_PER_S + text_bytes(item) / _BYTES_PER_S
 
+        def counted(item: Item, result: Result) -> Result:
+            sizes = [self._bytes[file] for file in files_of(item)]
+            self._shown.advance(sum(sizes), len(sizes))
+            return result
+
         if self._workers < 2 or len(items) < 2 or sum(map(seconds, items)) < _WORTH_WORKERS_S:
-            yield from map(function, items)
+            yield from (counted(item, function(item)) for item in items)
             return
 
         def lost_chunk(chunk: Sequence[Item], why: str) -> list[Result]:
@@ -95,12 +100,38 @@ class ManyFiles:
                 return [lost(chunk[0], why)]
             return list(in_order(function, chunk, 1, lost))  # one by one, to find the file that ends the worker
 
-        chunks, workers = _chunks(items, seconds), min(self._workers, len(items))
-        work = functools.partial(_call_each, function)
-        for results in in_order(
-            work, chunks, workers, lost_chunk, lambda chunk: sum(map(text_bytes, chunk)), _MAX_BYTES_AT_ONCE * workers
-        ):
-            yield from results
+        chunks, workers = list(_chunks(items, seconds)), min(self._workers, len(items))
+
+        def chunk_bytes(chunk: Sequence[Item]) -> int:
+            return sum(map(text_bytes, chunk))
+
+        if largest_first:
+            chunks.sort(key=chunk_bytes, reverse=True)
+        results = in_order(
+            functools.partial(_call_each, function),
+            chunks,
+            workers,
+            lost_chunk,
+            chunk_bytes,
+            _max_bytes_at_once(workers),
+            len(chunks) if largest_first else 0,
+        )
+        each = (
+            (item, counted(item, result))
+            for chunk, found in zip(chunks, results, strict=True)
+            for item, result in zip(chunk, found, strict=True)
+        )
+        if largest_first:
+            found = dict(each)
+            yield from (found.pop(item) for item in items)
+        else:
+            yield from (result for _, result in each)
+
+
+def _max_bytes_at_once(workers: int) -> float:
+    """Return how many bytes of text all workers together may read at the same time."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(_MAX_BYTES_AT_ONCE * workers, _MEMORY_SHARE * memory)
 
 
 def _chunks(items: Iterable[Item], seconds: Callable[[Item], float]) -> Iterator[tuple[Item, ...]]:

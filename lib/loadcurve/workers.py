@@ -47,8 +47,9 @@ def in_order(
     lost: Callable[[Item, str], Result],
     size: Callable[[Item], float] = lambda item: 0.0,
     max_size: float = 1.0,
+    ahead: int = 0,
 ) -> Iterator[Result]:
-    """Yield the result of each item, in order; at most twice as many items as workers are in memory.
+    """Yield the result of each item, in order.
 
     Parameters
     ----------
@@ -64,6 +65,9 @@ def in_order(
         Size of an item.
     max_size : float
         Largest sum of the sizes of the items that are worked on at the same time; a larger item is alone in memory.
+    ahead : int
+        Largest number of items with results that wait for their turn or are worked on; by default twice as many as
+        workers.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def in_order(
         """Whether an item has to wait; results need far less memory than the work on them."""
         unfinished = (size(held) for held, result in waiting if not result.done())
         at_once = sorted((size(item), *unfinished), reverse=True)[:workers]
-        return len(waiting) >= 2 * workers or max(size(item), sum(at_once)) > max_size
+        return len(waiting) >= (ahead or 2 * workers) or max(size(item), sum(at_once)) > max_size
 
     def first() -> Result:
         item, result = waiting.popleft()

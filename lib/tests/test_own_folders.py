@@ -20,6 +20,7 @@ from loadcurve.analysis.sources import read_sources
 from loadcurve.audit import audit
 from loadcurve.cli import app, main
 from loadcurve.errors import LoadcurveError, ValueRuleError
+from loadcurve.ingest import on_disk
 from loadcurve.ingest.given_factors import GivenFactors
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
@@ -28,7 +29,6 @@ from loadcurve.ingest.run_facts import parse_factor
 from loadcurve.ingest.run_names import name_runs
 from loadcurve.ingest.run_times import assign
 from loadcurve.lab.monitors import sadf
-from loadcurve.reading import spool
 from loadcurve.tables.curves import UNNAMED
 
 SADC = Path("/usr/lib/sysstat/sadc")  # Debian's place of it
@@ -441,7 +441,7 @@ def test_every_command_takes_facts_and_reports_their_origin(tmp_path, called, co
 @pytest.mark.parametrize("name", ["wrk_only", "wrk_monitors", "ab_sar", "json_tools", "garbled"])
 def test_ingest_names_the_runs_as_read_does(name, tmp_path, called, monkeypatch):
     """Table for table and row for row, also when the tables of monitors wait on disk."""
-    monkeypatch.setattr(spool, "_SMALL", 5)
+    monkeypatch.setattr(on_disk, "_SMALL", 5)
     _, out, _ = called("ingest", FOLDERS / name, "--format", "parquet", "-o", tmp_path)
     found = loadcurve.read(FOLDERS / name).tables
     assert {path.stem for path in tmp_path.glob("*.parquet")} == set(found)

@@ -83,7 +83,7 @@ def ingest(
     def each(path: str) -> Iterator["Reading"]:
         if is_json or path in ("", "-") or not is_folder(Path(path)):
             return reading.read_named(path, hints, jobs)
-        return reading.read_matched(Path(path), hints, jobs, given, spool=True)
+        return reading.read_matched(Path(path), hints, jobs, given, store=True)
 
     def readings() -> Iterator["Reading"]:
         nonlocal refused

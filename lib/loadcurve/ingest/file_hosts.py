@@ -5,11 +5,16 @@ A text of one machine leaves its rows without a host, because most folders hold 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from loadcurve.ingest.merge import label
 from loadcurve.ingest.parsed import Tables
 from loadcurve.ingest.raw_file import RawFile
 from loadcurve.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 def name_hosts(files: Iterable[RawFile]) -> list[RawFile]:
@@ -33,6 +38,12 @@ def name_hosts(files: Iterable[RawFile]) -> list[RawFile]:
     return [_named(file, name) if name else file for file, name in zip(kept, names, strict=True)]
 
 
+def _lacks_host(table: "pd.DataFrame | pa.Table") -> bool:
+    if hasattr(table, "schema"):
+        return "host" not in table.schema.names or table["host"].null_count == len(table)
+    return "host" not in table
+
+
 def _host_of(file: RawFile) -> str:
     """Return the only host that the headings of a file name; empty if they name none or several."""
     if "hosts" not in file.tables:
@@ -47,7 +58,7 @@ def _named(file: RawFile, host: str) -> RawFile:
     named = {}
     for name in file.tables:
         rows = file.tables.rows(name)
-        alone = isinstance(rows, Sequence) or "host" not in rows
+        alone = isinstance(rows, Sequence) or _lacks_host(rows)
         has_host = name in SCHEMAS and "host" in SCHEMAS[name].columns
         named[name] = label(rows, host=host) if has_host and alone else rows
     return replace(file, tables=Tables(named))

@@ -1,6 +1,7 @@
 """Parts of one text, or files of one folder, as one `Parsed`."""
 
 from collections.abc import Sequence
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from loadcurve.ingest.form import Form
@@ -8,6 +9,7 @@ from loadcurve.ingest.parsed import Parsed, Rows, Tables
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 def merge(parts: Sequence[tuple[Form, Parsed, int]]) -> Parsed:
@@ -37,16 +39,23 @@ def join(parts: "Sequence[pd.DataFrame | Rows]") -> "pd.DataFrame | Rows":
         return [row for part in parts for row in part]
     import pandas as pd
 
-    frames = [pd.DataFrame(list(part)) if isinstance(part, Sequence) else part for part in parts]
+    frames = []
+    for are_rows, group in groupby(parts, lambda part: isinstance(part, Sequence)):
+        found = list(group)
+        frames += [pd.DataFrame(list(chain.from_iterable(found)))] if are_rows else found
     filled = [frame for frame in frames if len(frame)]
     return pd.concat(filled, ignore_index=True) if filled else frames[0]
 
 
-def label(table: "pd.DataFrame | Rows", **known: object) -> "pd.DataFrame | Rows":
+def label(table: "pd.DataFrame | pa.Table | Rows", **known: object) -> "pd.DataFrame | pa.Table | Rows":
     """Return a table with the same value in every row of some columns."""
     if isinstance(table, Sequence):
         return [{**known, **row} for row in table]
-    return table.assign(**known)
+    if hasattr(table, "assign"):
+        return table.assign(**known)
+    from loadcurve.tables.stored import with_columns
+
+    return with_columns(table, **known)
 
 
 def _shifted(table: "pd.DataFrame | Rows", by: int) -> "pd.DataFrame | Rows":

@@ -86,7 +86,7 @@ def _of_report(file: RawFile, names: Sequence[str]) -> "Iterable[tuple[str, pd.D
         if len(names) == 1:
             yield name, label(rows, run_id=names[0], source=file.source)
             continue
-        records = rows if isinstance(rows, Sequence) else rows.to_dict("records")
+        records = rows if isinstance(rows, Sequence) else file.tables[name].to_dict("records")
         known = dict(enumerate(names))
         at = [row.get("generator", i if name == "runs" else None) for i, row in enumerate(records)]
         split = [

@@ -1,22 +1,37 @@
 """Rows of monitors to the runs during which they were sampled."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from loadcurve.errors import printable
+from loadcurve.ingest.merge import join, label
+from loadcurve.ingest.parsed import Rows
 from loadcurve.ingest.raw_file import Matched, RawFile
 from loadcurve.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import pyarrow as pa
+
+    Table: TypeAlias = pd.DataFrame | pa.Table | Rows
+
+_Placed = tuple[RawFile, np.ndarray, Sequence[str]]
+"""A file, the number of the run of each of its rows (below 0 for none), and the names of these runs."""
 
 # Tools are started and stopped by hand or by scripts, and sar prints whole seconds.
 _TOLERANCE_S = 2.0
 # wrk prints its duration to 10 ms, and a script starts the next run at once.
 _OVERLAP_S = 1.0
 _LISTED = 4  # names in a warning
+_TOGETHER = 20_000  # rows of small tables that are labelled together
 _NONE, _SEVERAL = -1, -2
 
 
@@ -80,13 +95,14 @@ def match_times(
     numbers = {name: i for i, name in enumerate(names)}
     starts = {run: start for run, (start, _) in spanned.items()}
     whole, divided, lost = [], [], []
+    placed: list[_Placed] = []
     for file in files:
         owner = owners[file.path]
         places = assign(times[file.path], limits)
         own = numbers.get(owner, _NONE) if owner else _NONE
         inside, outside = int((places == own).sum()) if own >= 0 else 0, int(((places >= 0) & (places != own)).sum())
         if owner is not None and (own < 0 or inside >= outside):
-            places, runs = np.zeros(len(places), int), [owner]
+            places, runs = np.broadcast_to(np.intp(0), len(places)), [owner]
             whole.append(file.path)
             if own >= 0 and not inside and file.path in spans:
                 matched.warnings.append(
@@ -98,12 +114,14 @@ def match_times(
             if owner is not None:
                 matched.warnings.append(f"{file.source}: named like run {owner}, but its times are those of other runs")
             if not (places >= 0).any():
+                runs = []
                 lost.append(file.path)
             else:
                 divided.append(file.path)
                 _note_rest(file.source, places, times[file.path], matched)
-        yield from _labelled(file, places, runs, starts)
+        placed.append((file, places, runs))
     _note_files(matched, whole, divided, lost, bool(spanned))
+    yield from _labelled(placed, starts)
 
 
 def assign(times: np.ndarray, windows: Sequence[tuple[float, float]]) -> np.ndarray:
@@ -136,15 +154,29 @@ def assign(times: np.ndarray, windows: Sequence[tuple[float, float]]) -> np.ndar
 
 def _times(file: RawFile) -> np.ndarray:
     """Times of the rows of a file's tables, one table after the other; NaN for rows without a time."""
-    parts = [np.empty(0)]
-    for name in file.tables:
-        frame = file.tables[name]
-        if "time" in frame and len(frame):
-            stamps = pd.to_datetime(frame["time"], utc=True)
-            parts.append(((stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds()).to_numpy(float))
-        else:
-            parts.append(np.full(len(frame), np.nan))
-    return np.concatenate(parts)
+    return np.concatenate([np.empty(0), *(_seconds_of(file.tables.rows(name)) for name in file.tables)])
+
+
+def _seconds_of(rows: "pd.DataFrame | pa.Table | Rows") -> np.ndarray:
+    """Times of rows in s since 1970 UTC; NaN for rows without a time."""
+    if isinstance(rows, Sequence):
+        times = [row.get("time") for row in rows]
+        known = [time for time in times if isinstance(time, datetime) and time.tzinfo]
+        if len(known) == len(times):
+            return np.array([time.timestamp() for time in known], float)
+        stamps = pd.Series(pd.to_datetime(times, utc=True)) if any(time is not None for time in times) else None
+    else:
+        stamps = _instants(rows)
+    if stamps is None:
+        return np.full(len(rows), np.nan)
+    return (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(float)
+
+
+def _instants(table: "pd.DataFrame | pa.Table") -> pd.Series | None:
+    """Column `time` of a table in UTC; None if it has none."""
+    if not isinstance(table, pd.DataFrame):
+        table = table.select([name for name in ("time",) if name in table.column_names]).to_pandas()
+    return pd.to_datetime(table["time"], utc=True) if "time" in table and len(table) else None
 
 
 def _by_modification(
@@ -175,21 +207,47 @@ def _by_modification(
     return {run: found[run] for run in found if fits(run)}
 
 
-def _labelled(
-    file: RawFile, places: np.ndarray, runs: Sequence[str], starts: Mapping[str, float]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the tables of a file with the run of each row, and the time since the start of this run."""
-    at = 0
-    for name in file.tables:
-        frame = file.tables[name]
-        mine = places[at : at + len(frame)]
-        at += len(frame)
-        labels = pd.Series([runs[place] if place >= 0 else None for place in mine], frame.index, dtype="str")
-        known: dict[str, object] = {"run_id": labels, "source": file.source}
-        if "elapsed_s" in SCHEMAS[name].columns and "time" in frame and len(frame):
-            start = pd.to_datetime(labels.map(starts).astype(float), unit="s", utc=True)
-            known["elapsed_s"] = (pd.to_datetime(frame["time"], utc=True) - start).dt.total_seconds()
-        yield name, frame.assign(**known)
+def _labelled(placed: Iterable[_Placed], starts: Mapping[str, float]) -> "Iterator[tuple[str, Table]]":
+    """Yield the tables of files with the run of each row, and the time since the start of this run.
+
+    Small tables of one name are joined first: labelling a DataFrame takes as long as parsing a hundred rows.
+    """
+    waiting: dict[str, list[tuple[Table, np.ndarray, np.ndarray, str]]] = {}
+    for file, places, runs in placed:
+        names = np.array([*runs, None], object)
+        began = np.array([*(starts.get(run, np.nan) for run in runs), np.nan])
+        at = 0
+        for name in file.tables:
+            rows = file.tables.rows(name)
+            mine = np.maximum(places[at : at + len(rows)], _NONE)  # the last of `names` and `began`
+            at += len(rows)
+            is_arrow = not isinstance(rows, Sequence | pd.DataFrame)
+            parts = waiting.setdefault(name, [])
+            if not is_arrow:
+                parts.append((rows, names[mine], began[mine], file.source))
+            if parts and (is_arrow or sum(len(part) for part, *_ in parts) >= _TOGETHER):
+                yield name, _joined(name, parts)
+                parts.clear()
+            if is_arrow:
+                yield name, label(rows, **_of_runs(name, rows, names[mine], began[mine]), source=file.source)
+    yield from ((name, _joined(name, parts)) for name, parts in waiting.items() if parts)
+
+
+def _joined(name: str, parts: "Sequence[tuple[Table, np.ndarray, np.ndarray, str]]") -> pd.DataFrame:
+    tables, runs, began, sources = zip(*parts, strict=True)
+    rows = join(tables)
+    frame = pd.DataFrame(list(rows)) if isinstance(rows, Sequence) else rows
+    source = np.repeat(np.array(sources, object), [len(table) for table in tables])
+    return frame.assign(**_of_runs(name, frame, np.concatenate(runs), np.concatenate(began)), source=source)
+
+
+def _of_runs(name: str, table: "pd.DataFrame | pa.Table", runs: np.ndarray, began: np.ndarray) -> dict[str, pd.Series]:
+    """Return the columns `run_id` and, if the table has it and knows times, `elapsed_s`."""
+    times = _instants(table) if "elapsed_s" in SCHEMAS[name].columns else None
+    if times is None:
+        return {"run_id": pd.Series(runs, dtype="str")}
+    start = pd.Series(pd.to_datetime(began, unit="s", utc=True), times.index)
+    return {"run_id": pd.Series(runs, times.index, dtype="str"), "elapsed_s": (times - start).dt.total_seconds()}
 
 
 def _note_rest(source: str, places: np.ndarray, times: np.ndarray, matched: Matched) -> None:

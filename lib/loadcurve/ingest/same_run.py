@@ -80,4 +80,4 @@ def _rows(file: RawFile) -> list[dict]:
 
 def _records(file: RawFile, name: str) -> list[dict]:
     rows = file.tables.rows(name)
-    return list(rows) if isinstance(rows, Sequence) else rows.to_dict("records")
+    return list(rows) if isinstance(rows, Sequence) else file.tables[name].to_dict("records")

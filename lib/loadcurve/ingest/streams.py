@@ -7,6 +7,7 @@ from pathlib import Path
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import content, parse_bytes
 from loadcurve.ingest.hints import Hints
+from loadcurve.ingest.on_disk import stored
 from loadcurve.ingest.parsed import Parsed, Tables
 
 Command = tuple[Path, Path | None]
@@ -23,6 +24,7 @@ def parse_each(
     recording_text: Callable[[bytes], str] | None = None,
     name: Callable[[Path], str] = str,
     each: Callable[[Callable[[Command], list[Outcome]], Iterable[Command]], Iterable[list[Outcome]]] = map,
+    store: Path | None = None,
 ) -> Iterator[Outcome]:
     """Parse files one after the other; yield the tables of each, or the line that explains why it was refused.
 
@@ -38,18 +40,27 @@ def parse_each(
         Name of a path in errors.
     each : callable
         Calls a function, which can be pickled, on each command; returns the results in order.
+    store : pathlib.Path, optional
+        Folder to which large tables go (`loadcurve.ingest.on_disk`).
     """
-    parse = functools.partial(_parse_command, hints or Hints(), recording_text, name)
+    parse = functools.partial(_parse_command, hints or Hints(), recording_text, name, store)
     for outcomes in each(parse, paired(files)):
         yield from outcomes
 
 
 def _parse_command(
-    hints: Hints, recording_text: Callable[[bytes], str] | None, name: Callable[[Path], str], command: Command
+    hints: Hints,
+    recording_text: Callable[[bytes], str] | None,
+    name: Callable[[Path], str],
+    store: Path | None,
+    command: Command,
 ) -> list[Outcome]:
+    """Parse the files of one command; depends on nothing else, so it may run in any process that sees the files."""
+
     def read(file: Path) -> Outcome:
         try:
-            return file, parse_bytes(content(file, hints.max_bytes), name(file), hints, recording_text), ""
+            parsed = parse_bytes(content(file, hints.max_bytes), name(file), hints, recording_text)
+            return file, parsed if store is None else stored(parsed, store), ""
         except LoadcurveError as error:
             return file, None, str(error)
         except MemoryError:

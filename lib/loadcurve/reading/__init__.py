@@ -8,7 +8,6 @@ sadf can convert a binary `sa` file to text.
 | `reading`    | `Reading`: the tables of one file, of one recorded run, or of one part of a folder |
 | `one`        | `read`, and what the command line names: a file, a folder, standard input |
 | `folder`     | the files of a folder, one after the other, and with the run of every row |
-| `spool`      | tables on disk until all files of a folder are read |
 | `tables`     | the tables of a study or of a folder of raw files, by name |
 | `studies`    | the runs of a recorded study on all processors, with progress |
 | `published`  | published reports: tables as their `source.yml` declares them, quoted output of tools |

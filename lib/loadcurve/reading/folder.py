@@ -1,7 +1,7 @@
 """The files of a folder: one after the other, and with the run of every row."""
 
-import contextlib
 import functools
+import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,6 @@ from loadcurve.ingest.streams import Command, Outcome, parse_each
 from loadcurve.many_files import ManyFiles
 from loadcurve.reading.reading import Reading, refused
 from loadcurve.reading.recordings import recording_text
-from loadcurve.reading.spool import Spool
 from loadcurve.reading.studies import RUN_S
 from loadcurve.study import manifest
 
@@ -24,7 +23,13 @@ from loadcurve.study import manifest
 _OF_A_STUDY = ("study.yml", "answers.json", "fault.yml", manifest.NAME)
 
 
-def read_each(path: str | Path, hints: Hints, workers: int = 0, leave_out: Collection[Path] = ()) -> Iterator[Reading]:
+def read_each(
+    path: str | Path,
+    hints: Hints,
+    workers: int = 0,
+    leave_out: Collection[Path] = (),
+    store: Path | None = None,
+) -> Iterator[Reading]:
     """Yield the reading of a file, or of each file of a folder in turn, so that only a few are in memory at a time.
 
     All files of a recorded run give one reading, with the factors of its `run.json`.  A large folder is read by several
@@ -40,6 +45,9 @@ def read_each(path: str | Path, hints: Hints, workers: int = 0, leave_out: Colle
         Largest number of processes; 0 for one per processor.
     leave_out : collection of pathlib.Path
         Resolved paths of files of the folder that are no raw files.
+    store : pathlib.Path, optional
+        Folder to which the large tables of files go, checked and as Arrow (`loadcurve.ingest.on_disk`).  Files are then
+        read in any order, the largest first.
     """
     path = Path(path)
     in_a_folder = is_folder(path)
@@ -51,21 +59,16 @@ def read_each(path: str | Path, hints: Hints, workers: int = 0, leave_out: Colle
     raw = (file for file in files if file not in known and not (leave_out and file.resolve() in leave_out))
     files_of_run, loose = _by_run(raw, runs)
     many = ManyFiles(files, workers)
-    with many.showing_progress() as count:
-        for run, reading in zip(
-            runs, many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run, RUN_S), strict=True
-        ):
-            count(files_of_run[run])
-            yield reading
+    with many.showing_progress():
+        yield from many.each(_read_recorded, runs, files_of_run.__getitem__, _lost_run, RUN_S)
         yield from _gaps(runs)
-        each = functools.partial(many.each, files_of=_files_of_command, lost=_lost_command)
-        for file, parsed, why in parse_each(loose, hints, recording_text, each=each):
-            count([file])
+        each = functools.partial(many.each, files_of=_files_of_command, lost=_lost_command, largest_first=bool(store))
+        for file, parsed, why in parse_each(loose, hints, recording_text, each=each, store=store):
             yield Reading(printable(str(file)), parsed or Parsed(""), why, file=file if in_a_folder else None)
 
 
 def read_matched(
-    path: Path, hints: Hints, workers: int = 0, factors: Factors = None, *, spool: bool = False
+    path: Path, hints: Hints, workers: int = 0, factors: Factors = None, *, store: bool = False
 ) -> Iterator[Reading]:
     """Yield the readings of a folder, with the run of every row.
 
@@ -81,22 +84,21 @@ def read_matched(
         As in `read_each`.
     factors : mapping, path or GivenFactors, optional
         Facts about the runs, beside those of ``factors.csv`` in the folder.
-    spool : bool
-        Whether large tables wait on disk until all files are read, so that they need not fit into memory together.
+    store : bool
+        Whether large tables wait on disk until all files are read, so that they need not fit into memory together; they
+        are then Arrow tables.
     """
     from loadcurve.ingest.raw_folder import raw_folder_parts  # with declarations that workers do not need
 
     given = GivenFactors.of(factors)
     files: list[RawFile] = []
-    with contextlib.ExitStack() as stack:
-        kept = stack.enter_context(Spool()).kept if spool else lambda tables: tables
-        for reading in read_each(path, hints, workers, given.files):
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as place:
+        for reading in read_each(path, hints, workers, given.files, Path(place) if store else None):
             if reading.file is None or reading.refused:
                 yield reading
                 continue
-            place = PurePosixPath(reading.file.relative_to(path))
-            tables = kept(reading.parsed.tables)
-            files.append(RawFile(place, reading.source, tables, reading.file.stat().st_mtime))
+            at = PurePosixPath(reading.file.relative_to(path))
+            files.append(RawFile(at, reading.source, reading.parsed.tables, reading.file.stat().st_mtime))
             yield replace(reading, parsed=replace(reading.parsed, tables=Tables()))
         matched = Matched({}, {})
         for name, rows in raw_folder_parts(files, path, given, matched):

@@ -25,10 +25,8 @@ def each_run(read: Callable[[Path], "Parts"], folders: Sequence[Path]) -> "Itera
     """
     files = {folder: files_of(folder) for folder in folders}
     many = ManyFiles(file for of in files.values() for file in of)
-    with many.showing_progress() as count:
-        for folder, parts in zip(folders, many.each(read, folders, files.__getitem__, _lost, RUN_S), strict=True):
-            count(files[folder])
-            yield parts
+    with many.showing_progress():
+        yield from many.each(read, folders, files.__getitem__, _lost, RUN_S)
 
 
 def _lost(folder: Path, why: str) -> "Parts":

@@ -42,6 +42,27 @@ def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False).cast(_arrow_schema(table))
 
 
+def with_columns(table: pa.Table, **values: object) -> pa.Table:
+    """Return an Arrow table with other values in some of its columns: one value for all rows, or one for each row.
+
+    Examples
+    --------
+    >>> table = to_arrow("latency", declared.check("latency", pd.DataFrame({"latency_s": [0.1, 0.2]})))
+    >>> with_columns(table, run_id="c8", quantile=[0.5, 0.9]).to_pandas()[["run_id", "quantile"]].values.tolist()
+    [['c8', 0.5], ['c8', 0.9]]
+    """
+    for name, value in values.items():
+        field = table.schema.field(name)
+        is_one = value is None or isinstance(value, str)
+        column = (
+            pa.repeat(pa.scalar(value, field.type), table.num_rows)
+            if is_one
+            else pa.array(value, field.type, from_pandas=True)
+        )
+        table = table.set_column(table.schema.get_field_index(name), field, column)
+    return table
+
+
 @cache
 def _arrow_schema(table: str) -> pa.Schema:
     """Return the types and metadata of a table in a file; they do not depend on how a frame holds its text."""
