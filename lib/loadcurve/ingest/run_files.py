@@ -12,6 +12,7 @@ from loadcurve.ingest.clean import clean
 from loadcurve.ingest.files import content
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.load.wrk_json import WRK_JSON, join_reporter
+from loadcurve.ingest.load_options import options_of, with_options
 from loadcurve.ingest.packed import unpack
 from loadcurve.ingest.parsed import Parsed
 from loadcurve.ingest.record_checks import wrong
@@ -105,6 +106,7 @@ def read_finished(run: Run, folder: Path, parts: Parts, is_read: Callable[[Comma
         path = folder / command.stdout
         parsed = _parse(form, path)
         if generator is not None and "runs" in parsed.tables:
+            parsed = with_options(parsed, [options_of(command.tool, command.argv)])
             if len(generators) == 1:
                 _check_generator(parsed.tables["runs"], run, path)
             stated.append(_connections(parsed.tables["runs"]))

@@ -8,6 +8,7 @@ from loadcurve.errors import LoadcurveError, ParseError, check_type
 from loadcurve.ingest.clean import PREFIXES, clean, strip_prefix
 from loadcurve.ingest.form import Form
 from loadcurve.ingest.lazy_regex import lazy_regex
+from loadcurve.ingest.load_options import add_options
 from loadcurve.ingest.merge import merge
 from loadcurve.ingest.noise import is_noise
 from loadcurve.ingest.parsed import Parsed
@@ -86,7 +87,7 @@ def parse(text: str, tool: str | None = None, timezone: str = "UTC", log_format:
     parsed = merge([(form, form.parse(part, timezone=timezone), line) for form, part, line in selected])
     parsed = replace(parsed, warnings=(*separated, *parsed.warnings))
     if len(found) == 1:
-        parsed = add_starts(parsed, text, found[0][1], timezone)
+        parsed = add_options(add_starts(parsed, text, found[0][1], timezone), text)
     if len(selected) == len(found):
         return parsed
     left = [f"line {line}: output of {form.name} begins here and is left out" for form, _, line in

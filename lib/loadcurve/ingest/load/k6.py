@@ -15,7 +15,9 @@ Output of k6 (``metrics/sink.go``; ``internal/js/summary.js``, before 1.0 ``js/s
   ``12 out of 2100``.
 - From 1.0 on the whole test is listed under ``TOTAL RESULTS``; groups and scenarios have blocks of their own, which are
   ignored, as are thresholds, checks, submetrics (``{ expected_response:true }``) and a script's own metrics.
-- k6 does not correct for coordinated omission; the arrival-rate executors send by schedule.
+- k6 does not correct for coordinated omission; the arrival-rate executors send by schedule.  The heading of the test
+  prints the iterations per second of ``constant-arrival-rate``; the target rate is these times the requests of an
+  iteration, if there is one scenario.
 """
 
 import math
@@ -46,6 +48,7 @@ _DATA = lazy_regex(r"(-?[0-9.]{1,12}) ([kMGTP]?B)\s+(-?[0-9.]{1,12}) ([kMGTP]?B)
 _GAUGE = lazy_regex(r"([0-9]{1,12})(?:\s+min=([0-9]{1,12})\s+max=([0-9]{1,12}))?")
 _BLOCK = lazy_regex(r"█ ([A-Z][A-Za-z ]{1,80}+)(?::.*)?")
 _USERS = lazy_regex(r"scenarios: \(.{1,12}\) [0-9]+ scenarios?, ([0-9]{1,12}) max VUs,.*")
+_SCENARIO = lazy_regex(r"\* \S{1,200}: (?:([0-9.]{1,20}) iterations/s for )?.*")
 _FAILURE = lazy_regex(
     r"(?:(?:time=\S+ level=(?:error|fatal)|ERRO\[[0-9]+\]|FATA\[[0-9]+\]).*|.*k6: (?:command )?not found.*)"
 )
@@ -77,6 +80,7 @@ def parse_k6(text: str) -> Parsed:
     cursor = Cursor(text, "k6")
     summaries: list[dict] = []
     users = math.nan
+    scenarios: list[float] = []  # iterations per second of each; NaN for other executors
     block = "TOTAL RESULTS"
     for line in cursor:
         like = _METRIC_LIKE.match(line)
@@ -89,12 +93,15 @@ def parse_k6(text: str) -> Parsed:
             if block != "TOTAL RESULTS":
                 continue
             if not summaries or match[1] in summaries[-1]["metrics"]:
-                summaries.append({"metrics": {}, "line": cursor.number, "users": users})
+                rate = scenarios[0] if len(scenarios) == 1 else math.nan
+                summaries.append({"metrics": {}, "line": cursor.number, "users": users, "rate": rate})
             summaries[-1]["metrics"][match[1]] = _numbers(match[1], match[2].strip(), cursor)
         elif match := _BLOCK.fullmatch(line):
             block = match[1].strip()
         elif match := _USERS.fullmatch(line):
-            users, block = float(match[1]), "TOTAL RESULTS"
+            users, block, scenarios = float(match[1]), "TOTAL RESULTS", []
+        elif match := _SCENARIO.fullmatch(line):
+            scenarios.append(real(match[1], cursor.number, "a rate") if match[1] else math.nan)
         elif not is_noise(line):
             cursor.take_failure(_FAILURE)
     summaries = [each for each in summaries if {"http_reqs", "http_req_duration"} & each["metrics"].keys()]
@@ -104,6 +111,9 @@ def parse_k6(text: str) -> Parsed:
     for run, each in zip(runs, summaries, strict=True):
         if "connections" not in run["runs"][0] and not math.isnan(each["users"]):
             run["runs"][0]["connections"] = int(each["users"])
+        count, iterations = (each["metrics"].get(name, {}).get("count", 0) for name in ("http_reqs", "iterations"))
+        if each["rate"] > 0 and count and iterations:
+            run["runs"][0]["target_rate_rps"] = each["rate"] * count / iterations
     return Parsed("k6", with_generator_numbers(TABLES, runs), tuple(cursor.warnings))
 
 

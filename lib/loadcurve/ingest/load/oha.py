@@ -1,7 +1,7 @@
 """oha: read its JSON and its CSV of requests into tables; `hey` reads its text, which has hey's layout.
 
-Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of ``--output-format csv``.  Seen in public repositories
-(the tool was not run): oha 0.4 to 1.16 (older ones have no ``rps.min``, ``sizePerRequest``, ``firstByte``).
+Tables: `runs`, `latency`, `histogram`, `phases`; `requests` of ``--output-format csv``.  Seen in public repositories:
+oha 0.4 to 1.16 (older ones have no ``rps.min``, ``sizePerRequest``, ``firstByte``).
 
 Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``):
 
@@ -11,7 +11,7 @@ Output of oha (``src/printer.rs``, ``src/result_data.rs``, ``src/histogram.rs``)
 - Times are of responses only.  The percentile p is the element ``p / 100 * n`` of the sorted times.
 - Keys of the histogram are upper ends, sorted as text; the first bin holds only the fastest response.  Equal ends (a
   single response) become one key with a wrong count.
-- The output does not show ``--latency-correction``, so `latency_corrected` is missing.
+- The output shows neither ``-q`` nor ``--latency-correction``: see `loadcurve.ingest.load_options`.
 """
 
 import math
