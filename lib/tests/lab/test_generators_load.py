@@ -1,5 +1,7 @@
 """Settings of a load: what is refused, how a load is divided, what the commands say."""
 
+import json
+import re
 import shutil
 import subprocess
 
@@ -27,7 +29,7 @@ def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
     made = command_of(load(tool))
     assert tool in TOOLS
     assert made.argv[0] == made.tool == tool
-    assert GENERATORS[tool].loop == {"wrk2": "open", "oha": "both"}.get(tool, "closed")
+    assert GENERATORS[tool].loop == {"wrk2": "open", "oha": "both", "k6": "both"}.get(tool, "closed")
     assert all(isinstance(word, str) and word for word in made.argv)
     assert made.limit_s > 2
 
@@ -95,6 +97,7 @@ def test_a_header_that_could_be_another_is_refused(name, value):
         ("wrk2", {"processes": 8, "rate_rps": 7}, "rate_rps"),
         ("wrk", {"headers": "X: y"}, "headers"),
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 64}, "requests"),
+        ("k6", {"rate_rps": 100}, "from_due"),
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 10, "processes": 3}, "requests"),
     ],
 )
@@ -163,6 +166,34 @@ def test_oha_counts_from_when_a_request_was_due_unless_it_is_told_not_to():
     for tool, changes in (("oha", {}), ("wrk2", {"rate_rps": 100}), ("wrk", {})):
         with pytest.raises(ValueRuleError, match="from_due must be true"):
             load(tool, from_due=False, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "scenario"),
+    [
+        ({"duration_s": 2}, {"executor": "constant-vus", "vus": 8, "duration": "2000ms"}),
+        (
+            {"duration_s": 0, "requests": 90},
+            {"executor": "shared-iterations", "vus": 8, "iterations": 90},
+        ),
+        (
+            {"duration_s": 1.5, "rate_rps": 200, "from_due": False},
+            {
+                "executor": "constant-arrival-rate", "duration": "1500ms", "rate": 200, "timeUnit": "1s",
+                "preAllocatedVUs": 8, "maxVUs": 8,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_k6_runs_a_script_with_one_scenario(changes, scenario):
+    made = command_of(load("k6", keep_alive=False, headers={"X-Case": 'a "b"'}, **changes))
+    assert made.argv == ("k6", "run", "--no-color", "--no-usage-report", "--address=", "local.k6.js")
+    text = made.files["local.k6.js"]
+    options = json.loads(re.search(r"^export const options = (.*?^});", text, re.MULTILINE | re.DOTALL)[1])
+    assert options["scenarios"] == {"load": scenario | {"gracefulStop": "4000ms"}}
+    assert options["noConnectionReuse"] and options["maxRedirects"] == 0
+    assert json.loads(re.search(r"^const params = (.*);$", text, re.MULTILINE)[1])["headers"] == {"X-Case": 'a "b"'}
+    assert f'http.request("GET", "{URL}", body, params)' in text
 
 
 def test_wrk2_is_called_as_its_readme_says():

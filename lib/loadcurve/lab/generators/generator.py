@@ -84,6 +84,8 @@ class Generator:
         Whether it can open a connection for each request.
     logs_requests : bool
         Whether it can write a line for each request (`Load.each_request`).
+    times_from_due : bool
+        Whether response times at a rate can count from when a request was due.
     max_requests : int
         It ends after so many requests although its duration is not over; 0 for no such limit.
     """
@@ -100,6 +102,7 @@ class Generator:
     even_requests: bool = False
     reconnects: bool = True
     logs_requests: bool = False
+    times_from_due: bool = True
     max_requests: int = 0
 
     @property
@@ -151,6 +154,8 @@ class Generator:
             yield ValueRuleError("requests", rule, load.requests)
         if not load.from_due and not (self.loop == "both" and load.rate_rps):
             yield ValueRuleError("from_due", "true, except at a rate of a tool of both loops", load.from_due)
+        if load.from_due and load.rate_rps and not self.times_from_due:
+            yield ValueRuleError("from_due", f"false at a rate: {tool} counts from when it sends", load.from_due)
         if self.loop != "both" and (self.loop == "open") != (load.rate_rps > 0):
             needed = "over 0: the loop is open" if self.loop == "open" else "0: the loop is closed"
             yield ValueRuleError("rate_rps", f"{needed} in {tool}", load.rate_rps)
