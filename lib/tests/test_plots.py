@@ -238,6 +238,18 @@ def promised():
     return runs, decisions, Estimate(1, 1, 16, 0.75, "given"), Objective("latency_p99_s", 0.050)
 
 
+def rates():
+    """An open loop at 50 and 120 requests/s, and a closed loop of the same server, whose capacity is 100."""
+    offered = pd.DataFrame({
+        "target_rate_rps": [50.0, 50.0, 120.0], "latency_p50_s": [0.02, 0.02, 0.35], "latency_p99_s": [0.03, 0.05, 0.7]
+    })  # fmt: skip
+    closed = pd.DataFrame({
+        "connections": [1, 8], "throughput_rps": [49.0, 100.0], "latency_p50_s": [0.02, 0.08],
+        "latency_p99_s": [0.03, 0.09],
+    })  # fmt: skip
+    return offered.assign(duration_s=4.0), closed, Estimate(100.0, 98.0, 102.0, 0.95, "given")
+
+
 def knees():
     rows = [("saturation N*", 4.0, 3.0, 6.0), ("maximum power", 5.0, 4.0, 7.0), ("Kneedle", 16.0, math.nan, math.nan)]
     rows.append(("maximum curvature", math.nan, math.nan, math.nan))
@@ -445,6 +457,7 @@ EXAMPLES = {
     "plot_busy_by_threads": lambda: (busy_by_threads(),),
     "plot_busy_rates": lambda: (settings(),),
     "plot_capacity": lambda: promised(),
+    "plot_rates": lambda: rates(),
     "plot_rates_by_setting": lambda: (rates_by_setting(),),
     "plot_checklist": lambda: (answers(),),
     "plot_counts": lambda: (counts(),),
@@ -534,6 +547,7 @@ CAPACITY = [
     "plot_efficiency",
     "plot_overlap",
     "plot_projection",
+    "plot_rates",
     "plot_reported_rates",
     "plot_utilisation",
 ]
@@ -1327,6 +1341,29 @@ def test_plot_capacity_of_a_capacity_without_ends_shades_what_was_measured():
     nowhere = Estimate(0, 0, math.inf, 0.5, "given")
     [band] = plots.plot_capacity(runs, decisions, nowhere, objective).patches
     assert (band.get_x(), band.get_x() + band.get_width()) == (1, 16)
+
+
+def test_plot_capacity_over_offered_rates():
+    runs, decisions, capacity, objective = promised()
+    names = {"connections": "target_rate_rps"}
+    ax = plots.plot_capacity(runs.rename(columns=names), decisions.rename(columns=names), capacity, objective)
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("linear", "Offered rate [requests/s]")
+    assert points(ax, PALETTE[2]) == [(1, 0.010), (1, 0.012)]
+
+
+def test_plot_rates():
+    ax = draw("plot_rates")
+    assert sorted(points(ax, PALETTE[0])) == [
+        (50, 0.02), (50, 0.02), (50, 0.03), (50, 0.05), (120, 0.35), (120, 0.7)
+    ]  # fmt: skip
+    median, tail = strokes(ax, PALETTE[0], ":"), strokes(ax, PALETTE[0], "-")
+    assert (median, tail) == ([[[50, 0.02], [120, 0.35]]], [[[50, pytest.approx(0.04)], [120, 0.7]]])
+    assert strokes(ax, PALETTE[1], "-") == [[[49, 0.03], [100, 0.09]]]  # by what was served
+    ends = [line[-1] for line in strokes(ax, COLOURS["limit"], "--")]
+    # R0 + q T (1 - C / rate), at the right end of the axis.
+    last = ax.get_xlim()[1]
+    assert ends == [pytest.approx([last, 0.02 + q * 4 * (1 - 100 / last)]) for q in (0.5, 0.99)]
+    assert {"open loop, p99", "closed, p50", "capacity", "1", "8"} <= {text.get_text() for text in ax.texts}
 
 
 def test_plot_knees():

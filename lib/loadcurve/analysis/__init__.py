@@ -13,6 +13,7 @@
 | `reruns`    | what a rerun of a published experiment shows, run by run |
 | `timeline`  | samples of all monitors on one clock |
 | `heatmap`   | response times of several loads in common classes |
+| `open_loop` | an open loop beside a closed loop of the same server |
 | `objective` | objectives as people write them: ``p99=200ms`` |
 | `advice`    | what to measure next |
 | `compare`   | one measurement against another |
@@ -37,6 +38,7 @@ from loadcurve.analysis.heatmap import summarise_heatmap
 from loadcurve.analysis.history import Change, History, common_variants, compare_over_time
 from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
+from loadcurve.analysis.open_loop import find_closed_capacity, split_loops, summarise_overload, summarise_rates
 from loadcurve.analysis.rerun_of_threads import (
     rerun_keep_alive,
     rerun_one_connection,
@@ -78,6 +80,7 @@ __all__ = [
     "compare_over_time",
     "connections_opened_per_s",
     "count_orphans",
+    "find_closed_capacity",
     "label_settings",
     "numbers_in",
     "parse_gate",
@@ -88,11 +91,14 @@ __all__ = [
     "rerun_one_connection",
     "rerun_orphans",
     "rerun_threads",
+    "split_loops",
     "summarise_connections_had",
     "summarise_heatmap",
     "summarise_lost_clients",
     "summarise_orphans",
+    "summarise_overload",
     "summarise_processors",
+    "summarise_rates",
     "summarise_timeline",
     "undisturbed",
 ]

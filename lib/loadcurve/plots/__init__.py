@@ -27,6 +27,7 @@ from loadcurve.plots.network import (
     plot_network_throughput,
     plot_solvers,
 )
+from loadcurve.plots.open_loop import plot_rates
 from loadcurve.plots.planning import plot_repeats_by_scatter
 from loadcurve.plots.quality import (
     plot_cpu_by_connections,
@@ -97,6 +98,7 @@ __all__ = [
     "plot_percentiles",
     "plot_port_limit",
     "plot_projection",
+    "plot_rates",
     "plot_rates_by_setting",
     "plot_ratios",
     "plot_records",

@@ -58,17 +58,17 @@ def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
     ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
 
 
-def known_points(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the rows that can be plotted against connections.
+def known_points(rows: pd.DataFrame, column: str, load: str = "connections") -> pd.DataFrame:
+    """Return the rows that can be plotted against a load.
 
     Raises
     ------
     ValueRuleError
         When there are no such rows, because the figure would be empty.
     """
-    known = rows.dropna(subset=["connections", column])
+    known = rows.dropna(subset=[load, column])
     if known.empty:
-        raise ValueRuleError("runs", f"some with both connections and {column}", f"{len(rows)} without")
+        raise ValueRuleError("runs", f"some with both {load} and {column}", f"{len(rows)} without")
     return known
 
 

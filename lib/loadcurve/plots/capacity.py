@@ -32,14 +32,14 @@ _FURTHEST = 4.0
 def plot_capacity(
     runs: pd.DataFrame, decisions: pd.DataFrame, capacity: Estimate, objective: Objective, *, ax: Axes | None = None
 ) -> Axes:
-    """Plot an objective's value in every run against connections, marked by the decision about each load.
+    """Plot an objective's value in every run against its load, marked by the decision about each load.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        ``connections`` and the objective's column.
+        The load (``connections`` or ``target_rate_rps``) and the objective's column.
     decisions : pandas.DataFrame
-        ``connections`` and ``decision``, from `summarise_objectives`.
+        The load and ``decision``, from `summarise_objectives`.
     capacity : Estimate
         Capacity from `find_capacity`: the shaded interval.
     objective : Objective
@@ -57,25 +57,38 @@ def plot_capacity(
     ['kept', 'broken', 'promised: 20 ms']
     """
     ax = axes_or_new(ax, runs=runs)
-    check_points(runs, ["connections"])
-    known = known_points(runs, objective.column)
-    last = float(runs["connections"].max())
-    ax.axvspan(max(capacity.lo, 1.0), min(capacity.hi, last), color=COLOURS["limit"], alpha=0.15, linewidth=0, zorder=0)
+    load = "connections" if "connections" in decisions else "target_rate_rps"
+    check_points(runs, [load])
+    known = known_points(runs, objective.column, load)
+    first, last = float(runs[load].min()), float(runs[load].max())
+    ax.axvspan(
+        max(capacity.lo, min(first, 1.0)),
+        min(capacity.hi, last),
+        color=COLOURS["limit"],
+        alpha=0.15,
+        linewidth=0,
+        zorder=0,
+    )
     ax.axhline(objective.maximum, color=COLOURS["limit"], linestyle="--", zorder=1)
     for decision, (marker, color) in _DECISIONS.items():
-        loads = decisions.loc[decisions["decision"] == decision, "connections"]
-        rows = known[known["connections"].isin(loads)]
-        ax.scatter(rows["connections"], rows[objective.column], marker=marker, color=color, alpha=0.8, s=30, lw=0)
+        loads = decisions.loc[decisions["decision"] == decision, load]
+        rows = known[known[load].isin(loads)]
+        ax.scatter(rows[load], rows[objective.column], marker=marker, color=color, alpha=0.8, s=30, lw=0)
         if len(loads):
+            ends = float(loads.min()), float(loads.max())
+            middle = np.sqrt(ends[0] * ends[1]) if load == "connections" else sum(ends) / 2
             ax.annotate(
-                decision, (np.sqrt(float(loads.min()) * float(loads.max())), 0.97), xycoords=ax.get_xaxis_transform(),
+                decision, (middle, 0.97), xycoords=ax.get_xaxis_transform(),
                 ha="center", va="top", color=color,
             )  # fmt: skip
     ax.annotate(
-        f"promised: {EngFormatter(unit='s')(objective.maximum)}", (float(runs["connections"].min()), objective.maximum),
-        xytext=(0, 4), textcoords="offset points", color=COLOURS["limit"],
+        f"promised: {EngFormatter(unit='s')(objective.maximum)}", (first, objective.maximum), xytext=(0, 4),
+        textcoords="offset points", color=COLOURS["limit"],
     )  # fmt: skip
-    connections_axis(ax)
+    if load == "connections":
+        connections_axis(ax)
+    else:
+        ax.set_xlabel("Offered rate [requests/s]")
     ax.set_ylabel("99th percentile [s]" if objective.column == "latency_p99_s" else objective.column)
     ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
     ax.yaxis.set_major_formatter(seconds())

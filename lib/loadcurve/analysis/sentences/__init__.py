@@ -8,6 +8,7 @@
 | `quality`    | the quality of a measurement |
 | `models`     | bounds, laws, knees, capacity and utilisation of a curve |
 | `comparison` | two loads or servers |
+| `open_loop`  | an open loop beside a closed loop |
 """
 
 from loadcurve.analysis.bottlenecks import bottlenecks_caption
@@ -33,6 +34,7 @@ from loadcurve.analysis.sentences.models import (
     residuals_caption,
     usage_of_curve_caption,
 )
+from loadcurve.analysis.sentences.open_loop import correction_caption, rates_caption
 from loadcurve.analysis.sentences.quality import (
     busy_caption,
     concurrency_caption,
@@ -54,6 +56,7 @@ __all__ = [
     "busy_caption",
     "capacity_caption",
     "concurrency_caption",
+    "correction_caption",
     "coverage_caption",
     "curves_alt",
     "curves_caption",
@@ -68,6 +71,7 @@ __all__ = [
     "law_caption",
     "missing_sentences",
     "of_curve",
+    "rates_caption",
     "ratios_caption",
     "residuals_caption",
     "scatter_caption",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.analysis.cells import connections_words, objective_words, shown
-from loadcurve.analysis.sentences.levels import change_words, percent
+from loadcurve.analysis.sentences.levels import at_load, change_words, percent
 from loadcurve.analysis.sentences.runs import of_curve
 from loadcurve.models import Fit
 from loadcurve.models.capacity import Objective
@@ -163,7 +163,7 @@ def intervals_caption(intervals: pd.DataFrame) -> str:
     return f"The widest interval by method: {'; '.join(parts)}."
 
 
-def capacity_caption(capacity: Estimate, objective: Objective, curve: str = "") -> str:
+def capacity_caption(capacity: Estimate, objective: Objective, curve: str = "", load: str = "connections") -> str:
     """Between which loads the capacity under an objective lies.
 
     Parameters
@@ -174,6 +174,8 @@ def capacity_caption(capacity: Estimate, objective: Objective, curve: str = "") 
         The objective that the figure draws.
     curve : str
         Name of the curve.
+    load : str
+        Column of the load.
 
     Examples
     --------
@@ -185,10 +187,10 @@ between.'
     if capacity.lo == 0:
         kept = f"Not every run{of_curve(curve)} at the lowest load keeps {promise}"
     else:
-        kept = f"Every run{of_curve(curve)} keeps {promise} up to {connections_words(capacity.lo)}"
+        kept = f"Every run{of_curve(curve)} keeps {promise} up to {at_load(capacity.lo, load)}"
     if np.isinf(capacity.hi):
         return f"{kept}, and at no load do all runs break it: the capacity has no measured upper end."
-    return f"{kept}, and no run at {connections_words(capacity.hi)} does: the capacity lies between."
+    return f"{kept}, and no run at {at_load(capacity.hi, load)} does: the capacity lies between."
 
 
 def knees_caption(knees: pd.DataFrame, curve: str = "") -> str:

@@ -11,6 +11,7 @@ from loadcurve.models.capacity.knee import (
 from loadcurve.models.capacity.kneedle import kneedle, kneedle_all
 from loadcurve.models.capacity.objective import Objective, find_capacity, summarise_objectives
 from loadcurve.models.capacity.overlap import summarise_overlap
+from loadcurve.models.capacity.overload import overload_latency_s
 from loadcurve.models.capacity.ranking import summarise_bottlenecks
 from loadcurve.models.capacity.scale_out import summarise_projection, summarise_scale_out
 from loadcurve.models.capacity.verdict import bottleneck_verdict
@@ -25,6 +26,7 @@ __all__ = [
     "find_power_level",
     "kneedle",
     "kneedle_all",
+    "overload_latency_s",
     "summarise_bottlenecks",
     "summarise_demands",
     "summarise_knees",

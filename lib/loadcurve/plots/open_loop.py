@@ -1,0 +1,85 @@
+"""Plots of an open loop: percentiles of the response time by offered rate, beside those of a closed loop."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator
+
+from loadcurve.analysis.open_loop import QUANTILES
+from loadcurve.models.capacity import overload_latency_s
+from loadcurve.plots._axes import axes_or_new, seconds
+from loadcurve.plots.style import COLOURS, PALETTE
+from loadcurve.stats import Estimate
+
+_STYLES = {"latency_p50_s": (":", "o", "p50"), "latency_p99_s": ("-", "D", "p99")}
+
+
+def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, *, ax: Axes | None = None) -> Axes:
+    """Plot median and p99 by rate: of an open loop by what was offered, of a closed loop by what was served.
+
+    Parameters
+    ----------
+    offered : pandas.DataFrame
+        ``target_rate_rps duration_s latency_p50_s latency_p99_s`` of each run of an open loop, timed from when requests
+        were due.
+    closed : pandas.DataFrame
+        ``connections throughput_rps latency_p50_s latency_p99_s`` of each run of a closed loop.
+    capacity : Estimate
+        In requests/s: the shaded interval, and the start of the grey lines that predict the overload from the length of
+        the runs.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Examples
+    --------
+    >>> columns = ["target_rate_rps", "latency_p50_s", "latency_p99_s"]
+    >>> offered = pd.DataFrame([[50.0, 0.02, 0.03], [120.0, 0.3, 0.6]], columns=columns).assign(duration_s=4.0)
+    >>> closed = pd.DataFrame({"connections": [1], "throughput_rps": 50.0, "latency_p50_s": 0.02})
+    >>> closed = closed.assign(latency_p99_s=0.03)
+    >>> ax = plot_rates(offered, closed, Estimate(100.0, 98.0, 102.0, 0.95, "mean"))
+    >>> [text.get_text() for text in ax.texts]
+    ['capacity', 'open loop, p50', 'open loop, p99', 'closed, p50', 'closed, p99', '1']
+    """
+    ax = axes_or_new(ax, offered=offered)
+    ax.axvspan(capacity.lo, capacity.hi, color=COLOURS["limit"], alpha=0.35, linewidth=0, zorder=0)
+    top = 1.03 * float(offered["target_rate_rps"].max())
+    grid = np.linspace(capacity.value, max(top, capacity.value), 100)
+    unloaded = float(offered.loc[offered["target_rate_rps"].idxmin(), "latency_p50_s"])
+    duration = float(offered["duration_s"].astype(float).mean())
+    for quantile in QUANTILES:
+        predicted = overload_latency_s(grid, capacity.value, duration, quantile, unloaded)
+        ax.plot(grid, predicted, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
+    ax.annotate("capacity", (capacity.lo, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0),
+                textcoords="offset points", ha="right", va="top", color=COLOURS["limit"])  # fmt: skip
+    for rows, load, color, name in (
+        (offered, "target_rate_rps", PALETTE[0], "open loop"),
+        (closed, "throughput_rps", PALETTE[1], "closed"),
+    ):
+        by = load if load == "target_rate_rps" else "connections"
+        for column, (style, marker, percentile) in _STYLES.items():
+            known = rows.dropna(subset=[load, column]).astype({load: float, column: float})
+            if known.empty:
+                continue
+            ax.scatter(known[load], known[column], color=color, alpha=0.35, s=14, lw=0, marker=marker)
+            means = known.groupby(by)[[load, column]].mean()
+            ax.plot(means[load], means[column], linestyle=style, color=color)
+            low = percentile == "p50"
+            first = means.iloc[0] if color == PALETTE[0] else means.iloc[-1]
+            ax.annotate(
+                f"{name}, {percentile}", (first[load], first[column]), color=color, va="center",
+                xytext=(0, -9 if low else 9) if color == PALETTE[0] else (-8, -9 if low else 9),
+                textcoords="offset points", ha="left" if color == PALETTE[0] else "right",
+            )  # fmt: skip
+    for connections, rows in closed.dropna(subset=["throughput_rps", "latency_p99_s"]).groupby("connections"):
+        at = rows[["throughput_rps", "latency_p99_s"]].astype(float).mean()
+        ax.annotate(
+            f"{connections:g}", at, xytext=(5, 4), textcoords="offset points", color=PALETTE[1], fontsize="small"
+        )
+    ax.set_yscale("log")
+    ax.set_xlim(0, top)
+    ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
+    ax.set_ylabel("Response time")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(seconds())
+    ax.yaxis.set_minor_locator(NullLocator())
+    return ax
