@@ -110,7 +110,7 @@ def test_what_the_tool_reports_is_what_the_server_counted(tool, server, tmp_path
     assert Counter(method for method, *_ in seen) == {"GET": len(seen)}
 
 
-@pytest.mark.parametrize("tool", ["ab", "h2load", "hey", "oha"])
+@pytest.mark.parametrize("tool", ["ab", "h2load", "hey", "oha", "k6"])
 def test_a_duration_ends_it(tool, server, tmp_path):
     url, logged = server
     row = run(Load(tool, url, 4, duration_s=1, headers={"X-Case": f"{tool}-time"}), tmp_path)[""]["runs"].iloc[0]
@@ -204,12 +204,16 @@ def test_h2load_writes_each_request(server, tmp_path):
     assert len(tables["requests"]["requests"]) == 500
 
 
-def test_wrk2_holds_its_rate(server, tmp_path):
+@pytest.mark.parametrize("tool", ["wrk2", "oha", "k6"])
+def test_a_rate_is_held(tool, server, tmp_path):
     url, logged = server
-    load = Load("wrk2", url, 4, duration_s=2, rate_rps=500, headers={"X-Case": "wrk2"})
+    due = GENERATORS[tool].times_from_due
+    load = Load(tool, url, 4, duration_s=2, rate_rps=500, from_due=due, headers={"X-Case": f"{tool}-rate"})
     row = run(load, tmp_path)[""]["runs"].iloc[0]
-    assert row["requests"] <= len(logged("wrk2")) <= row["requests"] + 4
+    assert row["requests"] <= len(logged(f"{tool}-rate")) <= row["requests"] + 4
     assert row["throughput_rps"] < 600
+    if tool == "k6":  # its heading prints the rate, the others' command has it
+        assert (row["target_rate_rps"], row["connections"]) == (500, 4)
 
 
 def test_a_server_that_never_answers_holds_no_tool_to_its_limit(tmp_path):

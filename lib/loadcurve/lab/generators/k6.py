@@ -1,4 +1,4 @@
-"""k6, whose test is a script.  Seen: k6 2.x and 1.x, built by ``go install``."""
+"""k6, whose test is a script.  Seen: k6 1.8.1, built by ``go install``."""
 
 import json
 
