@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -18,19 +19,20 @@ pytestmark = pytest.mark.slow  # each test analyses whole folders
 LOADS = [1, 4, 16]
 
 
-def measured(factor=1.0, repeats=3, scatter=0.01, seed=0, **more):
+@cache
+def measured(factor=1.0, repeats=3, seed=0):
     """Runs of a server at three loads that scatter by 1 %."""
     draw = np.random.default_rng(seed)
     rows = [
         {
             "run_id": f"c{n}-{i}",
             "connections": n,
-            "throughput_rps": 100.0 * n * factor * np.exp(draw.normal(0, scatter)),
+            "throughput_rps": 100.0 * n * factor * np.exp(draw.normal(0, 0.01)),
         }
         for n in LOADS
         for i in range(repeats)
     ]
-    runs = pd.DataFrame(rows).assign(tool="wrk", status="finished", latency_mean_s=0.01, **more)
+    runs = pd.DataFrame(rows).assign(tool="wrk", status="finished", latency_mean_s=0.01)
     return analyse({"runs": runs}, source=f"x{factor:g}")
 
 
@@ -66,9 +68,9 @@ def test_the_interval_of_a_level_is_welch_s_at_bonferroni_s_level():
 @pytest.mark.slow
 def test_the_overall_interval_covers_as_often_as_it_says():
     first, second, draw = measured(), measured(0.95, seed=1), np.random.default_rng(2)
-    draws = [compare(redrawn(first, 1.0, draw), redrawn(second, 0.95, draw)).overall for _ in range(150)]
+    draws = [compare(redrawn(first, 1.0, draw), redrawn(second, 0.95, draw)).overall for _ in range(80)]
     held = sum(one.lo <= 0.95 <= one.hi for one in draws)
-    assert 133 <= held <= 150  # 0.9999 of a binomial with p = 0.95
+    assert 67 <= held <= 80  # 0.9999 of a binomial with p = 0.95
 
 
 def test_single_runs_take_the_levels_as_repeats_and_say_so():

@@ -8,14 +8,14 @@ import statistics
 
 import nbformat
 import papermill
-import pytest
 from conftest import ROOT
+from one_test import in_one_test
 
 from loadcurve import batch
 from loadcurve.captions import read_captions
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+each_notebook = in_one_test("path", NOTEBOOKS, ids=lambda p: p.stem)
 
 
 @functools.cache
@@ -31,10 +31,12 @@ def tagged(path, tag):
     return [c for c in cells(path) if tag in c.metadata.get("tags", [])]
 
 
+@each_notebook
 def test_name_is_number_and_noun_phrase(path):
     assert re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem)
 
 
+@each_notebook
 def test_first_cell_asks_and_answers(path):
     first = read(path).cells[0]
     assert first.cell_type == "markdown"
@@ -44,6 +46,7 @@ def test_first_cell_asks_and_answers(path):
     assert answer.endswith(".")
 
 
+@each_notebook
 def test_second_cell_is_parameters_of_literals(path):
     second = read(path).cells[1]
     assert second.metadata.get("tags") == ["parameters"]
@@ -53,30 +56,35 @@ def test_second_cell_is_parameters_of_literals(path):
         assert re.search(r"  # .+:? ?.+", line), "unit and meaning in the comment"
 
 
+@each_notebook
 def test_every_parameter_has_type_and_help(path):
     for parameter in papermill.inspect_notebook(path).values():
         assert parameter["inferred_type_name"] in batch._TYPES
         assert parameter["help"]
 
 
+@each_notebook
 def test_third_cell_is_hidden_setup_that_names_the_notebook(path):
     setup = read(path).cells[2]
     assert setup.metadata.get("tags") == ["hidden"]
     assert f'publish.begin("{path.stem}")' in setup.source
 
 
+@each_notebook
 def test_hidden_cells_are_collapsed_in_jupyterlab(path):
     for cell in read(path).cells:
         hidden = "hidden" in cell.metadata.get("tags", [])
         assert cell.metadata.get("jupyter", {}).get("source_hidden", False) is hidden
 
 
+@each_notebook
 def test_sections_stand_in_order(path):
     headings = [m for c in cells(path, "markdown") for m in re.findall(r"^## (.+)$", c.source, re.MULTILINE)]
     assert headings[-1] == "Limits", "the last words are what the data do not show"
     assert "hidden" in cells(path)[-1].metadata.get("tags", []), "provenance"
 
 
+@each_notebook
 def test_size(path):
     notebook = read(path)
     lengths = [len(c.source.split("\n")) for c in cells(path)]
@@ -87,6 +95,7 @@ def test_size(path):
     assert max(lengths) <= 12
 
 
+@each_notebook
 def test_every_figure_and_table_has_one_caption(path):
     """By kind and name; a table that a loop publishes has its name in an f-string, which stands for any text.
 
@@ -112,11 +121,13 @@ def test_every_figure_and_table_has_one_caption(path):
         assert any(kind == k and re.fullmatch(pattern, slug) for k, slug in captions), f"{pattern} has no caption"
 
 
+@each_notebook
 def test_one_figure_a_cell(path):
     for cell in cells(path):
         assert cell.source.count("publish.figure(") <= 1
 
 
+@each_notebook
 def test_no_code_that_belongs_into_the_library(path):
     for cell in cells(path):
         for node in ast.walk(ast.parse(cell.source)):
@@ -126,6 +137,7 @@ def test_no_code_that_belongs_into_the_library(path):
         assert not re.search(r"[\"'](/|~|\.\./|[A-Z]:\\)", cell.source), "no path out of the checkout"
 
 
+@each_notebook
 def test_code_contains_no_sentences(path):
     """Sentences belong to Markdown cells, captions, and the tables of claims; code contains names and labels."""
     for cell in cells(path):
@@ -136,6 +148,7 @@ def test_code_contains_no_sentences(path):
                 assert not re.search(r"(\w+\W+){3}\w+[.?]$", text), text
 
 
+@each_notebook
 def test_every_call_of_the_library_fits_its_function(path):
     """An unknown name of the library, or an unknown argument of a function, is found without executing the notebook."""
     known, wrong = {}, []
@@ -166,12 +179,14 @@ def resolved(node, known, wrong):
     return found if ours.startswith("loadcurve") else None
 
 
+@each_notebook
 def test_outputs_are_stripped(path):
     for cell in cells(path):
         assert cell.outputs == []
         assert cell.execution_count is None
 
 
+@each_notebook
 def test_prose_outweighs_silence(path):
     """Every figure and table has words before it: no two code cells with a figure stand without prose between."""
     words = sum(len(c.source.split()) for c in cells(path, "markdown"))

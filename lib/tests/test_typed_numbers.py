@@ -7,8 +7,8 @@ quoted command, or the short list of constants below.
 import json
 import re
 
-import pytest
 from conftest import ROOT
+from one_test import in_one_test
 
 # What is no prose of ours: front matter, code, macros, formulas, addresses, numbered lists and headings.
 NOT_PROSE = (
@@ -96,18 +96,18 @@ def typed_numbers(text, allowed=()):
     return [" ".join(found.split()) for found in re.findall(r"\S*\s?\S*\d\S*\s?\S*", text)]
 
 
-@pytest.mark.parametrize("path", list(sources()), ids=lambda p: p.stem)
+@in_one_test("path", list(sources()), ids=lambda p: p.stem)
 def test_no_number_is_typed(path):
     assert typed_numbers(text_of(path), OF_PAGE.get(path.stem, ())) == []
 
 
-@pytest.mark.parametrize("page", sorted(OF_PAGE))
+@in_one_test("page", sorted(OF_PAGE))
 def test_every_allowed_constant_is_still_there(page):
     text = " ".join(" ".join(text_of(path).split()) for path in sources() if path.stem == page)
     assert [phrase for phrase in OF_PAGE[page] if phrase not in text] == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "prose",
     ["It made 691614 requests/s.", "The peak is at 96.5.", "faster by 8.3 %", "of 22 threads", "in 3 of 5 runs"],
 )
@@ -115,7 +115,7 @@ def test_a_typed_number_is_found(prose):
     assert typed_numbers(prose)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "prose",
     [
         "{{ value(nb, 'a.b2') }} of them",

@@ -12,7 +12,7 @@ from loadcurve.ingest.files import parse_bytes
 from loadcurve.ingest.registry import FORMS
 
 TOOLS = sorted({form.tool for form in FORMS})
-CUTS = 6  # of each file
+CUTS = 4  # of each file
 # What a whole file without its last newline loses: its last number, in forms whose last line may always go on.
 KNOWN_WHOLE = ("wrk", "wrk2", "haproxy", "mpstat", "nft", "weighttp", "fortio", "siege", "httperf")
 

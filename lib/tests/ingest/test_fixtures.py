@@ -20,8 +20,8 @@ from loadcurve.ingest.registry import FORMS, form_of
 DATA = Path(__file__).parents[1] / "data"
 TOOLS = {form.tool for form in FORMS}
 CASES = sorted(p.with_suffix("") for p in DATA.glob("*/*.json") if p.parent.name in TOOLS)
-MAX_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 150))
-MAX_CUTS = int(os.environ.get("LOADCURVE_CUTS", 75))  # 100000 cuts at every byte: minutes instead of seconds
+MAX_GARBLES = int(os.environ.get("LOADCURVE_GARBLES", 80))
+MAX_CUTS = int(os.environ.get("LOADCURVE_CUTS", 40))  # 100000 cuts at every byte: minutes instead of seconds
 
 STATUS = {"runs": {"status": "finished"}}
 each_case = in_one_test("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
@@ -41,7 +41,7 @@ def _select(frame, where):
     return frame
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+@each_case
 def test_cells(case):
     text, expected, parse = _load(case)
     parsed = parse(text)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = sorted(p for p in DATA.glob("*/*.txt") if p.parent.name in {form.tool for form in FORMS})
-MUTATIONS = int(os.environ.get("LOADCURVE_MUTATIONS", 6))  # of each kind; 1000 takes an hour
+MUTATIONS = int(os.environ.get("LOADCURVE_MUTATIONS", 4))  # of each kind; 1000 takes an hour
 MAX_BYTES = 40_000  # of a fixture: what a parser does to ten lines it does to a thousand
 
 

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.generators import GENERATORS, Load, command_of, generator_named, split
@@ -34,7 +35,7 @@ def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
     assert made.limit_s > 2
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "url",
     [
         "", "/", "127.0.0.1:80/", "-c1", "--help", "ftp://h/", "file:///etc/passwd", "http://", "http:///x", "http://h:0/",
@@ -47,7 +48,7 @@ def test_a_url_that_is_none_is_refused(url):
         load("wrk", url=url)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "value"),
     [
         ("X\r\nHost", "x"), ("", "x"), ("-H", "x"), ("X y", "x"), ("X:", "x"), ("Content-Length", "5"),
@@ -60,7 +61,7 @@ def test_a_header_that_could_be_another_is_refused(name, value):
         load("wrk", headers={name: value})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("tool", "changes", "name"),
     [
         ("wrk", {"tool": "sh"}, "tool"),

@@ -4,8 +4,8 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import threading
-import time
 
 import pytest
 from events import HANG_S
@@ -142,35 +142,40 @@ def test_whether_a_process_ends():
     assert signals.ends(slow, 20) and slow.returncode == -signal.SIGKILL
 
 
-def presses_twice(first_s: float, second_s: float) -> int:
-    """Start a process that sends this one two signals, with less between them than a sleep lasts."""
-    if pid := os.fork():
-        return pid
-    time.sleep(first_s)
+# For each line with two times, in s: two signals to its parent, with less between them than a sleep lasts.
+PRESSES_TWICE = """
+import os, signal, sys, time
+for line in sys.stdin:
+    first, second = map(float, line.split())
+    time.sleep(first)
     os.kill(os.getppid(), signal.SIGINT)
-    until = time.perf_counter() + second_s
+    until = time.perf_counter() + second
     while time.perf_counter() < until:
         pass
     os.kill(os.getppid(), signal.SIGINT)
-    os._exit(0)
+    print(flush=True)
+"""
 
 
 @pytest.mark.slow
 def test_two_signals_at_once_leave_no_lock_taken():
     """The second one comes while the first is dealt with: after `Popen.wait` alone, 3 of 400 locks stayed taken."""
     moments, heard = random.Random(20261121), 0
-    for _ in range(400):
-        tool = subprocess.Popen(["sleep", "60"])
-        try:
-            with signals.deferred():
-                pid = presses_twice(moments.uniform(0, 0.02), moments.choice((0.0, moments.uniform(0, 0.0002))))
-                try:
-                    signals.ends(tool, 30)
-                finally:
-                    tool.kill()
-                    tool.wait()
-                    os.waitpid(pid, 0)
-        except KeyboardInterrupt:
-            heard += 1
-        assert tool.returncode == -signal.SIGKILL
+    argv = [sys.executable, "-I", "-S", "-c", PRESSES_TWICE]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as presser:
+        for _ in range(400):
+            tool = subprocess.Popen(["sleep", "60"])
+            try:
+                with signals.deferred():
+                    between = moments.choice((0.0, moments.uniform(0, 0.0002)))
+                    print(moments.uniform(0, 0.02), between, file=presser.stdin, flush=True)
+                    try:
+                        signals.ends(tool, 30)
+                    finally:
+                        tool.kill()
+                        tool.wait()
+                        presser.stdout.readline()  # both were sent
+            except KeyboardInterrupt:
+                heard += 1
+            assert tool.returncode == -signal.SIGKILL
     assert heard == 400

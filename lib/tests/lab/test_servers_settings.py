@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.lab.servers import (
@@ -29,37 +30,37 @@ HERE = Endpoint("127.0.0.1", 8080)
 HOSTILE = ["", "-v", "--help", "a;b", "a b", "a\nb", "a}b", "a{b", 'a"b', "a'b", "../a", "a/../b", "$(id)", "a\0b", "é"]
 
 
-@pytest.mark.parametrize("value", [*HOSTILE, "a/b", "1a", "a" * 33, None, 7])
+@in_one_test("value", [*HOSTILE, "a/b", "1a", "a" * 33, None, 7])
 def test_a_name_is_letters_digits_and_dashes(value):
     with pytest.raises(ValueRuleError, match="name must be a letter"):
         Nginx(value, (HERE,))
 
 
-@pytest.mark.parametrize("value", [*HOSTILE, "a/b", "./nginx", "/a/../b", "/opt/n;x", "/opt/n\n", None])
+@in_one_test("value", [*HOSTILE, "a/b", "./nginx", "/a/../b", "/opt/n;x", "/opt/n\n", None])
 def test_a_program_is_a_name_or_an_absolute_path(value):
     with pytest.raises(ValueRuleError, match="program must be"):
         Process(program=value)
 
 
-@pytest.mark.parametrize("value", [*HOSTILE, "echo.so", "/a/../b.so", "/m.so;user root", "/m.so\n}"])
+@in_one_test("value", [*HOSTILE, "echo.so", "/a/../b.so", "/m.so;user root", "/m.so\n}"])
 def test_a_module_is_an_absolute_path(value):
     with pytest.raises(ValueRuleError, match="modules must be an absolute path"):
         Process(modules=(value,))
 
 
-@pytest.mark.parametrize("value", [*HOSTILE, "0.0.0.0", "*", "localhost", "127.1", "127.0.0.1;", "::1", "127.0.0.01"])
+@in_one_test("value", [*HOSTILE, "0.0.0.0", "*", "localhost", "127.1", "127.0.0.1;", "::1", "127.0.0.01"])
 def test_an_address_is_that_of_one_host(value):
     with pytest.raises(ValueRuleError, match="address must be an IPv4 address of one host"):
         Endpoint(value, 80)
 
 
-@pytest.mark.parametrize("value", [0, -1, 65536, 80.0, "80", True, None])
+@in_one_test("value", [0, -1, 65536, 80.0, "80", True, None])
 def test_a_port_is_a_port(value):
     with pytest.raises(ValueRuleError, match="port must be a whole number of 1 to 65535"):
         Endpoint("127.0.0.1", value)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("make", "text"),
     [
         (lambda: Text(100_001), "body_bytes must be a whole number of 0 to 100000, got 100001"),

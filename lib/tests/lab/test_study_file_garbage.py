@@ -88,7 +88,7 @@ def outcome(folder, text):
     return ""
 
 
-@examples(300)
+@examples(150)
 @given(base=st.sampled_from(BASES), changes=st.dictionaries(st.sampled_from(PLACES), garbage, max_size=3))
 @example(base=BASES[0], changes={"load.connections": float("inf")})
 @example(base=BASES[0], changes={"load.timeout_s": float("nan")})
@@ -100,13 +100,13 @@ def test_garbage_in_a_section_is_told(folder, base, changes):
     outcome(folder, yaml.safe_dump(values, allow_unicode=True))
 
 
-@examples(200)
+@examples(100)
 @given(base=st.sampled_from(BASES), key=st.sampled_from(TOP), value=garbage)
 def test_garbage_in_place_of_a_section_is_told(folder, base, key, value):
     outcome(folder, yaml.safe_dump({"study": "s", "question": "?", **base, key: value}))
 
 
-@examples(200)
+@examples(100)
 @given(
     base=st.sampled_from(BASES),
     variants=st.dictionaries(
@@ -120,12 +120,12 @@ def test_garbage_in_variants_and_levels_is_told(folder, base, variants, factors,
     outcome(folder, yaml.safe_dump(values))
 
 
+@examples(50)
 @given(points=st.lists(st.dictionaries(st.sampled_from(PLACES), garbage, max_size=2), max_size=3))
 def test_garbage_in_listed_points_is_told(folder, points):
     outcome(folder, yaml.safe_dump({"study": "s", "question": "?", "points": points}))
 
 
-@examples(200)
 @given(text=st.text(max_size=60))
 def test_any_text_is_told(folder, text):
     outcome(folder, HEAD + text.replace("\ud800", ""))

@@ -157,7 +157,7 @@ def test_the_bands_hold_further_loads():
         "finite_source": [1 / 900, 1 / 100 - 1 / 900],
     }  # fmt: skip
     for name, values in true.items():
-        for _ in range(6):
+        for _ in range(3):
             throughput = LAWS[name].function(NUMBER, *values) * np.exp(0.03 * draw.standard_normal(NUMBER.size))
             found = run_tournament(NUMBER[:5], throughput[:5]).predict(NUMBER[5:])
             inside += ((found["prediction_lo"] <= throughput[5:]) & (throughput[5:] <= found["prediction_hi"])).sum()
