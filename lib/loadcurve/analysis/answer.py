@@ -190,22 +190,16 @@ def analyse(
     (1, 3.8)
     """
     asked = _objectives(objectives)  # before minutes of reading
-    alone = None
+    paths: Sequence[str | Path] = ()
     if isinstance(data, Parsed | Mapping):
         parsed = as_parsed(data)
     else:
-        accepted = "a path, several paths, what loadcurve.read returns, or a mapping of names to tables"
-        check_type("data", data, str | Path | Sequence, accepted)
-        paths = [data] if isinstance(data, str | Path | bytes) else data
-        for path in paths:
-            check_type("data", path, str | Path, accepted)
+        paths = _paths(data)
         source = source or name_of(paths)
-        alone = Path(paths[0]) if len(paths) == 1 else None
         parsed = read_sources(paths, factors)
-    settings = default_settings(all_rules(), alone)
-    tables = parsed.tables
+    settings = default_settings(all_rules(), Path(paths[0]) if len(paths) == 1 else None)
     require_report(parsed, source)
-    checked = {name: check(name, tables[name], extra=True) for name in tables}
+    checked = {name: check(name, table, extra=True) for name, table in parsed.tables.items()}
     runs = merge_generators(checked["runs"])
     runs = runs[runs["status"].fillna("finished").isin(["finished"])]
     if runs.empty:
@@ -227,6 +221,16 @@ def analyse(
         checked,
         (*parsed.origins, *_grouped_rates(runs, curves)),
     )
+
+
+def _paths(data: "str | Path | Sequence[str | Path]") -> Sequence[str | Path]:
+    """Return one path or several as a sequence; anything else is refused."""
+    accepted = "a path, several paths, what loadcurve.read returns, or a mapping of names to tables"
+    check_type("data", data, str | Path | Sequence, accepted)
+    paths = [data] if isinstance(data, str | Path | bytes) else data
+    for path in paths:
+        check_type("data", path, str | Path, accepted)
+    return paths
 
 
 def _no_finished_run(runs: pd.DataFrame, source: str) -> str:

@@ -1,7 +1,7 @@
 """Apply the models to the runs of one variant: each result with its interval, or the reason why there is none."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,26 @@ from loadcurve.units import format_quantity
 
 MIN_LEVELS = 4
 """Levels of connections from which a law of three parameters has a degree of freedom left, and so an interval."""
+
+
+@dataclass
+class _Found:
+    """Results found so far, and why others are missing: label → reason."""
+
+    results: list[Result] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, label: str, unit: str, find: Callable[[], Estimate]) -> Estimate | None:
+        """Add what `find` returns, or the reason why it raised."""
+        try:
+            estimate = find()
+        except LoadcurveError as error:
+            self.missing[label] = str(error)
+            return None
+        if unit == "rps":  # the t interval of few runs may reach below 0, which no throughput does
+            estimate = replace(estimate, lo=float(np.maximum(estimate.lo, 0.0)))
+        self.results.append(Result(name, label, unit, estimate))
+        return estimate
 
 
 def analyse_curve(
@@ -52,45 +72,30 @@ def analyse_curve(
     known = runs[runs[load].notna() & (runs[load] > 0) & (runs["throughput_rps"] > 0)]
     known = known.assign(error_ratio=error_ratio(known))
     levels = summarise_load_levels(known, load, level)
-    results: list[Result] = []
-    missing: dict[str, str] = {}
-
-    def add(name: str, label: str, unit: str, find: Callable[[], Estimate]) -> Estimate | None:
-        try:
-            estimate = find()
-        except LoadcurveError as error:
-            missing[label] = str(error)
-            return None
-        if unit == "rps":  # the t interval of few runs may reach below 0, which no throughput does
-            estimate = replace(estimate, lo=float(np.maximum(estimate.lo, 0.0)))
-        results.append(Result(name, label, unit, estimate))
-        return estimate
-
+    found = _Found()
     if levels.empty:
         lacks = {"connections": "a number of connections", "target_rate_rps": "an offered rate"}[load]
-        missing["Throughput over load"] = f"no run has both a throughput and {lacks}"
+        found.missing["Throughput over load"] = f"no run has both a throughput and {lacks}"
         nothing = pd.DataFrame()
-        return Curve(variant, load, known, levels, (), None, nothing, nothing, nothing, "", missing)
-    best = levels.loc[levels["throughput_rps"].idxmax()]
-    at_best = known[known[load] == best[load]]["throughput_rps"].astype(float)
-    where = (
-        f"{load.partition('_')[0]} = {best[load]:g}"
-        if load == "connections"
-        else f"{format_quantity(best[load], 'rps')} offered"
-    )
-    peak = find_mean(at_best, level)
-    peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(known, load), *peak.warnings))
-    add("peak", f"Highest mean throughput, at {where}", "rps", lambda: peak)
-    fit = None
-    if load == "connections":
-        fit = _closed_loop(known, levels, level, add, missing)
+        return Curve(variant, load, known, levels, (), None, nothing, nothing, nothing, "", found.missing)
+    _highest_throughput(known, levels, load, level, found)
+    fit = _closed_loop(known, levels, level, found) if load == "connections" else None
     if objectives:
-        _capacity(known, levels, load, objectives, add, missing)
+        _capacity(known, levels, load, objectives, found)
     usage = summarise_usage(tables, known)
     if usage.empty:
-        missing["Bottleneck"] = why_no_usage(tables, known)
-    demands, ranked, bottleneck = _limits(usage, load, level, missing)
-    return Curve(variant, load, known, levels, tuple(results), fit, usage, demands, ranked, bottleneck, missing)
+        found.missing["Bottleneck"] = why_no_usage(tables, known)
+    limits = _limits(usage, load, level, found)
+    return Curve(variant, load, known, levels, tuple(found.results), fit, usage, *limits, found.missing)
+
+
+def _highest_throughput(runs: pd.DataFrame, levels: pd.DataFrame, load: str, level: float, found: _Found) -> None:
+    """Add the mean throughput at the load where it is highest."""
+    best = levels.loc[levels["throughput_rps"].idxmax(), load]
+    where = f"connections = {best:g}" if load == "connections" else f"{format_quantity(best, 'rps')} offered"
+    peak = find_mean(runs[runs[load] == best]["throughput_rps"].astype(float), level)
+    peak = replace(peak, warnings=(*_failed(levels, load), *_confounded(runs, load), *peak.warnings))
+    found.add("peak", f"Highest mean throughput, at {where}", "rps", lambda: peak)
 
 
 def _failed(levels: pd.DataFrame, load: str) -> list[str]:
@@ -115,14 +120,13 @@ def _confounded(runs: pd.DataFrame, load: str) -> list[str]:
     ]
 
 
-_Add = Callable[[str, str, str, Callable[[], Estimate]], Estimate | None]
-
-
-def _closed_loop(
-    runs: pd.DataFrame, levels: pd.DataFrame, level: float, add: _Add, missing: dict[str, str]
-) -> Fit | None:
+def _closed_loop(runs: pd.DataFrame, levels: pd.DataFrame, level: float, found: _Found) -> Fit | None:
     """Add what throughput over connections says: the asymptotic bounds, and the Universal Scalability Law."""
-    axes = runs["connections"].astype(float), runs["throughput_rps"].astype(float)
+    axes, add, missing = (
+        (runs["connections"].astype(float), runs["throughput_rps"].astype(float)),
+        found.add,
+        found.missing,
+    )
     if len(levels) == 1:
         missing["Saturation N*, peak, model"] = "1 level of connections: measure at least 4, each twice the one before"
         return None
@@ -159,8 +163,7 @@ def _capacity(
     levels: pd.DataFrame,
     load: str,
     objectives: Sequence[Objective],
-    add: _Add,
-    missing: dict[str, str],
+    found: _Found,
 ) -> None:
     """Add the highest load at which every run keeps the objectives, and the throughput there."""
     quantity = "Capacity in connections" if load == "connections" else "Capacity"
@@ -168,21 +171,19 @@ def _capacity(
     try:
         check_measured(objectives, runs)
     except LoadcurveError as error:
-        missing[label] = str(error)
+        found.missing[label] = str(error)
         return
-    found = add("capacity", label, "rps" if load != "connections" else "", lambda: capacity.find_capacity(
-        runs, objectives, load=load))  # fmt: skip
-    if found and found.value > 0:
-        row = levels[levels[load] == found.value].iloc[0]
+    unit = "" if load == "connections" else "rps"
+    most = found.add("capacity", label, unit, lambda: capacity.find_capacity(runs, objectives, load=load))
+    if most and most.value > 0:
+        row = levels[levels[load] == most.value].iloc[0]
         there = Estimate(
             row["throughput_rps"], row["throughput_lo"], row["throughput_hi"], 0.95, "mean over the runs at that load"
         )
-        add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
+        found.add("capacity_throughput", "Throughput at that load", "rps", lambda: there)
 
 
-def _limits(
-    usage: pd.DataFrame, load: str, level: float, missing: dict[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+def _limits(usage: pd.DataFrame, load: str, level: float, found: _Found) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Return the demand of each resource, their ranking, and the verdict in a sentence."""
     if usage.empty:
         return pd.DataFrame(), pd.DataFrame(), ""
@@ -191,5 +192,5 @@ def _limits(
         ranked = capacity.summarise_bottlenecks(usage, load=load, level=level)
         return demands, ranked, capacity.bottleneck_verdict(usage, load=load, level=level)
     except LoadcurveError as error:
-        missing["Bottleneck"] = str(error)
+        found.missing["Bottleneck"] = str(error)
         return pd.DataFrame(), pd.DataFrame(), ""
