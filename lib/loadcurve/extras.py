@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from loadcurve.errors import LoadcurveError
 
 EXTRA_OF = {
+    "distributed": "cluster",
     "psutil": "lab",
     "jupyter_client": "notebooks",
     "matplotlib": "notebooks",
+    "nbclient": "notebooks",
     "nbformat": "notebooks",
     "papermill": "notebooks",
     "seaborn": "notebooks",

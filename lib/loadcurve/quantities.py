@@ -15,7 +15,10 @@ Quantity = Estimate | float | str | tuple[Estimate | float, str]
 
 
 def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: int) -> dict[str, Any]:
-    """Return a quantity as ``values.json`` holds it: its text, and interval, level, method and warnings if it has any.
+    """Return a quantity as ``values.json`` holds it: its text, and for a number its value in SI units and its unit.
+
+    An Estimate also has the ends of its interval, its level, its method, and its warnings.  A number that is not finite
+    is None.
 
     Parameters
     ----------
@@ -30,8 +33,10 @@ def describe_quantity(name: str, quantity: Quantity, unit: str | None, digits: i
 
     Examples
     --------
-    >>> describe_quantity("peak_rps", 41_418.0, None, 3), describe_quantity("error", (0.0213, "ratio 2"), None, 3)
-    ({'text': '41,400 requests/s'}, {'text': '2.1 %'})
+    >>> describe_quantity("peak_rps", 41_418.0, None, 3)
+    {'text': '41,400 requests/s', 'value': 41418.0, 'unit': 'rps'}
+    >>> describe_quantity("error", (0.0213, "ratio 2"), None, 3)
+    {'text': '2.1 %', 'value': 0.0213, 'unit': 'ratio'}
     """
     if isinstance(quantity, tuple):
         quantity, form = quantity
@@ -46,13 +51,23 @@ def _shown(quantity: Estimate | float | str, unit: str, digits: int) -> dict[str
         return {"text": quantity}
     if isinstance(quantity, Estimate):
         return {
-            "text": format_quantity(quantity.value, unit, digits),
+            **_number(quantity.value, unit, digits),
             "interval": _interval(quantity.lo, quantity.hi, unit, digits),
+            "lo": _finite(quantity.lo),
+            "hi": _finite(quantity.hi),
             "level": quantity.level,
             "method": quantity.method,
             "warnings": list(quantity.warnings),
         }
-    return {"text": format_quantity(math.nan if pd.isna(quantity) else float(quantity), unit, digits)}
+    return _number(math.nan if pd.isna(quantity) else float(quantity), unit, digits)
+
+
+def _number(value: float, unit: str, digits: int) -> dict[str, Any]:
+    return {"text": format_quantity(value, unit, digits), "value": _finite(value), "unit": unit}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _interval(lo: float, hi: float, unit: str, digits: int) -> str:

@@ -11,15 +11,18 @@ STUDY = "connections_on_loopback"
 _LOADCURVE = """\
 #!{python}
 import os, sys
-from loadcurve import batch, cli
+from loadcurve import cli
+from loadcurve.batch import execution, given
 
-def execute(notebook, draft, given, variables):
-    os.environ |= variables
+def execute(notebook, work, name, given, folder, kernels):
+    (work / "reads").touch()
+    (work / "figures").mkdir()
+    os.environ |= {{"LOADCURVE_READS": str(work / "reads"), "LOADCURVE_PUBLISH": str(work / "figures")}}
     exec(notebook.read_text(), {{}})
-    draft.write_text("executed")
+    (work / name).write_text("executed")
 
-batch.check_parameters = lambda notebook, given: given
-batch._execute = execute
+given.check_parameters = lambda notebook, given: given
+execution.execute = execute
 cli.main()
 """
 _MKDOCS = "#!/bin/sh\nmkdir -p build/site\ncat build/figures/*/values.json > build/site/index.html\n"

@@ -1,6 +1,7 @@
 """Notebooks by papermill: parameters are checked before a kernel starts, and what was read becomes a makefile."""
 
 import json
+import re
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,9 @@ import pytest
 
 import loadcurve
 from loadcurve import batch
+from loadcurve.batch import execution
+from loadcurve.batch.given import check_parameters
+from loadcurve.batch.notebook import dependencies, partial_of
 from loadcurve.errors import LoadcurveError
 
 PARAMETERS = """\
@@ -18,6 +22,9 @@ study: str = "connections_on_loopback"  # study to read
 seconds: float = 2.0  # s: load at each point
 repeats: int = 1  # count: repeats of each point
 strict: bool = False  # whether to stop at the first
+enough: float = 0.9  # ratio, 0 < enough ≤ 1: share of the best
+sizes: list = [1, 2]  # count, sizes ≥ 1: sizes to try
+other: dict = {}  # a type without a rule
 """
 
 
@@ -40,7 +47,13 @@ def notebook(checkout):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"studi": "x"}, "parameter must be one of study, seconds, repeats, strict, got 'studi'"),
+        ({"studi": "x"}, "parameter must be one of study, seconds, repeats, strict, enough, sizes, other, got 'studi'"),
+        ({"enough": 1.5}, "enough must be 0 < enough <= 1, got 1.5"),
+        ({"enough": 0}, "enough must be 0 < enough <= 1, got 0"),
+        ({"enough": float("nan")}, "enough must be 0 < enough <= 1, got nan"),
+        ({"enough": "0.5"}, "enough must be 0 < enough <= 1, got '0.5'"),
+        ({"sizes": [3, 0]}, "sizes must be >= 1, got 0"),
+        ({"sizes": 3}, "sizes must be list, got 3"),
         ({"seconds": "fast"}, "seconds must be float, got 'fast'"),
         ({"seconds": True}, "seconds must be float, got True"),
         ({"repeats": 1.5}, "repeats must be int, got 1.5"),
@@ -49,13 +62,14 @@ def notebook(checkout):
     ],
 )
 def test_a_wrong_parameter_is_refused_before_the_kernel(notebook, checkout, monkeypatch, given, says):
-    monkeypatch.setattr(batch.pm, "execute_notebook", lambda *a, **k: pytest.fail("the kernel was started"))
-    with pytest.raises(LoadcurveError, match=says):
+    monkeypatch.setattr(execution.pm, "execute_notebook", lambda *a, **k: pytest.fail("the kernel was started"))
+    with pytest.raises(LoadcurveError, match=re.escape(f"99_test.ipynb: {says}")):
         batch.run_notebook(notebook(), checkout / "out.ipynb", given)
 
 
-def test_an_int_may_stand_for_a_float(notebook):
-    assert batch.check_parameters(notebook(), {"seconds": 3}) == {"seconds": 3}
+@pytest.mark.parametrize("given", [{"seconds": 3}, {"enough": 1}, {"sizes": [1, 7]}, {"other": {"a": 1}}])
+def test_an_int_may_stand_for_a_float_and_ends_belong_to_a_range(notebook, given):
+    assert check_parameters(notebook(), given) == given
 
 
 @pytest.mark.slow
@@ -89,16 +103,26 @@ def test_a_notebook_runs_publishes_and_says_what_it_read(notebook, checkout):
 @pytest.mark.parametrize("name", ["a b", "a;b", "a:b", "a|b", "a$b", "a#b", "a=b", "a%b", "a\nb", "a`b", "a\\b", "é"])
 def test_a_name_that_make_reads_as_syntax_is_refused(checkout, name):
     with pytest.raises(LoadcurveError, match="make cannot hold its name") as caught:
-        batch.dependencies(checkout / "out.ipynb", ["data/ok.csv", f"data/{name}.csv"])
+        dependencies(checkout / "out.ipynb", ["data/ok.csv", f"data/{name}.csv"])
     assert "\n" not in str(caught.value)
 
 
 def test_a_failing_cell_is_one_line_and_leaves_no_output(notebook, checkout):
     output = checkout / "build" / "notebooks" / "99_test.ipynb"
     with pytest.raises(LoadcurveError, match=r"99_test.ipynb: cell 2: ZeroDivisionError: division by zero") as caught:
-        batch.run_notebook(notebook("1 / 0"), output)
+        batch.run_notebook(notebook("print('before')\n1 / 0"), output)
     assert "\n" not in str(caught.value)
+    assert caught.value.cell == "print('before')\n1 / 0\nbefore", "the cell, then what it printed"
     assert not output.exists()
+    kept = nbformat.read(partial_of(output), as_version=4)
+    assert caught.value.partial == partial_of(output) == output.with_name("99_test.failed.ipynb")
+    assert any(o.output_type == "error" for cell in kept.cells for o in cell.get("outputs", []))
+
+
+def test_a_killed_kernel_is_one_line(notebook, checkout):
+    with pytest.raises(LoadcurveError, match="its kernel was ended") as caught:
+        batch.run_notebook(notebook("import os\nos.kill(os.getpid(), 9)"), checkout / "out.ipynb")
+    assert caught.value.cell == "import os\nos.kill(os.getpid(), 9)"
 
 
 def test_a_failing_notebook_leaves_what_is_published(notebook, checkout):
@@ -147,22 +171,27 @@ def test_with_parameters_of_its_own_nothing_is_published(notebook, checkout):
     assert not (checkout / "build" / "figures").exists()
 
 
+def write_outputs(work, name, text):
+    (work / "figures").mkdir()
+    (work / "reads").touch()
+    (work / name).write_text(text)
+
+
 def test_two_runs_of_one_notebook_wait_for_each_other(notebook, checkout, monkeypatch):
     entered, waits, order, said = threading.Event(), threading.Event(), [], []
 
-    def execute(book, draft, given, variables):
+    def execute(book, work, name, given, folder, kernels):
         order.append(given["repeats"])
         entered.set()
         assert waits.wait(60), "the second run never said that it waits"
-        figures = Path(variables["LOADCURVE_PUBLISH"])
-        (figures / "values.json").write_text(str(given["repeats"]))
-        draft.write_text(str(given["repeats"]))
+        write_outputs(work, name, str(given["repeats"]))
+        (work / "figures" / "values.json").write_text(str(given["repeats"]))
 
     def report(line):
         said.append(line)
         waits.set()
 
-    monkeypatch.setattr(batch, "_execute", execute)
+    monkeypatch.setattr(execution, "execute", execute)
     path, output = notebook(), checkout / "build" / "notebooks" / "99_test.ipynb"
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(batch.run_notebook, path, output, {"repeats": 1}, publish=True)
@@ -180,6 +209,6 @@ def test_what_a_killed_run_left_is_not_published(notebook, checkout, monkeypatch
     left = output.with_name(".99_test.ipynb.run") / "figures"
     left.mkdir(parents=True)
     (left / "values.json").write_text("half of a run")
-    monkeypatch.setattr(batch, "_execute", lambda book, draft, given, variables: draft.write_text("executed"))
+    monkeypatch.setattr(execution, "execute", lambda book, work, name, *_: write_outputs(work, name, "executed"))
     batch.run_notebook(notebook(), output, publish=True)
     assert list((checkout / "build/figures/99_test").iterdir()) == []

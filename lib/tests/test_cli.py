@@ -47,7 +47,14 @@ def loadcurve(*argv, cwd):
         ),
         (["run", "notebooks/00_template.ipynb", "-p", "study"], "parameter must be NAME=VALUE, got 'study'"),
         (["run", "notebooks/00_template.ipynb", "-p", "level=1"], "parameter must be one of study, got 'level'"),
-        (["run", "notebooks/00_template.ipynb", "-p", "study=["], "parameter study must be YAML, got '['"),
+        (
+            ["run", "notebooks/21_planted_faults.ipynb", "-p", "most_missed=["],
+            "parameter most_missed must be YAML, got '['",
+        ),
+        (
+            ["run", "notebooks/30_throughput_by_connections.ipynb", "-p", "enough=1.5"],
+            "enough must be 0 < enough <= 1, got 1.5",
+        ),
         (["analyse", REPORT, "-o", "no such/a.html"], "create it with `mkdir -p 'no such'`, or name another"),
         (
             ["notebook", "connections_on_loopback", "-o", "none/a.ipynb"],

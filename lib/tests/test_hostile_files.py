@@ -20,7 +20,7 @@ import pytest
 from one_test import in_one_test
 
 import loadcurve
-from loadcurve.batch import check_parameters
+from loadcurve.batch.given import check_parameters
 from loadcurve.cli import main
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.ingest.files import parse_bytes

@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "loadcurve"
 LAYERS = [
     {"arrays", "blocks", "discovery", "errors", "extras", "jupyter", "units", "workers"},
-    {"captions", "files", "paths", "schemas", "section", "study", "tables", "wording"},
+    {"captions", "files", "parameters", "paths", "schemas", "section", "study", "tables", "wording"},
     {"ingest", "lab"},
     {"many_files"},
     {"reading", "export"},

@@ -11,7 +11,7 @@ import papermill
 from conftest import ROOT
 from one_test import in_one_test
 
-from loadcurve import batch
+from loadcurve.batch.given import TYPES, check_parameters, declared_parameters
 from loadcurve.captions import read_captions
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -59,8 +59,17 @@ def test_second_cell_is_parameters_of_literals(path):
 @each_notebook
 def test_every_parameter_has_type_and_help(path):
     for parameter in papermill.inspect_notebook(path).values():
-        assert parameter["inferred_type_name"] in batch._TYPES
+        assert parameter["inferred_type_name"] in TYPES
         assert parameter["help"]
+
+
+@each_notebook
+def test_every_number_has_a_range_and_every_default_is_right(path):
+    declared = declared_parameters(path)
+    check_parameters(path, {name: ast.literal_eval(one.default) for name, one in declared.items()})
+    for name, one in declared.items():
+        numbers = one.kind in ("int", "float") or (one.kind == "list" and '"' not in one.default)
+        assert bool(one.range) == numbers, f"{name}: UNIT, RANGE: MEANING"
 
 
 @each_notebook

@@ -16,11 +16,10 @@ import papermill
 import pytest
 from conftest import ROOT
 from true_captions import TRUE
-from typer.testing import CliRunner
 
-from loadcurve import batch, captions, paths, publish
+from loadcurve import captions, paths, publish
+from loadcurve.batch.given import Text, check_parameters, typed
 from loadcurve.captions import fill_captions, read_captions
-from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
 
 pytestmark = pytest.mark.slow
@@ -90,13 +89,10 @@ def test_sentences_are_true_of_the_numbers_drawn(notebook, study, this_machine, 
 )
 def test_a_path_on_the_command_line_starts_at_the_working_directory(given, taken, tmp_path, monkeypatch):
     """The kernel works in the folder of the notebook, where the same path names something else."""
-    calls = []
-    monkeypatch.setattr(batch, "run_notebook", lambda book, output, given, **_: calls.append(given) or output)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
-    done = CliRunner().invoke(app, ["run", str(NOTEBOOKS[0]), "-p", given, "-o", "out.ipynb"])
-    assert done.exit_code == 0, done.output
-    assert list(calls[0].values()) == [taken.format(here=tmp_path) if isinstance(taken, str) else taken]
+    found = check_parameters(ROOT / "notebooks" / "30_throughput_by_connections.ipynb", typed([given], Text))
+    assert list(found.values()) == [taken.format(here=tmp_path) if isinstance(taken, str) else taken]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

@@ -145,7 +145,8 @@ def test_the_notebook_for_own_files_comes_with_the_package(run_with_notebooks, r
     assert "got one: name another with --output" in run("loadcurve", "notebook", "my results", code=1).stderr
     run("loadcurve", "run", "01_your_own_files.ipynb", "-o", "answer.ipynb")
     values = json.loads((here / "answer.figures/values.json").read_text("utf-8"))
-    assert values["runs"] == {"text": "12"} and (here / "answer.figures/throughput.svg").is_file()
+    assert values["runs"] == {"text": "12", "value": 12, "unit": ""}
+    assert (here / "answer.figures/throughput.svg").is_file()
     (here / "answer.figures").rename(here / "by_run")
     # As in JupyterLab, which knows nothing of `loadcurve run`.
     run("python", "-m", "papermill", "01_your_own_files.ipynb", "by_papermill.ipynb", "--cwd", ".")

@@ -1,17 +1,18 @@
-"""Commands about notebooks: write the one for a folder of raw files, and execute any."""
+"""Commands about notebooks: write the one for a folder of raw files, execute one, and execute many."""
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from loadcurve.errors import LoadcurveError
-
-_DATA = ("folder", "study", "study_file")  # parameters of notebooks that name data, by a path or by a study's name
 
 
 def notebook(
@@ -56,42 +57,96 @@ def _with_value(line: str, given: dict[str, str]) -> str:
     return f"{name}: str = {json.dumps(given[name], ensure_ascii=False)}  #{rest.partition('#')[2]}"
 
 
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A value, as YAML; may be given several times."),
+]
+
+
 def run(
     notebook: Annotated[Path, typer.Argument(help="Path of the notebook.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The executed copy to write.")] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="NAME=VALUE, VALUE as YAML.")
-    ] = None,
+    parameters: Values = None,
 ) -> None:
     """Execute a notebook and publish its figures; with --output or --parameter write a draft instead.
 
     Example: loadcurve run notebooks/43_capacity_under_an_objective.ipynb -p study=results/ -o answer.ipynb
     """
-    import yaml
-
     from loadcurve import batch, paths
+    from loadcurve.batch.given import Text, typed
 
-    given: dict[str, object] = {}
-    for pair in parameters or []:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise LoadcurveError(f"parameter must be NAME=VALUE, got {pair!r}")
-        try:
-            given[key] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise LoadcurveError(f"parameter {key} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
-        if key in _DATA and Path(text).exists():  # the kernel works in the folder of the notebook
-            given[key] = str(Path(text).resolve())
+    given = typed(parameters or [], Text)
     batch.quiet()
     publish = not given and output is None
     default = paths.build() / ("notebooks" if publish else "draft") / notebook.name
-    written = batch.run_notebook(
-        notebook, output or default, given, publish=publish, report=lambda line: typer.echo(line, err=True)
-    )
+    with _interrupts("nothing is written"):
+        written = batch.run_alone(notebook, output or default, given, publish=publish, report=_note)
     typer.echo(paths.shown(written))
+
+
+def batch(
+    notebooks: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK...", help="Paths of notebooks.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all outputs.")],
+    parameters: Values = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="YAML file with values by name; --parameter overrides it.")
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=A,B,C", help="Values of which each run takes one; may be given several times."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Notebooks that run at the same time; 0: one for each processor.")
+    ] = 0,
+    scheduler: Annotated[
+        str, typer.Option(help="Dask scheduler: tcp://HOST:PORT, or local for a Dask cluster on this machine.")
+    ] = "",
+) -> None:
+    """Execute notebooks with every combination of parameters; the same command again runs only what is missing.
+
+    A parameter goes to each notebook that declares it.  The exit code is 1 if a notebook failed.
+
+    Example: loadcurve batch notebooks/30*.ipynb --grid study=monday/,tuesday/ --grid enough=0.8,0.9 -o grid/
+    """
+    from loadcurve import batch, paths
+    from loadcurve.batch.given import Text, Texts, read_parameters, typed
+
+    given = (read_parameters(file) if file else {}) | typed(parameters or [], Text)
+    planned = batch.jobs_of(notebooks, given, typed(grid or [], Texts))
+    batch.quiet()
+    with _interrupts("the outputs so far are kept; the same command runs the others"):
+        found = batch.run_batch(planned, output, at_once=jobs, scheduler=scheduler, report=_note)
+    failed = sum(one.state == "failed" for one in found)
+    counts = f"{len(found) - failed} of {len(found)} outputs are complete" + f", {failed} failed" * bool(failed)
+    typer.echo(f"{paths.shown(output / 'index.html')}: {counts}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _note(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+@contextlib.contextmanager
+def _interrupts(kept: str) -> Iterator[None]:
+    """Print an interrupt in one line, and a failed notebook with its last cell; both end the command."""
+    from loadcurve.batch import NotebookError, failure_text
+    from loadcurve.lab.hosts.signals import signal_of
+
+    try:
+        yield
+    except NotebookError as error:
+        typer.echo(failure_text(str(error), error.cell, error.partial), err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt as interrupt:
+        number = signal_of(interrupt)
+        with contextlib.suppress(OSError):  # the terminal may be what was closed
+            typer.echo(f"interrupted by {signal.Signals(number).name}: {kept}", err=True)
+        raise typer.Exit(128 + number) from None
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("notebook")(notebook)
     app.command("run")(run)
+    app.command("batch")(batch)

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from loadcurve.plots.style import INK, TEXT_SHARE, figure_of
 
 _COLOURED_TEXT = re.compile(r"(<text [^>]*fill: )(#[0-9a-f]{6})")
+_ALONE = "svg:root{color-scheme:light dark;color:CanvasText}"  # for the file itself, and for a page's <img>
 
 
 def svg_text(ax: Axes, salt: str) -> str:
@@ -34,7 +35,7 @@ def svg_text(ax: Axes, salt: str) -> str:
     # coloured text.  A reader of SVG that does not know color-mix keeps the colour before it.
     inked = re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", drawing.getvalue())
     mixed = rf"\1\2; fill: color-mix(in srgb, \2 {TEXT_SHARE:.0%}, currentColor)"
-    return _COLOURED_TEXT.sub(mixed, inked)
+    return _COLOURED_TEXT.sub(mixed, inked).replace("</style>", f"{_ALONE}</style>", 1)
 
 
 def shows_something(ax: Axes) -> bool:

@@ -1,0 +1,151 @@
+"""Run jobs on a Dask cluster: a notebook travels to a worker, and what it wrote travels back.
+
+Only the process that called moves outputs to their place, so an output is written once, also where a worker was lost
+and Dask repeated its job, and workers need no common file system for outputs.  They need this version of loadcurve,
+and the data under the same paths.
+"""
+
+import contextlib
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from distributed import Client, Future, LocalCluster
+
+from loadcurve.batch import execution
+from loadcurve.batch.grid import Job
+from loadcurve.batch.here import LOOK_S, Finished
+from loadcurve.batch.resume import library
+from loadcurve.errors import LoadcurveError
+from loadcurve.lab.hosts.signals import pause
+
+_CONNECT_S = 30.0  # Dask's own time limit for a connection
+
+Files = dict[str, bytes]
+"""Content of files by their path in a folder."""
+
+
+def run_on_cluster(
+    jobs: Sequence[Job],
+    places: Mapping[str, Callable[[], contextlib.AbstractContextManager[Path]]],
+    at_once: int,
+    scheduler: str,
+) -> Iterator[Finished]:
+    """Yield each job when it has finished; where the caller stops, the kernels of all workers are ended.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        Jobs.
+    places : mapping
+        Context with the folder for the files of each job, by its name.
+    at_once : int
+        Number of workers, for ``local``.
+    scheduler : str
+        Address of a scheduler, or ``local``.
+
+    Raises
+    ------
+    LoadcurveError
+        When the scheduler does not respond.
+    """
+    with contextlib.ExitStack() as stack:
+        client = stack.enter_context(_client(scheduler, min(at_once, len(jobs)), stack))
+        batch = secrets.token_hex(8)
+        tasks = {
+            client.submit(_execute, batch, library(), *_sent(job), key=f"{job.name}-{batch}", pure=False): job
+            for job in jobs
+        }
+        try:
+            while tasks:
+                done = [task for task in tasks if task.done()]
+                for task in done:
+                    job = tasks.pop(task)
+                    yield job, *_received(task, places[job.name])
+                    task.release()
+                if not done:
+                    pause(LOOK_S)
+        finally:
+            if tasks:
+                client.cancel(list(tasks))
+                with contextlib.suppress(Exception):  # a worker may be lost: its kernels end with it
+                    client.run(_end, batch, wait=True)
+
+
+def _client(scheduler: str, workers: int, stack: contextlib.ExitStack) -> Client:
+    if scheduler == "local":
+        made = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        return Client(stack.enter_context(made))
+    try:
+        return Client(scheduler, timeout=_CONNECT_S)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise LoadcurveError(
+            f"scheduler must be local, or the address of a Dask scheduler such as tcp://10.0.0.1:8786, "
+            f"got {scheduler!r} ({reason})"
+        ) from None
+
+
+def _sent(job: Job) -> tuple[str, bytes, str, dict[str, object]]:
+    notebook = job.notebook.absolute()
+    return job.name, notebook.read_bytes(), str(notebook), job.parameters
+
+
+def _received(
+    task: Future, place: Callable[[], contextlib.AbstractContextManager[Path]]
+) -> tuple[float, Exception | None]:
+    """Write the files of a job to its place; return how many seconds it took, and why it failed."""
+    seconds = 0.0
+    try:
+        seconds, line, cell, files = task.result()
+        with place() as work:
+            for name, content in files.items():
+                (work / name).parent.mkdir(exist_ok=True)
+                (work / name).write_bytes(content)
+            if line:
+                raise execution.NotebookError(line, cell)
+            (work / "figures").mkdir(exist_ok=True)
+    except Exception as error:
+        return seconds, error
+    return seconds, None
+
+
+# --- on a worker ---------------------------------------------------------------------------------------------------
+
+
+@cache
+def _kernels(batch: str) -> execution.Kernels:
+    """Return the kernels that this worker runs for a batch."""
+    return execution.Kernels()
+
+
+def _end(batch: str) -> None:
+    _kernels(batch).end()
+
+
+def _execute(
+    batch: str, expected: str, name: str, content: bytes, path: str, given: dict[str, object]
+) -> tuple[float, str, str, Files]:
+    """Execute a notebook; return the seconds it took, why it failed, the cell that failed, and all that it wrote."""
+    start = time.monotonic()
+    if library() != expected:
+        raise LoadcurveError(
+            f"workers must run loadcurve {expected}, as this process does, got {library()}: install the same version"
+        )
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as folder:
+        notebook, work = Path(folder) / Path(path).name, Path(folder) / "work"
+        notebook.write_bytes(content)
+        work.mkdir()
+        line = cell = ""
+        home = Path(path).parent
+        try:
+            execution.execute(
+                notebook, work, f"{name}.ipynb", given, home if home.is_dir() else Path(folder), _kernels(batch)
+            )
+        except execution.NotebookError as error:
+            line, cell = str(error), error.cell
+        files = {str(file.relative_to(work)): file.read_bytes() for file in work.rglob("*") if file.is_file()}
+    return time.monotonic() - start, line, cell, files

@@ -1,0 +1,187 @@
+"""Execute one notebook by papermill in a kernel of its own; a failed notebook is kept as far as it was executed."""
+
+import contextlib
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import NoSuchKernel
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
+from traitlets.config import Config
+
+from loadcurve.captions import fill_captions
+from loadcurve.errors import LoadcurveError
+from loadcurve.extras import without_module
+from loadcurve.jupyter import NOTEBOOK_VARIABLE
+
+with without_module("rfc3987_syntax"):  # as in `given`
+    import nbformat
+    import papermill as pm
+    from papermill.exceptions import PapermillExecutionError
+
+START_S = 1800
+"""Time limit for the start of a kernel; 60 s, as papermill has it, are too short for a busy machine."""
+
+_PRINTED = 5  # last lines of a failed cell's output that a message shows
+
+
+class NotebookError(LoadcurveError):
+    """A cell of a notebook raised an error, or its kernel ended.
+
+    Parameters
+    ----------
+    line : str
+        What happened, in one line.
+    cell : str
+        Source of the cell, and the last lines that it printed.
+
+    Attributes
+    ----------
+    partial : pathlib.Path or None
+        The notebook as far as it was executed, where it was kept.
+    """
+
+    def __init__(self, line: str, cell: str = "") -> None:
+        super().__init__(line)
+        self.cell = cell
+        self.partial: Path | None = None
+
+
+class Interrupted(Exception):
+    """The kernel was ended together with all others of its batch."""
+
+
+class Kernels:
+    """The kernels that one process runs for a batch, so that all can be ended together.
+
+    Each kernel leads a process group; whatever its notebook started is ended with it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started: set[Any] = set()  # subprocess.Popen
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the kernels have been ended."""
+        return self._ended
+
+    def add(self, kernel: Any) -> None:
+        """Add a kernel; it is ended at once if the others have been ended."""
+        with self._lock:
+            self._started.add(kernel)
+            if self._ended:
+                _kill(kernel)
+
+    def remove(self, kernel: Any) -> None:
+        """Remove a kernel that has ended."""
+        with self._lock:
+            self._started.discard(kernel)
+
+    def end(self) -> None:
+        """End all kernels, and each that is added later."""
+        with self._lock:
+            self._ended = True
+            for kernel in self._started:
+                _kill(kernel)
+
+
+def _kill(kernel: Any) -> None:
+    if kernel.poll() is None:  # otherwise its number may belong to another process by now
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(kernel.pid, signal.SIGKILL)
+
+
+def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], folder: Path, kernels: Kernels) -> None:
+    """Execute a notebook; write the executed copy `name`, the folder `figures` and the list `reads` to a folder.
+
+    Only the kernel gets further environment variables and a working folder, so that threads of one process can run
+    notebooks side by side: papermill's `cwd` changes the working folder of this process.
+
+    Parameters
+    ----------
+    notebook : pathlib.Path
+        The notebook.
+    work : pathlib.Path
+        Empty folder.
+    name : str
+        Name of the executed copy.
+    given : mapping of str to object
+        Values of parameters, already checked.
+    folder : pathlib.Path
+        Folder in which the kernel works.
+    kernels : Kernels
+        To which the kernel is added while it runs.
+
+    Raises
+    ------
+    NotebookError
+        When a cell raises an error or the kernel ends; the executed copy then ends with that cell.
+    Interrupted
+        When the kernels were ended.
+    """
+    ledger, figures, draft = work / "reads", work / "figures", work / name
+    ledger.touch()
+    figures.mkdir()
+    variables = {"LOADCURVE_READS": str(ledger), "LOADCURVE_PUBLISH": str(figures)}
+    variables[NOTEBOOK_VARIABLE] = str(notebook.absolute())
+
+    class Kernel(AsyncKernelManager):
+        # jupyter_client declares these methods of the synchronous parent class.
+        async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
+            await super().start_kernel(**options, env=os.environ | variables, cwd=str(folder))
+            self._own = getattr(self.provisioner, "process", None)
+            if self._own is not None:
+                kernels.add(self._own)
+
+        async def cleanup_resources(self, restart: bool = False) -> None:  # type: ignore[override]
+            await super().cleanup_resources(restart)
+            kernels.remove(self._own)
+
+    # Each kernel uses Unix sockets in a separate folder: no port is opened, and concurrent kernels do not interfere.
+    with tempfile.TemporaryDirectory(prefix="loadcurve-") as sockets:
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        try:
+            pm.execute_notebook(
+                notebook,
+                draft,
+                dict(given),
+                progress_bar=False,
+                config=config,
+                kernel_manager_class=Kernel,
+                log_output=False,
+                start_timeout=START_S,
+            )
+        except PapermillExecutionError as error:
+            line = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
+            raise NotebookError(" ".join(line.split()), _last_cell(draft)) from None
+        except DeadKernelError:
+            if kernels.ended:
+                raise Interrupted from None
+            reason = "its kernel was ended; the system may have run out of memory"
+            raise NotebookError(reason, _last_cell(draft)) from None
+        except (NoSuchKernel, RuntimeError) as error:  # no such kernel is installed, or it does not start
+            if kernels.ended:
+                raise Interrupted from None
+            raise NotebookError(" ".join(f"{type(error).__name__}: {error}".split())) from None
+    fill_captions(draft, figures)
+
+
+def _last_cell(draft: Path) -> str:
+    """Return the source of the cell that failed or was running, and the last lines that it printed."""
+    if not draft.is_file():
+        return ""
+    cells = [cell for cell in nbformat.read(draft, as_version=4).cells if cell.cell_type == "code"]
+    failed = [cell for cell in cells if any(output.output_type == "error" for output in cell.outputs)]
+    started = [cell for cell in cells if cell.metadata.get("papermill", {}).get("start_time")]
+    if not failed and not started:
+        return ""
+    last = (failed or started[-1:])[0]
+    printed = "".join(output.text for output in last.outputs if output.output_type == "stream").splitlines()
+    return "\n".join([*last.source.splitlines(), *printed[-_PRINTED:]])

@@ -1,0 +1,156 @@
+"""Values for parameters: read from the command line and from files, and checked before a kernel starts."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from loadcurve.errors import LoadcurveError, ParseError, ValueRuleError
+from loadcurve.extras import without_module
+from loadcurve.files.yaml_document import read_yaml
+from loadcurve.parameters import range_of
+from loadcurve.section import Range
+
+with without_module("rfc3987_syntax"):  # optional for jsonschema, which compiles its 38 grammars for a second
+    import nbformat
+    import papermill as pm
+
+TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "list": list}
+"""Types that the annotation of a parameter may name; a notebook with another annotation, or none, fails its test."""
+
+_DATA = ("folder", "study", "study_file")  # parameters that name data, by a path or by the name of a study
+
+
+class Text(str):
+    """A value as typed on the command line; it is read as YAML 1.2, or kept for a parameter that is a text."""
+
+
+class Texts(Text):
+    """Values as typed on the command line, separated by commas."""
+
+
+Typed = TypeVar("Typed", bound=Text)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a notebook declares about a parameter: type, range, and default as Python source."""
+
+    kind: str
+    range: Range | None
+    default: str
+
+
+def declared_parameters(notebook: Path) -> dict[str, Declared]:
+    """Return the parameters that the cell tagged ``parameters`` declares, by name.
+
+    Raises
+    ------
+    ParseError
+        When the file is not a notebook.
+    LoadcurveError
+        When there is no such file, or the comment of a parameter has a range that cannot be read.
+    """
+    if not notebook.is_file():
+        raise LoadcurveError(f"{notebook}: expected a notebook, got no file")
+    try:
+        nbformat.read(notebook, as_version=4)
+    except (ValueError, TypeError, KeyError, AttributeError, nbformat.ValidationError) as error:
+        raise ParseError(0, "a notebook", type(error).__name__, str(notebook)) from None
+    found = pm.inspect_notebook(notebook)
+    try:
+        return {
+            name: Declared(one["inferred_type_name"], range_of(name, one["help"]), one["default"])
+            for name, one in found.items()
+        }
+    except LoadcurveError as error:
+        raise LoadcurveError(f"{notebook}: {error}") from None
+
+
+def check_parameters(notebook: Path, given: Mapping[str, object]) -> dict[str, object]:
+    """Return values for a notebook's parameters: typed texts are read; types and ranges are those that it declares.
+
+    Raises
+    ------
+    LoadcurveError
+        For an unknown parameter, or a value of another type or outside of the range.
+    """
+    declared = declared_parameters(notebook)
+    for name in given:
+        if name not in declared:
+            raise LoadcurveError(f"{notebook}: parameter must be one of {', '.join(declared)}, got {name!r}")
+    return {name: _checked(notebook, name, value, declared[name]) for name, value in given.items()}
+
+
+def _checked(notebook: Path, name: str, given: object, declared: Declared) -> object:
+    value = _read(name, given, declared.kind) if isinstance(given, Text) else given
+    if isinstance(value, str) and name in _DATA and value and Path(value).exists():
+        return str(Path(value).resolve())  # the kernel works in the folder of the notebook
+    if declared.range and declared.kind != "list":
+        try:
+            declared.range.check(name, value, whole=declared.kind == "int")
+        except ValueRuleError as error:
+            raise LoadcurveError(f"{notebook}: {error}") from None
+    kind = TYPES.get(declared.kind, object)  # another annotation is a matter of the notebook
+    if not isinstance(value, kind) or (isinstance(value, bool) and declared.kind != "bool"):
+        raise LoadcurveError(f"{notebook}: {name} must be {declared.kind}, got {value!r}")
+    if declared.range and isinstance(value, list):
+        for one in value:
+            _checked(notebook, name, one, Declared("float", declared.range, ""))
+    return value
+
+
+def all_values(notebook: Path, name: str, texts: Texts, declared: Mapping[str, Declared]) -> list[object]:
+    """Return the checked values of one axis of a grid, without repetitions."""
+    items = _yaml(name, f"[{texts}]", raw=declared[name].kind == "str")
+    if not items:
+        raise LoadcurveError(f"parameter {name} must have values, such as {name}=A,B,C, got none")
+    values = [_checked(notebook, name, item, declared[name]) for item in items]
+    return [value for at, value in enumerate(values) if value not in values[:at]]
+
+
+def _read(name: str, text: str, kind: str) -> object:
+    """Return a typed text as the value of a parameter; a text needs no quotes, but may have them."""
+    if kind == "str" and not text.lstrip().startswith(('"', "'")):
+        return str(text)
+    return _yaml(name, text, raw=kind == "str")
+
+
+def _yaml(name: str, text: str, *, raw: bool) -> Any:
+    """Read YAML 1.2, in which ``off`` is a text and ``1e-3`` a number; `raw` for texts instead of numbers."""
+    try:
+        return YAML(typ="base" if raw else "safe", pure=True).load(io.StringIO(text))
+    except (YAMLError, ValueError) as error:  # ValueError: such as the date 2026-99-99
+        raise LoadcurveError(f"parameter {name} must be YAML, got {text!r} ({str(error).splitlines()[0]})") from None
+
+
+def typed(pairs: Sequence[str], kind: type[Typed]) -> dict[str, Typed]:
+    """Return NAME=VALUE texts of the command line by name, as values of a kind.
+
+    Raises
+    ------
+    LoadcurveError
+        When a text has no ``=``, or a name comes twice.
+    """
+    found: dict[str, Typed] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            form = "NAME=A,B,C" if kind is Texts else "NAME=VALUE"
+            raise LoadcurveError(f"parameter must be {form}, got {pair!r}")
+        if name in found:
+            raise LoadcurveError(f"parameter {name} must be given once, got {found[name]!r} and {text!r}")
+        found[name] = kind(text)
+    return found
+
+
+def read_parameters(file: Path) -> dict[str, object]:
+    """Read values by name from a YAML file."""
+    values = read_yaml(file).values
+    if not isinstance(values, dict):
+        raise LoadcurveError(f"{file}: expected lines such as 'level: 0.9', got {type(values).__name__}")
+    return values

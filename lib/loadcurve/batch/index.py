@@ -1,0 +1,129 @@
+"""The index page of a batch: one HTML page with every output, what its values are, and its figures side by side."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import loadcurve
+from loadcurve.batch.grid import Job
+from loadcurve.batch.outcome import Outcome
+from loadcurve.batch.values import collect_values, published_values, write_values
+from loadcurve.blocks import Block, Code, Drawing, Grid, Paragraph, to_html
+from loadcurve.files.atomic import write_text
+from loadcurve.report.frame import framed
+
+INDEX, VALUES = "index.html", "values.parquet"
+"""Names of the files about all outputs of a batch."""
+
+
+def write_index(folder: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write the index page and the table of published values of a batch, next to its outputs."""
+    complete = [one.job for one in outcomes if one.state != "failed"]
+    write_values(collect_values(folder, complete), folder / VALUES)
+    write_text(folder / INDEX, index_page(folder, outcomes))
+
+
+def index_page(folder: Path, outcomes: Sequence[Outcome]) -> str:
+    """Return the index page as HTML; it shows figures from the files next to it, and loads nothing else."""
+    failed = [one for one in outcomes if one.state == "failed"]
+    notebooks = list(dict.fromkeys(one.job.notebook.stem for one in outcomes))
+    parts = [to_html([_verdict(outcomes, failed)]), _outputs(folder, outcomes)]
+    parts += [_failed(one) for one in failed]
+    for notebook in notebooks:
+        jobs = [one.job for one in outcomes if one.job.notebook.stem == notebook and one.state != "failed"]
+        parts += [_notebook(folder, notebook, jobs)] if jobs else []
+    summary = f"{_count(len(outcomes), 'output')} of {_count(len(notebooks), 'notebook')}"
+    title = f"{folder.name}: {summary}"
+    return framed(title, folder.name, summary, "\n".join(parts), loadcurve.__version__, datetime.now(UTC))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _verdict(outcomes: Sequence[Outcome], failed: Sequence[Outcome]) -> Paragraph:
+    if failed:
+        text = f"{len(failed)} of {_count(len(outcomes), 'output')} failed; the same command runs only these again."
+        return Paragraph("Verdict", text, "error")
+    every = "The output is" if len(outcomes) == 1 else f"All {len(outcomes)} outputs are"
+    return Paragraph("Verdict", f"{every} complete.", "ok")
+
+
+def _outputs(folder: Path, outcomes: Sequence[Outcome]) -> str:
+    """Return a table of the outputs, with links, the parameters of the grid, and how long each took."""
+    varied = list(dict.fromkeys(name for one in outcomes for name in one.job.varied))
+    cells = [["output", *varied, "duration"]]
+    links = []
+    for one in outcomes:
+        values = [_text(one.job.varied[name]) if name in one.job.varied else "" for name in varied]
+        done = one.state != "failed"
+        cells.append([one.job.notebook.stem, *values, _duration(folder, one.job) if done else "failed"])
+        target = f"{one.job.name}.ipynb" if done else (one.partial.name if one.partial else "")
+        links.append(quote(target))
+    fixed = dict.fromkeys(f"`{name}={_text(value)}`" for one in outcomes for name, value in one.job.fixed.items())
+    more = f"; all have {', '.join(fixed)} where their notebook declares it" if fixed else ""
+    caption = f"Executed notebooks, and the published values of all in {VALUES}{more}"
+    table = to_html([Grid(cells[0], cells[1:], caption, left=len(cells[0]) - 1)])
+    # Cells of a grid are plain text; the first of each row becomes a link to its notebook.
+    head, *rows = table.split('<tr><td class="left">')
+    for at, (row, link) in enumerate(zip(rows, links, strict=True)):
+        name, _, rest = row.partition("</td>")
+        rows[at] = f'<a href="{link}">{name}</a></td>{rest}' if link else row
+    return '<tr><td class="left">'.join([head, *rows])
+
+
+def _duration(folder: Path, job: Job) -> str:
+    metadata = json.loads((folder / f"{job.name}.ipynb").read_text("utf-8"))["metadata"]
+    seconds = metadata.get("papermill", {}).get("duration")
+    return f"{seconds:.0f} s" if isinstance(seconds, int | float) else ""
+
+
+def _failed(one: Outcome) -> str:
+    inner: list[Block] = [Paragraph("", one.reason), *([Code(one.cell)] if one.cell else [])]
+    name = escape(one.job.name).replace(",", ",<wbr>")
+    return f'<section class="finding error">\n<h3>{name}</h3>\n{to_html(inner)}\n</section>'
+
+
+def _notebook(folder: Path, notebook: str, jobs: Sequence[Job]) -> str:
+    """Return the section of one notebook: values that differ between its outputs, those that do not, and figures."""
+    values = [published_values(folder, job) for job in jobs]
+    parts = [*_values(jobs, values), *_figures(folder, jobs)]
+    inner = "\n".join(parts) or to_html([Paragraph("", "This notebook published neither values nor figures.")])
+    return f"<section>\n<h2>{escape(notebook)}</h2>\n{inner}\n</section>"
+
+
+def _values(jobs: Sequence[Job], values: Sequence[Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
+    names = list(dict.fromkeys(name for each in values for name in each))
+    rows = {name: [str(each[name]["text"]) if name in each else "" for each in values] for name in names}
+    differ = [[name, *texts] for name, texts in rows.items() if len(set(texts)) > 1]
+    same = [[name, texts[0]] for name, texts in rows.items() if len(set(texts)) == 1]
+    if differ:
+        yield to_html([Grid(["value", *map(_label, jobs)], differ, "Values that differ between the outputs", left=1)])
+    if same:
+        caption = "Published values" if len(jobs) == 1 else "Values that are the same in all outputs"
+        yield to_html([Grid(["value", ""], same, caption, left=1, folded=len(jobs) > 1)])
+
+
+def _figures(folder: Path, jobs: Sequence[Job]) -> Iterator[str]:
+    found: dict[str, list[Block]] = {}
+    for job in jobs:
+        for drawing in sorted((folder / f"{job.name}.figures").glob("*.svg")):
+            facts = json.loads(drawing.with_suffix(".json").read_text("utf-8"))
+            source = quote(f"{drawing.parent.name}/{drawing.name}")
+            image = f'<img src="{source}" alt="{escape(facts["alt"])}" loading="lazy">'
+            label = f"{_label(job)}: " if job.varied else ""
+            found.setdefault(drawing.stem, []).append(Drawing(image, f"{label}{facts['caption']}", facts["alt"]))
+    for slug, drawings in found.items():
+        yield f"<h3>{escape(slug)}</h3>\n{to_html(drawings)}"
+
+
+def _label(job: Job) -> str:
+    return ", ".join(f"{name}={_text(value)}" for name, value in job.varied.items()) or "value"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)

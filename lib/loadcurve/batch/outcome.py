@@ -1,0 +1,58 @@
+"""What became of each job of a batch."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loadcurve import paths
+from loadcurve.batch.execution import NotebookError
+from loadcurve.batch.grid import Job
+from loadcurve.errors import LoadcurveError, printable
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    Attributes
+    ----------
+    job : Job
+        The job.
+    state : {"made", "kept", "failed"}
+        Whether this batch made the output, it was complete before, or its notebook failed.
+    reason : str
+        Why it failed, in one line.
+    cell : str
+        The cell that failed, and the last lines that it printed.
+    partial : pathlib.Path or None
+        The notebook as far as it was executed.
+    """
+
+    job: Job
+    state: Literal["made", "kept", "failed"]
+    reason: str = ""
+    cell: str = ""
+    partial: Path | None = None
+
+    def __str__(self) -> str:
+        if self.state != "failed":
+            return f"{self.state}: {self.job.name}"
+        return f"failed: {self.job.name}: {failure_text(self.reason, self.cell, self.partial)}"
+
+
+def failure_text(reason: str, cell: str, partial: Path | None) -> str:
+    """Return why a notebook failed, the cell that failed, and the path of what was executed, in several lines."""
+    lines = [printable(reason), *(f"    {printable(line)}" for line in cell.splitlines())]
+    if partial:
+        lines.append(f"  partial notebook: {printable(paths.shown(partial))}")
+    return "\n".join(lines)
+
+
+def outcome_of(job: Job, error: Exception | None) -> Outcome:
+    """Return what became of a job that ran, given the error that ended it."""
+    if error is None:
+        return Outcome(job, "made")
+    if isinstance(error, NotebookError):
+        return Outcome(job, "failed", str(error), error.cell, error.partial)
+    reason = str(error) if isinstance(error, LoadcurveError) else f"{type(error).__name__}: {error}"
+    return Outcome(job, "failed", " ".join(reason.split()))

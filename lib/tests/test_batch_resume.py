@@ -1,0 +1,184 @@
+"""A batch of real kernels that is interrupted, killed and resumed, here and on a Dask cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import psutil
+import pytest
+from kernel import HANG_S
+
+pytestmark = pytest.mark.slow
+
+CODE = """\
+import json, os, pathlib, time
+here = pathlib.Path({folder!r})
+with (here / "started").open("a") as log:
+    log.write(f"{name} {{number}} {{os.getpid()}}\\n")
+while not (here / f"open-{name}-{{number}}").exists():
+    time.sleep(0.02)
+value = {{"text": str(number), "value": number, "unit": ""}}
+pathlib.Path(os.environ["LOADCURVE_PUBLISH"], "values.json").write_text(json.dumps({{"number": value}}))
+"""
+NAMES = [f"{name},number={number}" for name in "ab" for number in range(1, 5)]
+
+
+class Grid:
+    """Two notebooks with four values each; a run waits until the test opens its gate, and logs its kernel."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.out = folder, folder / "out"
+        for name in "ab":
+            book = nbformat.v4.new_notebook(
+                metadata={"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
+                cells=[
+                    nbformat.v4.new_code_cell("number: int = 0  # number ≥ 1: x", metadata={"tags": ["parameters"]}),
+                    nbformat.v4.new_code_cell(CODE.format(folder=str(folder), name=name)),
+                ],
+            )
+            nbformat.write(book, folder / f"{name}.ipynb")
+
+    def start(self, *options):
+        argv = ["batch", "a.ipynb", "b.ipynb", "--grid", "number=1,2,3,4", "-o", "out", *options]
+        # In a process group of its own, as from a terminal; a test that runs in the background ignores SIGINT.
+        return subprocess.Popen(
+            [sys.executable, "-m", "loadcurve", *argv],
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )  # fmt: skip
+
+    def open(self, *names):
+        for name in names:
+            (self.folder / f"open-{name.replace(',number=', '-')}").touch()
+
+    def started(self):
+        """Name and process of each kernel that has started, in order."""
+        log = self.folder / "started"
+        lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+        return [(f"{name},number={number}", int(pid)) for name, number, pid in lines]
+
+    def complete(self):
+        return sorted(path.stem for path in self.out.glob("*.ipynb"))
+
+    def check_complete(self, process):
+        said = process.communicate(timeout=HANG_S)
+        assert process.returncode == 0, said
+        assert "8 of 8 outputs are complete" in said[0]
+        assert self.complete() == NAMES
+        outputs = {f"{name}.{suffix}" for name in NAMES for suffix in ("ipynb", "figures")}
+        assert {path.name for path in self.out.iterdir()} == outputs | {"index.html", "values.parquet"}
+        table = pd.read_parquet(self.out / "values.parquet")
+        assert table["output"].tolist() == NAMES
+        assert table["value"].tolist() == table["parameter_number"].tolist() == [1, 2, 3, 4, 1, 2, 3, 4]
+        return said[1]
+
+
+def wait(condition):
+    end = time.monotonic() + HANG_S
+    while not condition():
+        assert time.monotonic() < end, "hangs"
+        time.sleep(0.02)
+
+
+def is_gone(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+@pytest.fixture
+def grid(tmp_path):
+    found = Grid(tmp_path)
+    yield found
+    wait(lambda: all(is_gone(pid) for _, pid in found.started()))
+
+
+def test_an_interrupted_and_killed_batch_runs_only_what_is_missing(grid):
+    grid.open("a,number=1", "a,number=2")
+    first = grid.start("--jobs", "2")
+    wait(lambda: len(grid.started()) == 4 and len(grid.complete()) == 2)
+    first.send_signal(signal.SIGINT)
+    said = first.communicate(timeout=HANG_S)[1]
+    assert first.returncode == 130
+    assert "interrupted by SIGINT: the outputs so far are kept; the same command runs the others" in said
+    assert "Traceback" not in said
+    assert all(is_gone(pid) for _, pid in grid.started())
+    assert {path.name for path in grid.out.iterdir() if path.suffix == ".ipynb"} == {f"{n}.ipynb" for n in NAMES[:2]}
+    kept = {name: (grid.out / f"{name}.ipynb").stat() for name in NAMES[:2]}
+
+    grid.open("a,number=3")
+    second = grid.start("--jobs", "2")
+    wait(lambda: len(grid.started()) == 7 and len(grid.complete()) == 3)
+    second.kill()
+    second.communicate(timeout=HANG_S)
+    wait(lambda: all(is_gone(pid) for _, pid in grid.started()))  # a kernel looks for its parent once in a second
+    assert grid.complete() == NAMES[:3]
+
+    grid.open(*NAMES)
+    said = grid.check_complete(grid.start("--jobs", "2"))
+    assert "3 of 8 outputs are complete" in said and "stale" not in said
+    runs = [name for name, _ in grid.started()]
+    assert [runs.count(name) for name in NAMES] == [1, 1, 2, 3, 2, 1, 1, 1]
+    for name, before in kept.items():
+        after = (grid.out / f"{name}.ipynb").stat()
+        assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.fixture
+def dask(tmp_path):
+    """Address of a scheduler, and its two workers, each with one thread; nobody starts a killed worker again."""
+    started = []
+
+    def start(*argv):
+        started.append(
+            subprocess.Popen([sys.executable, "-m", "distributed.cli." + argv[0], *argv[1:]], cwd=tmp_path, **quiet)
+        )
+        return started[-1]
+
+    with (tmp_path / "dask.log").open("w") as log:
+        quiet = {"stdout": log, "stderr": log}
+        file = tmp_path / "scheduler.json"
+        start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        wait(file.exists)
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path)]
+        workers = [start("dask_worker", "--scheduler-file", str(file), *options) for _ in range(2)]
+        wait(lambda: "tcp://" in file.read_text())
+        yield json.loads(file.read_text())["address"], workers
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_worker_of_a_cluster_is_killed_half_way(grid, dask):
+    address, workers = dask
+    batch = grid.start("--scheduler", address)
+    wait(lambda: len(grid.started()) == 2)  # in an order that Dask chose
+    grid.open(*(name for name, _ in grid.started()))
+    wait(lambda: len(grid.started()) == 4 and len(grid.complete()) == 2)
+    running = {name: pid for name, pid in grid.started() if name not in grid.complete()}
+    parents = {name: psutil.Process(pid).ppid() for name, pid in running.items()}
+    assert set(parents.values()) == {worker.pid for worker in workers}, "each worker runs one kernel"
+    workers[0].kill()
+    grid.open(*NAMES)
+    said = grid.check_complete(batch)
+    assert sorted(line.split()[2] for line in said.splitlines() if "] made:" in line) == NAMES, "each output once"
+    (lost,) = [name for name, parent in parents.items() if parent == workers[0].pid]
+    runs = [name for name, _ in grid.started()]
+    assert [runs.count(name) for name in NAMES] == [2 if name == lost else 1 for name in NAMES]
+
+
+def test_an_interrupt_ends_the_kernels_of_all_workers(grid, dask):
+    batch = grid.start("--scheduler", dask[0])
+    wait(lambda: len(grid.started()) == 2)
+    os.kill(batch.pid, signal.SIGTERM)
+    said = batch.communicate(timeout=HANG_S)[1]
+    assert batch.returncode == 143 and "interrupted by SIGTERM" in said, said
+    wait(lambda: all(is_gone(pid) for _, pid in grid.started()))
+    assert not grid.complete()
