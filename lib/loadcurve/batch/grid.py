@@ -48,7 +48,7 @@ class Job:
         >>> Job(Path("30_x.ipynb"), varied={"enough": 0.9, "study": "ab_sar"}).name
         '30_x,enough=0.9,study=ab_sar'
         >>> Job(Path("30_x.ipynb"), varied={"study": "/data/load test"}).name
-        '30_x,study=load-test-dd5a42'
+        '30_x,study=load-test-b3d65f'
         """
         name = ",".join([self.notebook.stem, *(f"{key}={_word(value)}" for key, value in self.varied.items())])
         return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 7]}-{_digest(name)}"
