@@ -91,7 +91,7 @@ bench: ## Time ingestion and models against well-known ways of doing the same: m
 
 .PHONY: serve
 serve: site ## Read the handbook in a browser, rebuilt as its pages change
-	$(BIN)/mkdocs serve
+	$(BIN)/python -m loadcurve.site serve
 
 .PHONY: lab
 lab: ## Launch a study, or go on with it: make lab STUDY=name [RECORD=copy SECONDS=2 REPEATS=1]
@@ -151,8 +151,7 @@ build/lab-test.stamp: | build/lab-tools.stamp
 .venv/ready: lib/requirements.lock lib/pyproject.toml | build/lab-tools.stamp
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else f"loadcurve needs Python 3.11 or newer, {sys.executable} is {v.major}.{v.minor}: install python3.11 and python3.11-venv, then make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r lib/requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e lib
+	@sh lib/install.sh $(BIN)/python
 	@touch $@
 
 # --- raw → tidy ----------------------------------------------------------------------------------------------------
@@ -193,7 +192,7 @@ ifneq ($(shell $(call state,$(PAGES))),$(shell cat build/site.stamp 2>/dev/null)
 $(shell rm -f $(SITE))
 endif
 $(SITE): $(EXECUTED) $(HANDBOOK) $(DESIGNS) $(RECORDED) $(SITE_CODE) mkdocs.yml
-	$(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m loadcurve.site
 	@touch $@
 	@$(call state,$(PAGES)) > build/site.stamp
 	@echo "The handbook is in build/site/index.html"

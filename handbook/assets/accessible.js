@@ -1,7 +1,6 @@
 // What the theme leaves out for readers with a keyboard or a screen reader.
 const scrolling = [
-  ".md-typeset math[display=block]", ".md-typeset__scrollwrap", ".lc-table", ".lc-drawing", ".highlight-ipynb",
-  ".jp-OutputArea-output",
+  ".md-typeset math[display=block]", ".md-typeset__scrollwrap", ".lc-table", ".lc-drawing", ".lc-output",
 ].join();
 
 function complete() {

@@ -25,7 +25,12 @@ given.check_parameters = lambda notebook, given: given
 execution.execute = execute
 cli.main()
 """
-_MKDOCS = "#!/bin/sh\nmkdir -p build/site\ncat build/figures/*/values.json > build/site/index.html\n"
+_SITE = """\
+#!/bin/sh
+[ "$*" = "-m loadcurve.site" ] || exit 9
+mkdir -p build/site
+cat build/figures/*/values.json > build/site/index.html
+"""
 _NOTEBOOK = """\
 import os, pathlib
 from loadcurve import read_table
@@ -60,7 +65,7 @@ def make_tree(root: Path, tree: Path, runs: tuple[str, ...] = ("cpu-c0008-r1", "
         "handbook/index.md",
     ):
         (tree / file).touch()
-    for program, text in (("loadcurve", _LOADCURVE.format(python=sys.executable)), ("mkdocs", _MKDOCS)):
+    for program, text in (("loadcurve", _LOADCURVE.format(python=sys.executable)), ("python", _SITE)):
         (tree / ".venv/bin" / program).write_text(text)
         (tree / ".venv/bin" / program).chmod(0o755)
     for name, table in (("1_runs", "runs"), ("2_sockets", "sockets")):

@@ -40,7 +40,7 @@ def make(root):
 def would_do(make, changed):
     _, said = make("-n", "-W", changed, "build/tidy.stamp", "build/site/index.html")
     executed = set(re.findall(r"loadcurve run notebooks/(\w+)\.ipynb", said))
-    return executed, "mkdocs build" in said, "loadcurve tidy" in said
+    return executed, "-m loadcurve.site" in said, "loadcurve tidy" in said
 
 
 def test_nothing_is_left_to_do(make):

@@ -12,7 +12,7 @@ import pytest
 from loadcurve import publish
 from loadcurve.errors import LoadcurveError
 from loadcurve.plots import style
-from loadcurve.site import macros, published
+from loadcurve.site import published, published_html
 from loadcurve.stats import Estimate
 from loadcurve.study import Study
 
@@ -73,9 +73,9 @@ def test_by_hand_nothing_is_published(checkout, monkeypatch):
 def test_a_value_brings_its_interval_along(begun):
     publish.values(peak=Estimate(96.5, 71.5, 121.5, 0.95, "delta method"), share_ratio=0.0213, why="none")
     assert published.read_value("99_test", "peak")["interval"] == "71.5 to 122"
-    assert "95% interval 71.5 to 122" in macros.value_html("99_test", "peak")
-    assert ">2.13\u00a0%<" in macros.value_html("99_test", "share_ratio")
-    assert "no\u00a0interval" in macros.interval_html("99_test", "share_ratio")
+    assert "95% interval 71.5 to 122" in published_html.value_html("99_test", "peak")
+    assert ">2.13\u00a0%<" in published_html.value_html("99_test", "share_ratio")
+    assert "no\u00a0interval" in published_html.interval_html("99_test", "share_ratio")
     publish.values(open=Estimate(96.5, 71.5, math.inf, 0.95, "profile"))
     assert published.read_value("99_test", "open")["interval"] == "71.5 or more, without an upper end"
 
@@ -83,15 +83,15 @@ def test_a_value_brings_its_interval_along(begun):
 def test_a_number_nobody_published_stops_the_page(begun):
     publish.values(peak=1.0)
     with pytest.raises(LoadcurveError, match="value 'knee' must be one that 99_test publishes"):
-        macros.value_html("99_test", "knee")
+        published_html.value_html("99_test", "knee")
     with pytest.raises(LoadcurveError, match="curve.json: expected what a notebook publishes, got no file"):
-        macros.figure_html("99_test", "curve", str)
+        published_html.figure_html("99_test", "curve", str)
 
 
 @pytest.mark.slow
 def test_a_page_shows_drawing_caption_and_source(begun):
     publish.figure("curve", draw(), DATA, caption="Less < more", alt='It "rises"')
-    shown = macros.figure_html("99_test", "curve", lambda target: f"../{target}")
+    shown = published_html.figure_html("99_test", "curve", lambda target: f"../{target}")
     assert 'role="img" aria-label="It &#34;rises&#34;"' in shown
     assert "Less &#60; more" in shown
     assert 'href="../notebooks/99_test.html"' in shown
@@ -196,7 +196,7 @@ def test_a_value_may_carry_the_name_of_any_curve(begun, curve):
     """A curve is named by a variant and by levels, which are what a study says."""
     publish.values({curve: 1.0}, prefix="scatter.")
     assert published.read_value("99_test", f"scatter.{curve}")["text"] == "1"
-    assert "<c>" not in macros.value_html("99_test", f"scatter.{curve}")
+    assert "<c>" not in published_html.value_html("99_test", f"scatter.{curve}")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a..b", "peak\n"])

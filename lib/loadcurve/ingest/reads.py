@@ -6,12 +6,15 @@ from pathlib import Path
 
 from loadcurve import paths
 
+LEDGER = "LOADCURVE_READS"
+"""Environment variable that names the file in which processes list what they read."""
+
 studies_read: set[str] = set()
 """Studies and published sources, for the provenance line under each figure."""
 
 
 def record_reads(files: Iterable[Path]) -> None:
     """Record that a notebook depends on files, if LOADCURVE_READS is set."""
-    if ledger := os.environ.get("LOADCURVE_READS"):
+    if ledger := os.environ.get(LEDGER):
         with Path(ledger).open("a", encoding="utf-8", errors="surrogateescape") as out:
             out.writelines(f"{paths.shown(p)}\0" for p in files)

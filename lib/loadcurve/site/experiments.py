@@ -9,12 +9,23 @@ from loadcurve import paths
 from loadcurve.audit import NOT_RERUN
 from loadcurve.site import published
 from loadcurve.site.literal import literal
+from loadcurve.site.published_html import verdicts_text
 from loadcurve.site.raw_files import folders, page_of
 
 Link = Callable[[str], str]
 
 _GUIDE = "guides/run_a_study.html#studies-that-are-ready"
 _ARROW = "\u00a0→ "
+
+
+def verdicts_html(*notebooks: str) -> str:
+    """Return how often claims of some reports, or of all, got each verdict."""
+    return verdicts_text(notebooks or reports(), "claims", "verdict")
+
+
+def reruns_html(*notebooks: str) -> str:
+    """Return how often experiments of some reports, or of all, got each verdict when they were run again."""
+    return verdicts_text(notebooks or reports(), "experiments", "rerun")
 
 
 def experiments_html(notebook: str, link: Link) -> str:

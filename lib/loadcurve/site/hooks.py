@@ -1,69 +1,73 @@
-"""Build hooks of the handbook: add executed notebooks and data to the site, and convert formulas to MathML."""
+"""Build hooks of the handbook: add generated pages, notebooks and data to the site, and convert formulas to MathML."""
 
 import re
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
-from loadcurve.audit import all_rules
 from loadcurve.files.atomic import write_text
 from loadcurve.paths import NOTEBOOK_NAME
-from loadcurve.site import formats, interface, notebooks, raw_files, rules
+from loadcurve.site import generated, notebooks, raw_files
+from loadcurve.site.drawings import drawing_html
+from loadcurve.site.inputs import digest
 from loadcurve.site.literal import formula
 from loadcurve.site.navigation import add_pages
-from loadcurve.site.safety import check_links, clean_notebook, with_policy
-from loadcurve.site.study_file import SCHEMA, schema_text
+from loadcurve.site.safety import check_links, remove_active, with_policy
 
 BUILD = Path("build")
 
 # Search finds the page that explains a subject before notebooks, docstrings and records, which only use its words.
-_FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, f"{interface.FOLDER}/": 0.3, "decisions/": 0.3}
+_FOUND = {"method/": 2.0, "rules/": 0.5, "notebooks/": 0.3, "reference/python/": 0.3, "decisions/": 0.3}
 
 # Of the theme's worker: the key of a node is its label and the number of the node that the label leads to.
 _SEARCH_WORKER, _NODE_KEY = "assets/javascripts/workers/search.*.min.js", "e=e+s+o.id"
 
-_DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
-_INLINE = re.compile(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])")
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
 def on_config(config):
     """Add the pages of formats, audit rules, public modules, data folders and notebooks to the navigation."""
-    add_pages(config.nav, f"{formats.FOLDER}/index.md", formats.pages())
-    add_pages(config.nav, f"{rules.FOLDER}/index.md", rules.pages())
-    add_pages(config.nav, f"{interface.FOLDER}/index.md", interface.pages())
+    for index, pages in generated.from_code().places:
+        add_pages(config.nav, index, pages)
     add_pages(config.nav, f"{raw_files.FOLDER}/index.md", raw_files.pages(_build(config)))
     add_pages(config.nav, notebooks.TEMPLATE, notebooks.pages(Path(config.config_file_path).parent / "notebooks"))
     return config
 
 
-@event_priority(100)  # before mkdocs-jupyter looks for notebooks
 def on_files(files, config):
     """Add executed notebooks, figures' data, raw files, the schema of study files and generated pages to the site."""
-    root = Path(config.config_file_path).parent
-    for notebook in sorted((root / "notebooks").glob("[0-9]*.ipynb")):
+    build = _build(config)
+    for notebook in sorted((build.parent / "notebooks").glob("[0-9]*.ipynb")):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make skips such a notebook, so it has no executed copy
             raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
-        figures = sorted((root / BUILD / "figures" / notebook.stem).glob("*.csv"))
-        for made in [root / BUILD / "notebooks" / notebook.name, *figures]:
-            name = made.relative_to(root / BUILD).as_posix()
-            files.append(File(name, str(root / BUILD), config.site_dir, config.use_directory_urls))
-    files.append(File.generated(config, SCHEMA, content=schema_text()))
-    for tool in formats.tools() if files.get_file_from_path(f"{formats.FOLDER}/index.md") else ():
-        if not files.get_file_from_path(page := f"{formats.FOLDER}/{tool}.md"):
-            files.append(File.generated(config, page, content=formats.page_markdown(tool)))
-    for name, rule in all_rules().items() if files.get_file_from_path(f"{rules.FOLDER}/index.md") else ():
-        if not files.get_file_from_path(page := f"{rules.FOLDER}/{name}.md"):
-            files.append(File.generated(config, page, content=rules.page_markdown(rule)))
-    for name, page in interface.pages().items() if files.get_file_from_path(f"{interface.FOLDER}/index.md") else ():
-        files.append(File.generated(config, page, content=interface.page_markdown(name)))
-    for name, folder in raw_files.folders(_build(config)).items():
-        files.append(File.generated(config, raw_files.page_of(name), content=raw_files.page_markdown(name, folder)))
+        executed, figures = build / "notebooks" / notebook.name, build / "figures" / notebook.stem
+        for made in [executed, *sorted(figures.glob("*.csv"))]:
+            name = made.relative_to(build).as_posix()
+            files.append(File(name, str(build), config.site_dir, config.use_directory_urls))
+        facts = [executed.name, digest(str(executed)), sorted(path.name for path in figures.glob("*.svg"))]
+        page = generated.text_of(facts, partial(notebooks.page_markdown, executed, figures))
+        files.append(File.generated(config, notebooks.page_of(notebook.stem), content=page))
+    for path, text in generated.from_code().pages.items():
+        index = (PurePosixPath(path).parent / "index.md").as_posix()
+        if not files.get_file_from_path(path) and (not path.endswith(".md") or files.get_file_from_path(index)):
+            files.append(File.generated(config, path, content=text))
+    for name, folder in raw_files.folders(build).items():
+        page = generated.text_of(raw_files.facts(name, folder), partial(raw_files.page_markdown, name, folder))
+        files.append(File.generated(config, raw_files.page_of(name), content=page))
         for path, file in raw_files.files_on_site(name, folder):
             files.append(File.generated(config, path, abs_src_path=str(file)))
     return files
+
+
+@event_priority(100)  # before mkdocstrings writes the styles of the handlers that it used
+def on_env(env, config, files):
+    """Load the Python handler of mkdocstrings, so that its styles are written also if no page needed it."""
+    config.plugins["mkdocstrings"].get_handler("python")
+    return env
 
 
 def on_page_markdown(markdown, page, config, files):
@@ -74,26 +78,14 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_page_content(html, page, config, files):
-    """Convert formulas to MathML, and remove scripts and external resources from notebooks."""
-    if not page.file.src_uri.endswith(".ipynb"):
+    """Convert formulas to MathML; in notebooks, remove scripts and external resources, and insert the drawings."""
+    path = PurePosixPath(page.file.src_uri)
+    if path.parts[0] != notebooks.FOLDER:
         check_links(page.file.src_uri, html)
-        return re.sub(
-            r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>',
-            lambda m: _mathml(m[2], display=m[1] == "div"),
-            html,
-            flags=re.DOTALL,
-        )
+        return _with_formulas(html)
     soup = BeautifulSoup(html, "html.parser")
-    clean_notebook(soup)
-    # Convert formulas only in Markdown cells: in outputs, a dollar sign is data.
-    for cell in soup.select(".jp-MarkdownCell .jp-RenderedMarkdown"):
-        inner = cell.decode_contents()
-        if "$" in inner and not cell.find("pre"):
-            shown = _DISPLAY.sub(lambda m: _mathml(m[1], display=True), inner)
-            shown = _INLINE.sub(lambda m: _mathml(m[1], display=False), shown)
-            cell.clear()
-            cell.append(BeautifulSoup(shown, "html.parser"))
-    return str(soup)
+    remove_active(soup)
+    return notebooks.with_drawings(_with_formulas(str(soup)), lambda slug: drawing_html(path.stem, slug))
 
 
 def on_post_build(config):
@@ -122,6 +114,10 @@ def on_post_template(output, template_name, config):
 
 def _build(config) -> Path:
     return Path(config.config_file_path).parent / BUILD
+
+
+def _with_formulas(html: str) -> str:
+    return _FORMULA.sub(lambda m: _mathml(m[2], display=m[1] == "div"), html)
 
 
 def _mathml(latex: str, *, display: bool) -> str:

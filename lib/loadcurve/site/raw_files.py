@@ -1,6 +1,7 @@
 """Generate a page for each data folder that a figure is computed from, with a link to each raw file."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -9,10 +10,14 @@ import yaml
 
 from loadcurve import paths
 from loadcurve.ingest.files import files_of
+from loadcurve.site.inputs import digest
 from loadcurve.site.literal import literal
 from loadcurve.units import format_quantity
 
 FOLDER = "reference/data"
+
+_RECORDS = (("study.yml", "question"), ("source.yml", "about"))
+"""Record of a folder, and the key of the sentence about it."""
 
 _ACTIVE = {".html", ".htm", ".xhtml", ".svg", ".xml", ".js", ".md", ".ipynb"}
 """Suffixes that a browser would execute or the site builder would render; such files are listed without a link."""
@@ -37,7 +42,10 @@ def page_of(name: str) -> str:
 
 def pages(build: Path) -> dict[str, str]:
     """Return the heading of each folder in the navigation, and the path of its page."""
-    return {Path(name).name.replace("_", " "): page_of(name) for name in folders(build)}
+    names = list(folders(build))
+    last = Counter(Path(name).name for name in names)  # a study may bear the name of the report that it repeats
+    shown = {name: Path(name).name if last[Path(name).name] == 1 else name for name in names}
+    return {heading.replace("_", " "): page_of(name) for name, heading in shown.items()}
 
 
 def files_on_site(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -47,16 +55,22 @@ def files_on_site(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
             yield f"{FOLDER}/{name}/{file.relative_to(folder).as_posix()}", file
 
 
-def index_markdown(build: Path) -> str:
+def index_markdown() -> str:
     """Return a Markdown table of the folders: name with a link to the page; contents, number of files and size."""
     rows = ["| folder | contents |", "|---|---|"]
-    for name, folder in folders(build).items():
+    for name, folder in folders(paths.build()).items():
         files = _files(folder)
         size = format_quantity(sum(file.stat().st_size for file in files), "bytes")
         shown = literal(name).replace("/", "/<wbr>")  # a phone has no room for the whole path in one line
         about = f'{literal(_about(folder))} <span class="lc-source">{len(files)} files, {size}</span>'
         rows.append(f"| [{shown}]({quote(name)}.md) | {about} |")
     return "\n".join(rows)
+
+
+def facts(name: str, folder: Path) -> list[object]:
+    """Return what the page of a folder is made of: its name, the names of its files, and its record."""
+    records = [digest(str(folder / record)) for record, _ in _RECORDS]
+    return [name, sorted(str(file) for file in files_of(folder)), records]
 
 
 def page_markdown(name: str, folder: Path) -> str:
@@ -94,7 +108,7 @@ def _link(folder: Path, file: Path, name: str) -> str:
 
 def _about(folder: Path) -> str:
     """Return what a study's or a source's own record says about it; empty for a folder without one."""
-    for record, key in (("study.yml", "question"), ("source.yml", "about")):
+    for record, key in _RECORDS:
         if (folder / record).is_file():
             return str(yaml.safe_load((folder / record).read_text("utf-8")).get(key, ""))
     return ""

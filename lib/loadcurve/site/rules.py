@@ -10,6 +10,7 @@ from loadcurve.audit.explanation import explain
 from loadcurve.audit.rule import FAMILIES
 from loadcurve.site import published
 from loadcurve.site.literal import literal
+from loadcurve.site.published_html import figure_html
 from loadcurve.site.shapes import shape_svg
 
 FOLDER = "rules"
@@ -72,16 +73,8 @@ def _section(heading: str, text: str) -> str:
     return f"## {heading}\n\n{text}" if heading else text
 
 
-def looks_markdown(name: str, figure: Callable[[str, str], str]) -> str:
-    """Return how the fault of a rule looks: its figure, the finding of the audit, and the command to see it by hand.
-
-    Parameters
-    ----------
-    name : str
-        Of the rule.
-    figure : callable
-        Notebook, slug -> HTML of a published figure.
-    """
+def looks_html(name: str, link: Callable[[str], str]) -> str:
+    """Return how the fault of a rule looks: its figure, the finding of the audit, and the command to see it by hand."""
     example = _examples().get(name)
     if example is None:
         return ""
@@ -93,7 +86,7 @@ def looks_markdown(name: str, figure: Callable[[str, str], str]) -> str:
     )
     parts = ["## How it looks", f"{example['done']} {source}"]
     if example["figure"]:
-        parts.append(figure(NOTEBOOK, example["figure"]))
+        parts.append(figure_html(NOTEBOOK, example["figure"], link))
     parts.append(
         f'<div class="lc-claim lc-finding" data-severity="{example["severity"]}">\n'
         f'<p><strong class="lc-verdict">{example["severity"]}</strong> {literal(name)}</p>\n'

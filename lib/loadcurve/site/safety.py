@@ -33,22 +33,26 @@ _POLICY = (
 _SCRIPT = re.compile(r"<script(?![^>]*\s(?:src|type=\"application/json\"))[^>]*>(.*?)</script>", re.DOTALL)
 
 
-def clean_notebook(soup: BeautifulSoup) -> None:
-    """Remove active content from a rendered notebook, and everything but text, tables and images from its outputs."""
-    for output in soup.select(".jp-OutputArea-output"):
-        for style in output.find_all("style"):
-            style.decompose()
-        for tag in output.find_all(True):
-            if not _TAGS.fullmatch(tag.name):
-                tag.replace_with(NavigableString(str(tag)))
-            else:
-                tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
-    for tag in soup.select(".jp-OutputArea-output th"):
+def clean_output(soup: BeautifulSoup) -> str:
+    """Return an output of a notebook with only text, tables and images; other elements become text."""
+    for style in soup.find_all("style"):
+        style.decompose()
+    for tag in soup.find_all(True):
+        if not _TAGS.fullmatch(tag.name):
+            tag.replace_with(NavigableString(str(tag)))
+        else:
+            tag.attrs = {name: value for name, value in tag.attrs.items() if name in _ATTRIBUTES}
+    for tag in soup.find_all("th"):
         if not tag.get_text(strip=True):  # pandas writes one above the index: a heading without text
             tag.name = "td"
-    # Remove the copy button, which needs a third-party script, and the hidden text that it would copy.
-    for tag in soup.select(".zeroclipboard-container, .clipboard-copy-txt"):
-        tag.decompose()
+    for tag in soup.find_all("table"):
+        tag.attrs.pop("class", None)  # the theme styles tables without a class
+    remove_active(soup)
+    return str(soup)
+
+
+def remove_active(soup: BeautifulSoup) -> None:
+    """Remove scripts, external resources, event handlers, and links that could run code."""
     for tag in soup.select(_NEVER):
         tag.decompose()
     for tag in soup.find_all(True):

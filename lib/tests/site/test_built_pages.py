@@ -14,7 +14,7 @@ from loadcurve import read_load
 SITE = ROOT / "build" / "site"
 PAGES = sorted(p.relative_to(SITE).as_posix() for p in SITE.rglob("*.html"))
 # Code is shown as it is typed; drawings and formulas are looked at on their own.
-CODE = "pre, code, .highlight-ipynb, .jp-OutputArea-output, script, style, svg, math"
+CODE = "pre, code, .lc-output, script, style, svg, math"
 UNRENDERED = {
     "escaped markup": r"</?(?:span|div|figure|table|td|tr|p|a|strong|em|sub|sup|br|math|svg)\b[^<>]{0,200}>",
     "a formula": r"\\[a-zA-Z]{2,}|\\[()\[\]]|(?<![\w$])\$[^$\s][^$\n]{0,60}\$(?!\w)",

@@ -120,11 +120,9 @@ def write_pages(root):
     (root / "handbook/index.md").write_text(f'{{% set nb = "{NOTEBOOK}" %}}\n{page}', "utf-8")
     (root / "handbook/assets").symlink_to(ROOT / "handbook/assets")
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
-    text = re.sub(
-        r"\nnav:\n.*?\n\n", f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.ipynb\n\n", text, flags=re.S
-    )
+    text = re.sub(r"\nnav:\n.*?\n\n", f"\nnav:\n  - A: index.md\n  - N: notebooks/{NOTEBOOK}.md\n\n", text, flags=re.S)
     text = text.replace("lib/loadcurve/site/hooks.py", str(ROOT / "lib/loadcurve/site/hooks.py"))
-    (root / "mkdocs.yml").write_text(re.sub(r"\nwatch:.*", "", text), "utf-8")
+    (root / "mkdocs.yml").write_text(text, "utf-8")
 
 
 def visit(browser, address, *, second_wall=True):

@@ -1,0 +1,37 @@
+"""Build the handbook into `build/site`, or serve it: ``python -m loadcurve.site [serve]``."""
+
+import logging
+import sys
+
+from mkdocs.exceptions import MkDocsException
+
+from loadcurve import paths
+from loadcurve.errors import LoadcurveError
+
+
+def main(arguments: list[str]) -> int:
+    """Build or serve the handbook of the checkout; return the exit code."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    # Where a macro fails, it prints the page and the reason itself; the plugin would print the whole traceback.
+    logging.getLogger("mkdocs.plugins.mkdocs_macros").setLevel(logging.CRITICAL)
+    if arguments == ["serve"]:
+        from loadcurve.site.serve import serve
+
+        serve(paths.root())
+        return 0
+    if arguments:
+        print("usage: python -m loadcurve.site [serve]", file=sys.stderr)
+        return 2
+    from loadcurve.site.incremental import build
+
+    try:
+        rendered = build(paths.root())
+    except (MkDocsException, LoadcurveError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"Rendered {len(rendered)} pages{': ' + ' '.join(rendered) if 0 < len(rendered) <= 5 else ''}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

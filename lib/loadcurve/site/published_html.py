@@ -1,0 +1,127 @@
+"""What notebooks published, and the columns of tables, as HTML or Markdown for the macros of pages."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from loadcurve import paths, tables
+from loadcurve.audit import NOT_RERUN, VERDICTS
+from loadcurve.site import published
+from loadcurve.site.drawings import drawing_html
+from loadcurve.site.literal import literal
+from loadcurve.site.raw_files import page_of
+from loadcurve.units import format_quantity, unit_of_column
+
+
+def figure_html(notebook: str, slug: str, link) -> str:
+    """Return a published figure with caption, data and provenance; the SVG is inline to follow the colour scheme."""
+    facts = published.read_facts(notebook, slug)
+    return (
+        f'<figure class="lc-figure" id="figure-{slug}">\n<div class="lc-drawing">{drawing_html(notebook, slug)}</div>\n'
+        f"{_caption_html(notebook, f'{slug}.csv', facts, link)}\n</figure>"
+    )
+
+
+def table_html(notebook: str, slug: str, link) -> str:
+    """Return a published table with caption, data and provenance."""
+    facts = published.read_facts(notebook, f"{slug}.table")
+    frame = published.read_rows(notebook, slug)
+    head = "".join(f"<th>{literal(tables.heading(name))}</th>" for name in frame.columns)
+    rows = zip(*([_cell(v, name) for v in frame[name]] for name in frame.columns), strict=True)
+    body = "\n".join(f"<tr>{''.join(f'<td>{literal(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<figure class="lc-figure lc-wide" id="table-{slug}">\n<div class="lc-table"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n"
+        f"{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
+    )
+
+
+def value_html(notebook: str, name: str) -> str:
+    """Return a published number; its tooltip shows the interval and the notebook."""
+    known = published.read_value(notebook, name)
+    tip = [f"{known['level']:.0%} interval {known['interval']}"] if known.get("interval") else []
+    tip += [f"notebook {notebook}, {name}"]
+    return f'<span class="lc-value" title="{literal("; ".join(tip))}">{_unbroken(known["text"])}</span>'
+
+
+def holds(notebook: str, name: str) -> bool:
+    """Return whether a notebook published ``yes`` under this name, for a sentence that is shown only then."""
+    return published.read_value(notebook, name)["text"] == "yes"
+
+
+def interval_html(notebook: str, name: str) -> str:
+    """Return the interval of a published estimate, or the reason why it has none."""
+    known = published.read_value(notebook, name)
+    text = known.get("interval") or "no interval" + (f" ({known['warnings'][0]})" if known.get("warnings") else "")
+    return f'<span class="lc-value">{_unbroken(text)}</span>'
+
+
+def claims_html(notebook: str, slug: str, link) -> str:
+    """Return a published table of claims, each with its verdict, its evidence and what would settle it."""
+    facts = published.read_facts(notebook, f"{slug}.table")
+    frame = published.read_rows(notebook, slug).fillna("")
+    found = []
+    for row in frame.itertuples():
+        settles = f'<p class="lc-settles">{literal(row.settles)}</p>' if row.settles else ""
+        verdict = f'<strong class="lc-verdict">{literal(row.verdict)}</strong>'
+        found.append(
+            f'<div class="lc-claim" data-verdict="{literal(row.verdict)}">\n'
+            f"<p>{verdict} {literal(row.claim)} <span>{literal(row.section)}</span></p>\n"
+            f"<p>{literal(row.evidence)}</p>{settles}\n</div>"
+        )
+    return (
+        f'<figure class="lc-figure lc-wide" id="claims-{slug}">\n'
+        + "\n".join(found)
+        + f"\n{_caption_html(notebook, f'{slug}.table.csv', facts, link)}\n</figure>"
+    )
+
+
+def verdicts_text(notebooks: Iterable[str], slug: str, column: str) -> str:
+    """Return how often notebooks gave each verdict, such as ``3 confirmed, 1 contradicted``."""
+    counts = pd.concat([published.read_rows(notebook, slug)[column] for notebook in notebooks]).value_counts()
+    shown = [f"{counts[verdict]}\u00a0{verdict}" for verdict in (*VERDICTS, NOT_RERUN) if verdict in counts]
+    return f'<span class="lc-value">{", ".join(shown)}</span>'
+
+
+def _unbroken(text: str) -> str:
+    """Return a number with no-break spaces, so that it stays on one line with its unit; a sentence is unchanged."""
+    return literal(text.replace(" ", "\u00a0") if len(text) <= 12 else text)
+
+
+def table_names() -> list[str]:
+    """Return the names of all tables."""
+    return list(tables.SCHEMAS)
+
+
+def columns_markdown(table: str) -> str:
+    """Return a table's columns as Markdown: column, type, unit, meaning."""
+    rows = [f"{tables.SCHEMAS[table].description}\n", "| column | type | unit | meaning |", "|---|---|---|---|"]
+    rows += [f"| `{c.column}` | {c.type} | {c.unit} | {c.meaning} |" for c in tables.columns(table).itertuples()]
+    return "\n".join(rows)
+
+
+def _cell(value: Any, column: str) -> str:
+    if isinstance(value, str):
+        return value
+    unit = unit_of_column(column)
+    # The heading names the quantity, so a cell leaves the noun out: 41,400/s.
+    shown = "" if pd.isna(value) else format_quantity(float(value), "per_s" if unit in ("rps", "pps") else unit)
+    return shown.replace(" ", "\u00a0")  # a number stays on one line with its unit
+
+
+def _caption_html(notebook: str, csv: str, facts: dict, link) -> str:
+    studies = ", ".join(_data_html(name, link) for name in facts["studies"]) or "none"
+    return (
+        f'<figcaption>{literal(facts["caption"])}<span class="lc-source">'
+        f'Notebook <a href="{link(f"notebooks/{notebook}.html")}">{notebook}</a> · '
+        f'<a href="{link(f"figures/{notebook}/{csv}")}" download>data (CSV)</a> · study {studies} · '
+        f"commit {literal(facts['commit'])}</span></figcaption>"
+    )
+
+
+def _data_html(name: str, link) -> str:
+    """Return the name of a data folder, with a link to its raw files if the site holds them."""
+    if paths.named_data(name) is None:
+        return literal(name)
+    return f'{literal(name)} (<a href="{link(page_of(name).replace(".md", ".html"))}">raw files</a>)'
