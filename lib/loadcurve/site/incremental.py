@@ -19,6 +19,7 @@ from mkdocs.structure.nav import Navigation, get_navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 
+from loadcurve.files.atomic import alone
 from loadcurve.site import generated
 from loadcurve.site.inputs import digest, digest_of, digest_of_all_pages, recorded
 from loadcurve.site.store import Rendered, Store, state
@@ -53,6 +54,11 @@ def build(root: Path) -> list[str]:
     Abort
         When mkdocs printed a warning; then nothing is kept of this build.
     """
+    with alone("the handbook", print):
+        return _build(root)
+
+
+def _build(root: Path) -> list[str]:
     key = digest_of_all_pages(root)
     store = Store(root / CACHE, key)
     known = generated.Generated(*store.site["generated"]) if store.site else None

@@ -92,11 +92,17 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def digest(path: str) -> str:
-    """Return the SHA-256 of a file, or of the names and sizes in a folder; empty if neither is there."""
+    """Return the SHA-256 of a file, or of the names in a folder; empty if neither is there.
+
+    Sizes count too where pages show them, which is everywhere but in `build`.
+    """
     place = Path(path)
     try:
         if place.is_dir():
-            return digest_of(sorted((one.name, one.stat().st_size * one.is_file()) for one in place.iterdir()))
+            sizes = "build" not in place.parts
+            return digest_of(
+                sorted((one.name, sizes and one.is_file() and one.stat().st_size) for one in place.iterdir())
+            )
         with place.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:

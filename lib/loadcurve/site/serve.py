@@ -17,7 +17,7 @@ _WATCHED = ("handbook", "build/figures", "build/notebooks", "lib/loadcurve", "mk
 def serve(root: Path, port: int = 8000) -> None:
     """Serve `build/site` of a checkout on loopback until SIGINT; a browser reloads its page after each build.
 
-    A notebook whose inputs changed is executed by ``make`` alone.
+    make has built it, and make alone executes a notebook whose inputs changed.
     """
     code = digest_of_code(root)
 
@@ -30,7 +30,6 @@ def serve(root: Path, port: int = 8000) -> None:
             # The pages that were written last stay, and the next change builds again.
             print(error, file=sys.stderr, flush=True)
 
-    build_again()
     server = LiveReloadServer(builder=build_again, host="127.0.0.1", port=port, root=str(root / "build" / "site"))
     for name in _WATCHED:
         server.watch(str(root / name))
