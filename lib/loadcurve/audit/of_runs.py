@@ -32,6 +32,18 @@ def key_of(frame: pd.DataFrame) -> pd.Series:
     return (study + "/" + frame["run_id"].fillna("")).astype(object)
 
 
+def count_runs(frame: pd.DataFrame) -> int:
+    """Return of how many runs a table has rows; a row without a run is one of its own.
+
+    Examples
+    --------
+    >>> count_runs(pd.DataFrame({"study": "s", "run_id": ["c1", "c1", "c2", None], "generator": [0, 1, 0, 0]}))
+    3
+    """
+    named = frame["run_id"].notna()
+    return int(key_of(frame[named]).nunique() + (~named).sum())
+
+
 def first_rows(runs: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """Yield the key of each run with its first row: of several load generators, the first.
 

@@ -9,7 +9,7 @@ from loadcurve import tables as schemas
 from loadcurve.audit import rules
 from loadcurve.audit.explanation import explain
 from loadcurve.audit.findings import Findings
-from loadcurve.audit.of_runs import OfRuns, Tables
+from loadcurve.audit.of_runs import OfRuns, Tables, count_runs
 from loadcurve.audit.rule import Rule
 from loadcurve.audit.settings import AuditSettings, default_settings
 from loadcurve.discovery import registered
@@ -90,4 +90,6 @@ def audit(data: Tables | Parsed | str | Path, settings: AuditSettings | None = N
     wrong = findings["severity"].isin(["error", "warning", "ignored"])
     meanings = {name: explain(rules[name]).meaning or None for name in findings.loc[wrong, "rule"].unique()}
     findings["meaning"] = findings["rule"].map(meanings).where(wrong).astype(findings["advice"].dtype)
-    return Findings.of(findings, len(checked["runs"]), chosen.differences(rules), parsed.warnings, parsed.origins)
+    return Findings.of(
+        findings, count_runs(checked["runs"]), chosen.differences(rules), parsed.warnings, parsed.origins
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from loadcurve.audit.of_runs import count_runs
 from loadcurve.audit.rule import INTERNAL_ERROR, NOT_CHECKED
 from loadcurve.audit.verdict import Verdict
 
@@ -102,7 +103,7 @@ def unchecked_sentences(findings: pd.DataFrame) -> Iterable[str]:
     lacking = lacking[~failed]
     groups = [(str(advice), rows) for advice, rows in lacking.groupby(lacking["advice"].fillna(""), sort=False)]
     for advice, rows in sorted(groups, key=lambda group: -len(group[1]["rule"].unique())):
-        rules, number = ", ".join(rows["rule"].unique()), int(rows["rule"].value_counts().max())
+        rules, number = ", ".join(rows["rule"].unique()), max(count_runs(of) for _, of in rows.groupby("rule"))
         start = f"{advice} Without it" if advice else str(rows["evidence"].iloc[0]).rstrip(".")
         yield f"{start}: {rules} ({number} run{'s' if number != 1 else ''})."
 
@@ -127,4 +128,5 @@ def _runs(rows: pd.DataFrame) -> str:
     first = run_name(rows.iloc[0])
     if not first:
         return "all runs together"
-    return f"{len(rows)} runs, such as {first}" if len(rows) > 1 else first
+    number = count_runs(rows)
+    return f"{number} runs, such as {first}" if number > 1 else first

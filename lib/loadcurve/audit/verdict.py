@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from loadcurve.audit.of_runs import key_of
+from loadcurve.audit.of_runs import count_runs, key_of
 from loadcurve.blocks import Paragraph, to_display
 
 WORDS = {"ok": "usable", "warning": "usable with care", "error": "do not use", "unchecked": "not checked"}
@@ -90,4 +90,4 @@ def verdict_of_each(findings: pd.DataFrame) -> dict[str, Verdict]:
 
 def _count(rule: object, rows: pd.DataFrame, number: int) -> str:
     of_runs = number > 1 and rows["run_id"].notna().any()
-    return f"{rule} in {rows['run_id'].nunique()} of {number} runs" if of_runs else str(rule)
+    return f"{rule} in {count_runs(rows.dropna(subset='run_id'))} of {number} runs" if of_runs else str(rule)

@@ -70,7 +70,7 @@ def _finding(group: Group, number: int, level: int) -> str:
     labelled = {"": group.evidence, "Meaning": group.meaning, next_: group.advice}
     texts = to_html([Paragraph(label, text) for label, text in labelled.items() if text])
     rows = [[run_name(row), str(row["evidence"])] for row in group.rows.head(_LISTED).to_dict("records")]
-    caption = f"All {len(group.rows)} runs" if len(group.rows) <= _LISTED else f"The first {_LISTED} runs"
+    caption = f"All {len(group.rows)} findings" if len(group.rows) <= _LISTED else f"The first {_LISTED} findings"
     listed = to_html([Grid(["run", "numbers"], rows, caption, left=2, folded=True)]) if len(rows) > 1 else ""
     return (
         f'<section class="finding {group.severity}">\n<h{level}><span class="badge">{group.severity}</span> '
@@ -88,4 +88,4 @@ def _counts(table: pd.DataFrame) -> Grid:
     wide = pd.crosstab(table["rule"], table["severity"])
     wide = wide.reindex(index=table["rule"].unique(), columns=[one for one in SEVERITIES if one in wide], fill_value=0)
     rows = [[str(rule), *(f"{count:,}" for count in counts)] for rule, *counts in wide.itertuples()]
-    return Grid(["rule", *wide.columns], rows, "Every rule, and how many runs it judged how", left=1, folded=True)
+    return Grid(["rule", *wide.columns], rows, "Every rule, and its findings by severity", left=1, folded=True)
