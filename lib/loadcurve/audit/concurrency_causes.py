@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.audit.concurrency_gap import Cause, Gap
+from loadcurve.audit.evidence import Evidence
 from loadcurve.audit.late import least_mean_latency_s
 from loadcurve.audit.opened import ReachedLimit, limit_reached
 from loadcurve.schemas.derived import LITTLE_RATIO
@@ -20,6 +21,7 @@ _BUSY = 0.95  # of saturated-generator
 _SHORT_S = 1.0  # connections are opened within the first second, and requests still in flight at the end count
 _RESPONSES_EACH = 3  # one of three is in flight at the end: the mean without it is of two thirds of the load
 _MANY_FAILED = 0.1  # share of attempts that ended in a failed read
+_OPENED_EACH = 0.5  # connections opened per request: most requests had one of their own
 
 
 def causes_of(gap: Gap) -> tuple[list[Cause], bool]:
@@ -66,12 +68,19 @@ def _failed_to_open(gap: Gap) -> Iterator[Cause]:
     opened = requested - failed
     limit = limit_reached(opened, gap.open_files, gap.ports)
     words = f", and the {opened} left are {limit.words}" if limit else ""
-    yield Cause(f"{failed} failed to open{words}", _advice_of_opening(limit), opened)
+    if gap.full_table and not limit:
+        words = f", and {_clause(gap.full_table)}"
+    yield Cause(f"{failed} failed to open{words}", _advice_of_opening(limit, gap.full_table), opened)
 
 
-def _advice_of_opening(limit: ReachedLimit | None) -> str:
-    if limit:
-        return limit.advice
+def _clause(evidence: Evidence) -> str:
+    """Return a sentence of evidence as a clause."""
+    return evidence.text[:1].lower() + evidence.text[1:].removesuffix(".")
+
+
+def _advice_of_opening(limit: ReachedLimit | None, full_table: Evidence | None) -> str:
+    if limit or full_table:
+        return (limit or full_table).advice
     return (
         "Give the generator more file descriptors (`ulimit -n`) or more local ports (net.ipv4.ip_local_port_range), "
         "and look for refused handshakes."
@@ -84,11 +93,17 @@ def _few_descriptors(gap: Gap) -> Iterator[Cause]:
         yield Cause(evidence, "Raise the generator's limit of open files (`ulimit -n`).", gap.open_files)
 
 
+def _full_table(gap: Gap) -> Iterator[Cause]:
+    if gap.full_table:
+        yield Cause(_clause(gap.full_table), gap.full_table.advice, explains_rest=True)
+
+
 def _never_established(gap: Gap) -> Iterator[Cause]:
     if gap.established < LITTLE_RATIO[0] * gap.requested:
         yield Cause(
             f"`ss -s` on the generator's host counted at most {gap.established:.0f} established connections",
-            "Look for a full backlog, a full conntrack table or a firewall between generator and server.",
+            "Look for a full backlog or a firewall between generator and server, and record `sysctl "
+            "net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max` there.",
             gap.established,
         )
 
@@ -152,6 +167,18 @@ def _waiting_users(gap: Gap) -> Iterator[Cause]:
             f"the users of {gap.tool} follow a script: by N = X · (R + Z) each waited {format_quantity(pause, 's')} "
             "between requests, or a ramp had fewer users for a part of the run",
             "Report N users with this think time, remove the pauses from the script, or leave the ramp out.",
+            explains_rest=True,
+            load_as_requested=True,
+        )
+
+
+def _opened_for_each(gap: Gap) -> Iterator[Cause]:
+    # wrk 4.1.0, src/wrk.c: response_complete reconnects, and socket_writeable starts the clock on the open connection.
+    if gap.tool in _EVEN_SHARES and gap.opened_each > _OPENED_EACH:
+        yield Cause(
+            f"the generator's host opened {gap.opened_each:.2g} connections per request, and {gap.tool} starts timing "
+            "when the connection is open, so that its response times leave out the handshake",
+            "Keep connections open, or take R = N / X, which includes the handshake.",
             explains_rest=True,
             load_as_requested=True,
         )
@@ -236,11 +263,13 @@ _TOO_FEW: tuple[Callable[[Gap], Iterator[Cause]], ...] = (
     _failed_to_open,
     _few_descriptors,
     _even_shares,
+    _full_table,
     _never_established,
     _late_responses,
     _waited_at_the_end,
     _waiting_users,
     _failed_reads,
+    _opened_for_each,
     _busy_generator,
     _ended_early,
     _short_run,

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loadcurve.audit.evidence import Evidence
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -25,6 +27,11 @@ class Gap:
         Limit of open files of the generator; NaN if it is not known.
     ports : float
         Local ports of the generator's host; NaN if they are not known.
+    opened_each : float
+        Connections that the generator's host opened per request, in the second in which it opened most; NaN if they
+        were not recorded.
+    full_table : Evidence, optional
+        What shows that a table of tracked connections was full; None where none was, or none was recorded.
     """
 
     run: Any
@@ -33,6 +40,8 @@ class Gap:
     established: float = np.nan
     open_files: float = np.nan
     ports: float = np.nan
+    opened_each: float = np.nan
+    full_table: Evidence | None = None
 
     def count(self, column: str) -> int:
         """Return a count of the run, 0 if it is missing."""

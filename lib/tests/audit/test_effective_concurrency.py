@@ -181,6 +181,34 @@ def test_failed_writes_come_before_a_busy_generator():
     assert "busy" not in found["evidence"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "opens", "named"), [("wrk", 16700.0, True), ("wrk", 170.0, False), ("ab", 16700.0, False)]
+)
+def test_a_connection_for_each_request_is_opened_before_wrk_starts_timing(tool, opens, named):
+    """As recorded of two generators: 8,493 requests/s of 44.11 µs; the first second of sar has fewer connections."""
+    tcp = [{"host": "C1", "elapsed_s": at, "active_opens_per_s": n} for at, n in ((0.2, opens / 2), (1.2, opens))]
+    run = {"tool": tool, "connections": 1, "throughput_rps": 8493.0, "latency_mean_s": 44.11e-6, "duration_s": 2.0}
+    rows = [{"study": "s", "run_id": "r", "status": "finished", "host": "C1", **run, "generator": g} for g in (0, 1)]
+    frames = {"runs": rows, "tcp": [{"study": "s", "run_id": "r"} | row for row in tcp]}
+    found = RULE.audit({name: tables.check(name, pd.DataFrame(of)) for name, of in frames.items()}).iloc[0]
+    assert ("opened 0.98 connections per request" in found["evidence"]) == named
+    assert (found["severity"], "as a point at N" in found["advice"]) == (
+        ("warning", False) if named else ("error", True)
+    )
+
+
+@pytest.mark.parametrize("failed", [0, 36])
+def test_a_full_table_of_tracked_connections(failed):
+    """A host between tracks at most 64 connections, and wrk requests 100; dropped packets are no error of wrk."""
+    names = {"net.netfilter.nf_conntrack_count": "64", "net.netfilter.nf_conntrack_max": "64"}
+    settings = [{"host": "LB", "setting": name, "value": value, "elapsed_s": 5.0} for name, value in names.items()]
+    run = {"tool": "wrk", "connections": 100, "throughput_rps": 640.0, "latency_mean_s": 0.1, "duration_s": 10.0}
+    found = finding({"settings": settings}, **run, errors_connect=failed)
+    assert "64 of 64 connections were tracked on LB." in found["evidence"] and "Cause:" in found["evidence"]
+    assert "nf_conntrack_max" in found["advice"] and "ulimit" not in found["advice"]
+    assert ("36 failed to open, and 64 of 64" in found["evidence"]) == (failed > 0)
+
+
 @pytest.mark.parametrize(("idle", "named"), [(0.03, True), (0.07, False)])
 def test_a_busy_generator(idle, named):
     cpu = [{"cpu": "1", "elapsed_s": 5.0, "cpu_idle_ratio": idle, "cpu_iowait_ratio": 0.0}]

@@ -250,6 +250,14 @@ def test_a_baseline_at_fewer_connections_is_the_most_that_it_had():
     assert "1 unit had 8 connections, not 16" in found["evidence"].iloc[1]
 
 
+def test_another_variant_is_a_baseline_only_at_the_same_load():
+    """One unit: `few` 500 requests/s with 2 connections, `other` 1000 with 64; two units with 64: 2200."""
+    rows = [("few", 1, 2, 500.0), ("full", 2, 64, 2200.0), ("other", 1, 64, 1000.0)]
+    runs = [{"variant": v, "server_units": n, "connections": c, "throughput_rps": rate} for v, n, c, rate in rows]
+    assert audited(super_linear_scale_out.RULE, *runs[:2]).empty
+    assert audited(super_linear_scale_out.RULE, *runs)["observed"].tolist() == [1.1]
+
+
 def test_generators_of_one_run_are_summed():
     rows = [("one", 0, 1, 500.0), ("one", 1, 1, 500.0), ("two", 0, 2, 1900.0)]
     runs = [{"run_id": run, "repeat": 1, "generator": g, "server_units": n, "connections": 8 * (1 + (g == 0 and n > 1)),

@@ -52,6 +52,13 @@ def judge_conntrack(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fin
     yield from judge_evidence(tables, (_of_counters(tables), _of_tables(tables, limits)), f"needs {_NEEDS}", _RECORD)
 
 
+def full_tables(tables: Tables) -> dict[str, Evidence]:
+    """Return by key of a run what shows that a table was full: the connections in it, else the packets it dropped."""
+    limits = {name: limit.value for name, limit in RULE.limits.items()}
+    both = _of_counters(tables) | _of_tables(tables, limits)
+    return {key: evidence for key, evidence in both.items() if evidence.severity == "error"}
+
+
 def _of_tables(tables: Tables, limits: Mapping[str, float]) -> dict[str, Evidence]:
     settings = tables.get("settings")
     if settings is None or settings.empty:

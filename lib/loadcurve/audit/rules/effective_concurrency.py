@@ -20,10 +20,14 @@ The finding names the cause that the data show, in this order:
 - **Connections failed to open** (`Socket errors: connect 6980`).  1020 left of 8000 is the usual limit of 1,024 open
   files.
 - **wrk divides by threads** and drops the remainder: `wrk -t12 -c100` opens 96.  h2load and weighttp open all.
+- **A table of tracked connections was full** on a host between, which then drops packets without an error (see
+  `conntrack-full`).
 - **`ss -s` counted fewer established connections** than were requested.
 - **Late responses**: wrk counts a response after its timeout, and leaves its time out of the mean.
 - **Think time**: users of JMeter, Gatling, k6, Locust and siege may wait between requests; then $N = X (R + Z)$.
 - **Failed reads and writes**: the time of a request without a response is in no response time.
+- **Each request opened a connection**: wrk starts timing on an open connection, so the handshake is in no response
+  time.
 - **The generator's processor was busy**: wrk starts timing when it writes the request (wrk 4.1.0, `src/wrk.c`,
   `socket_writeable`), so the wait for a busy wrk is in no response time, and acts as a think time.
 - **Corrected response times**: some versions of wrk add estimated times for coordinated omission.  Then $X \cdot R$ may
@@ -53,8 +57,9 @@ import pandas as pd
 from loadcurve.audit.concurrency_causes import SCRIPTED, causes_of, opens_fewer
 from loadcurve.audit.concurrency_gap import Cause, Gap
 from loadcurve.audit.hosts import of_generator, port_count, setting_of
-from loadcurve.audit.of_runs import Tables, rows_of
+from loadcurve.audit.of_runs import Tables, key_of, rows_of
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Limit, Need, Rule, Severity
+from loadcurve.audit.rules.conntrack_full import full_tables
 from loadcurve.audit.rules.saturated_generator import measure_generator
 from loadcurve.audit.samples import samples_within
 from loadcurve.models.laws import little_connections
@@ -82,7 +87,7 @@ left are just below 1024, a usual limit of open files.
             yield Finding(run, "unchecked", f"{NOT_CHECKED}{reason}.", _RECORD, expected=requested)
             continue
         in_flight = float(little_connections(run.throughput_rps, run.latency_mean_s))  # N = X R, Z = 0
-        gap = Gap(run, in_flight, **{name: values.get(key, np.nan) for name, values in measured.items()})
+        gap = Gap(run, in_flight, **{name: values[key] for name, values in measured.items() if key in values})
         severity = _severity(gap, limits["factor"])
         text, advice = _evidence(gap), ""
         if severity != "ok":
@@ -107,7 +112,7 @@ def _why_unchecked(run: Any) -> str:
     return ""
 
 
-def _measured(tables: Tables) -> dict[str, dict[str, float]]:
+def _measured(tables: Tables) -> dict[str, dict[str, Any]]:
     """Return what monitors and records know of each run's generator: arguments of `Gap` by key."""
     runs = tables["runs"]
     busy = measure_generator(tables)["observed"] if "cpu" in tables else pd.Series(dtype=float)
@@ -121,7 +126,23 @@ def _measured(tables: Tables) -> dict[str, dict[str, float]]:
         "established": counted.astype(float).to_dict(),
         "open_files": pd.to_numeric(files, errors="coerce").dropna().astype(float).to_dict(),
         "ports": port_count(settings),
+        "opened_each": _opened_each(tables),
+        "full_table": full_tables(tables),
     }
+
+
+def _opened_each(tables: Tables) -> dict[str, float]:
+    """Return by key the connections that the generator's host opened per request of all generators of the run.
+
+    The second in which it opened most counts: a second that the load covers only partly has fewer.
+    """
+    runs = tables["runs"]
+    opens = of_generator(tables.get("tcp"), runs, ["study", "run_id", "elapsed_s", "active_opens_per_s"])
+    if opens.empty:
+        return {}
+    most = samples_within(opens, runs, edges=True).groupby("key")["active_opens_per_s"].max().astype(float)
+    throughput = runs["throughput_rps"].astype(float).groupby(key_of(runs)).sum()
+    return (most / throughput[throughput > 0]).dropna().to_dict()
 
 
 def _holds_a_rate(gap: Gap) -> bool:

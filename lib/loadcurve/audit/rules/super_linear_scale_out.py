@@ -12,8 +12,9 @@ Why it happens
 The baseline is a lower bound; it was measured before tuning, or with fewer connections; the generator limited it;
 its processors were idle part of the time, or its cache cold. The report on LVS with two sockets has 33.2 + 32.7 =
 65.9 (10,000 requests/s) from two sockets and “30+” from one: $65.9 / (2 \cdot 30) = 1.10$, only because “30+” is a
-lower bound, from before tuning. The rule compares runs at the same number of connections; if one unit never had so
-many, with the highest throughput that it reached.
+lower bound, from before tuning. The rule compares runs of one variant at the same number of connections; if one unit
+never had so many, with the highest throughput that it reached. Another variant is the baseline only at the same
+number of connections.
 
 How to fix it
 -------------
@@ -53,11 +54,14 @@ def judge_scale_out(tables: Tables, limits: Mapping[str, float]) -> Iterator[Fin
         units = group["server_units"].astype(int)
         loads = group["connections"].astype(float).fillna(0.0)
         least = int(units.min())
+        variants = group["variant"].astype(object).fillna("")
         fewest = group[units == least]
-        baselines = fewest["throughput_rps"].astype(float).groupby(loads).mean()
         at_least = bool(fewest["throughput_is_least"].fillna(False).any())
-        for run, number, load in zip(group.itertuples(index=False), units, loads, strict=True):
-            if number > least > 0 and baselines.max():
+        for run, number, load, variant in zip(group.itertuples(index=False), units, loads, variants, strict=True):
+            own = variants[fewest.index] == variant
+            comparable = fewest[own if own.any() else loads[fewest.index] == load]
+            baselines = comparable["throughput_rps"].astype(float).groupby(loads[comparable.index]).mean()
+            if number > least > 0 and baselines.max() > 0:
                 same = load if load in baselines else baselines.idxmax()
                 yield _judged(run, number / least, _Baseline(baselines[same], least, at_least, same, load), limits)
 
