@@ -320,6 +320,15 @@ def answers():
     return pd.DataFrame(rows, columns=["report", "item", "answer"])
 
 
+def verdicts():
+    rows = [
+        ("round_robin", "nft", "pass"),
+        ("round_robin", "haproxy", "not checked"),
+        ("fail_over", "nft", "fail"),
+    ]
+    return pd.DataFrame(rows, columns=["check", "balancer", "verdict"])
+
+
 def reported_rates():
     rows = [("one", 300.0, 1.0), ("both", 659.0, math.nan)]
     return pd.DataFrame(rows, columns=["case", "throughput_rps", "lower_bound"])
@@ -459,6 +468,7 @@ EXAMPLES = {
     "plot_capacity": lambda: promised(),
     "plot_rates": lambda: rates(),
     "plot_rates_by_setting": lambda: (rates_by_setting(),),
+    "plot_acceptance": lambda: (verdicts(),),
     "plot_checklist": lambda: (answers(),),
     "plot_counts": lambda: (counts(),),
     "plot_curve_latency": lambda: (curve(),),
@@ -553,7 +563,7 @@ CAPACITY = [
 ]
 
 # Without quantities on its axes.
-DRAWING = ["plot_checklist", "plot_topology"]
+DRAWING = ["plot_acceptance", "plot_checklist", "plot_topology"]
 
 every_plot = pytest.mark.parametrize("name", PLOTS)
 
@@ -1196,6 +1206,15 @@ def test_plot_checklist():
     assert marks == {"yes": [[0, 0]], "partly": [[0, 1]], "no": [[1, 0]], "not checkable": [[1, 1]]}
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["raw", "one change"]
     assert len({(line.get_marker(), line.get_fillstyle()) for line in ax.lines}) == 4  # told apart without colour
+
+
+def test_plot_acceptance():
+    ax = draw("plot_acceptance")
+    assert {text.get_text(): text.xy for text in ax.texts} == {"pass": (0, 0), "not checked": (1, 0), "fail": (0, 1)}
+    assert [label.get_text() for label in (*ax.get_xticklabels(), *ax.get_yticklabels())] == [
+        "nft", "haproxy", "round robin", "fail over",
+    ]  # fmt: skip
+    assert ax.get_legend() is None  # each mark has its word
 
 
 def test_an_answer_without_a_mark_is_refused():

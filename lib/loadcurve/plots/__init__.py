@@ -12,7 +12,7 @@ from loadcurve.plots.capacity import (
     plot_projection,
     plot_utilisation,
 )
-from loadcurve.plots.checklist import plot_checklist
+from loadcurve.plots.checklist import plot_acceptance, plot_checklist
 from loadcurve.plots.comparison import plot_coverage, plot_ratios, plot_throughput_by_block
 from loadcurve.plots.coverage import plot_interval_coverage
 from loadcurve.plots.curve import plot_curve_latency, plot_curve_throughput
@@ -61,6 +61,7 @@ from loadcurve.plots.wire import (
 use()
 
 __all__ = [
+    "plot_acceptance",
     "plot_asymptotic_bounds",
     "plot_bottlenecks",
     "plot_bound_gaps",

@@ -1,4 +1,4 @@
-"""Plot reports against a checklist, one mark for each answer."""
+"""Plot answers in a grid, one mark for each: reports against a checklist, balancers against acceptance checks."""
 
 from textwrap import fill
 from typing import Any
@@ -16,6 +16,11 @@ _MARKS: dict[str, dict[str, Any]] = {
     "partly": {"marker": "o", "fillstyle": "left"},
     "no": {"marker": "o", "fillstyle": "none"},
     "not checkable": {"marker": "_", "fillstyle": "none"},
+}
+_VERDICTS: dict[str, dict[str, Any]] = {
+    "pass": {**_MARKS["yes"], "color": PALETTE[0]},
+    "fail": {**_MARKS["no"], "color": PALETTE[1]},
+    "not checked": {**_MARKS["not checkable"], "color": COLOURS["limit"]},
 }
 # A report's name is wrapped after this many letters, so that it does not run into the next column.
 _WRAP_AT = 10
@@ -60,13 +65,45 @@ def plot_checklist(answers: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             label=answer,
             **mark,
         )
-    ax.set_xticks(range(len(reports)), [fill(report, _WRAP_AT) for report in reports])
-    ax.set_yticks(range(len(items)), [item.replace("_", " ") for item in items])
-    ax.set_xlim(-0.5, len(reports) - 0.5)
-    ax.set_ylim(len(items) - 0.5, -0.5)
+    _label_grid(ax, reports, items)
+    ax.legend(ncols=len(_MARKS), loc="upper center", bbox_to_anchor=(0.4, -0.02), fontsize="small", columnspacing=1.0)
+    return ax
+
+
+def plot_acceptance(judged: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Plot a row for each check and a column for each balancer: a mark with the word of its verdict beside it.
+
+    Parameters
+    ----------
+    judged : pandas.DataFrame
+        ``check balancer verdict``, as `loadcurve.acceptance.judge_acceptance` returns it.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"check": "round_robin", "balancer": ["nft", "ipvs"], "verdict": ["fail", "pass"]})
+    >>> [text.get_text() for text in plot_acceptance(judged).texts]
+    ['fail', 'pass']
+    """
+    ax = axes_or_new(ax, judged=judged)
+    balancers, checks = list(judged["balancer"].unique()), list(judged["check"].unique())
+    for row in judged.itertuples():
+        at, mark = (balancers.index(row.balancer), checks.index(row.check)), _VERDICTS[row.verdict]
+        ax.plot(*at, linestyle="none", markersize=9, **mark)
+        ax.annotate(row.verdict, at, xytext=(9, 0), textcoords="offset points", va="center", color=mark["color"])
+    _label_grid(ax, balancers, checks)
+    ax.set_xlim(-0.25, len(balancers) - 0.25)
+    return ax
+
+
+def _label_grid(ax: Axes, columns: list[str], rows: list[str]) -> None:
+    """Name columns at the top and rows at the left, from top to bottom, and make the figure as high as its rows."""
+    ax.set_xticks(range(len(columns)), [fill(name, _WRAP_AT) for name in columns])
+    ax.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(length=0)
     ax.xaxis.tick_top()
     ax.grid(visible=False, axis="x")
-    figure_of(ax).set_figheight(1.1 + 0.3 * len(items))
-    ax.legend(ncols=len(_MARKS), loc="upper center", bbox_to_anchor=(0.4, -0.02), fontsize="small", columnspacing=1.0)
-    return ax
+    figure_of(ax).set_figheight(1.1 + 0.3 * len(rows))
