@@ -70,7 +70,7 @@ def response_time(runs: LoadRuns) -> Outcome:
         lo, hi = added - half, added + half
     numbers = (
         f"{format_quantity(ours.mean(), 's')} with it, {format_quantity(direct.mean(), 's')} without it: "
-        f"{added * 1e6:.0f} µs more [{lo * 1e6:.0f}, {hi * 1e6:.0f}]"
+        f"{added * 1e6:.1f} µs more [{lo * 1e6:.1f}, {hi * 1e6:.1f}]"
     )
     servers = runs.of("few").get("server_units", pd.Series(dtype=float)).astype(float).max()
     if servers > 1:  # without a balancer, one server gets all connections

@@ -37,6 +37,8 @@ _LABEL = {
     "latency_change_ratio": "Change of N/X",
     "elapsed_s": "Time since the load started",
 }
+_END_OF_INTERVAL = re.compile(r"(^| )(lo|hi)$")
+_ENDS = {"lo": "lower end", "hi": "upper end"}
 
 ARROW_TEXT = pd.StringDtype("pyarrow", np.nan)
 """Type of text columns for tables that are written: Python strings take three times as long and need more memory."""
@@ -191,8 +193,11 @@ def heading(column: str) -> str:
     ('Mean response time', 'Tool version', 'Received', 'RT and QPS')
     >>> heading("cpu_steal_ratio")
     'CPU steal'
+    >>> heading("lo_rps"), heading("efficiency_hi_ratio")
+    ('Lower end', 'Efficiency, upper end')
     """
     words = column.removesuffix(f"_{unit_of_column(column)}").replace("_", " ")
+    words = _END_OF_INTERVAL.sub(lambda found: (", " if found[1] else "") + _ENDS[found[2]], words)
     return _LABEL.get(column, f"CPU{words[3:]}" if words.startswith("cpu ") else words[:1].upper() + words[1:])
 
 
