@@ -16,7 +16,7 @@ from loadcurve import analyse, blocks, models, report
 from loadcurve.analysis import compare, sentences
 from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError
-from loadcurve.report import pdf
+from loadcurve.report import figures, pdf
 from loadcurve.stats import Estimate
 from loadcurve.study import Study
 
@@ -101,6 +101,19 @@ def test_the_page_needs_nothing_else(page):
     assert addresses and all(value.startswith("#") for value in addresses)
     assert not re.search(r"url\((?!#)|@import|<!--", page)
     assert not [name for _, attrs in parsed.elements for name in attrs if name.startswith("on")]
+
+
+def test_what_was_watched_of_a_run_is_shown_on_one_clock():
+    start = pd.Timestamp("2026-01-01T00:00:00Z")
+    runs = sweep(started_at=start, duration_s=4.0).head(1)
+    times = [start + pd.Timedelta(seconds=second) for second in (1, 2, 3)]
+    cpu = pd.DataFrame({"run_id": "c1", "host": "S1", "time": times, "cpu": "0", "cpu_user_ratio": [0.1, 0.9, 0.9]})
+    cpu["cpu_idle_ratio"] = 1 - cpu["cpu_user_ratio"]
+    watched = {"runs": runs, "cpu": cpu}
+    [section] = figures.Figures().timeline(analyse(watched).tables)
+    [drawing, _] = section.blocks
+    assert drawing.caption.startswith("Throughput, CPU 0 of run c1 on one clock.") and "<svg" in drawing.svg
+    assert not figures.Figures().timeline(analyse({**watched, "cpu": cpu.assign(time=pd.NaT)}).tables)
 
 
 def test_the_page_has_landmarks_names_and_unique_ids(page):

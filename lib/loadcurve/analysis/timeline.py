@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from loadcurve.errors import NotMeasuredError
+from loadcurve.errors import NotMeasuredError, ValueRuleError
 
 COLUMNS = ["panel", "series", "x", "value"]
 _CPU = {"user": "cpu_user_ratio", "system": "cpu_system_ratio", "softirq": "cpu_softirq_ratio"}
@@ -16,7 +16,7 @@ _USED_BPS = 1e4
 """Rate below which an interface carries nothing but the monitors' own traffic."""
 
 
-def summarise_timeline(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def summarise_timeline(tables: Mapping[str, pd.DataFrame], run: str = "") -> pd.DataFrame:
     """Return the samples of all monitors on one clock, for `loadcurve.plots.plot_timeline`.
 
     Parameters
@@ -24,6 +24,8 @@ def summarise_timeline(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     tables : mapping of str to pandas.DataFrame
         Declared tables of one run, or of several runs of a study: ``runs``, and as far as they were recorded
         ``requests``, ``network``, ``cpu``, ``tcp`` and ``sockets``.
+    run : str
+        Name of the run to show; empty for all.
 
     Returns
     -------
@@ -36,6 +38,8 @@ def summarise_timeline(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ------
     NotMeasuredError
         When no table has a time.
+    ValueRuleError
+        When no run has that name.
 
     Examples
     --------
@@ -46,6 +50,10 @@ def summarise_timeline(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     [['Throughput [requests/s]', '', 0.0, 50.0], ['Throughput [requests/s]', '', 2.0, 50.0],
      ['CPU 0', 'user', 0.0, 0.25]]
     """
+    runs = tables["runs"]
+    if run and run not in set(runs["run_id"]):
+        raise ValueRuleError("run", f"one of {', '.join(map(str, runs['run_id'].unique()))}", run)
+    tables = {name: rows[rows["run_id"] == run] for name, rows in tables.items()} if run else tables
     runs = tables["runs"].dropna(subset=["started_at"])
     if runs.empty:
         raise NotMeasuredError("No run has the time of its start", "record it: `loadcurve launch` does")

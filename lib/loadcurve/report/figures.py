@@ -1,11 +1,14 @@
-"""Figures of a curve for a page: SVG within the page, with caption and alt text computed from the results."""
+"""Figures of curves and of all runs for a page: SVG within it, with caption and alt text computed from the results."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from loadcurve.analysis import Curve
+import pandas as pd
+
+from loadcurve.analysis import Curve, summarise_timeline
 from loadcurve.analysis.sentences import (
     bottlenecks_caption,
     latency_alt,
@@ -16,7 +19,7 @@ from loadcurve.analysis.sentences import (
     usage_alt,
     usage_caption,
 )
-from loadcurve.blocks import Block, Drawing, Items
+from loadcurve.blocks import Block, Drawing, Items, Section
 from loadcurve.errors import LoadcurveError
 from loadcurve.extras import missing_extra
 
@@ -45,6 +48,11 @@ def _bottlenecks_words(curve: Curve) -> str:
 
 def _bottlenecks_alt(curve: Curve) -> str:
     return f"What each resource allows, beside the observed throughput. {bottlenecks_caption(curve.bottlenecks)}"
+
+
+def _number_of(runs: pd.DataFrame) -> str:
+    names = runs["run_id"].unique()
+    return f"run {names[0]}" if len(names) == 1 else f"{len(names)} runs"
 
 
 class Figures:
@@ -76,21 +84,47 @@ class Figures:
         for name, plot, caption, alt in figures:
             if name in ("Utilisation", "Bottlenecks") and curve.demands.empty:
                 continue  # the reason is listed as that of the bottleneck
-            if self._full:
-                left_out.append(f"{name}: {_FULL}")
-                continue
-            try:
-                svg = self._svg(plot(), alt(curve))
-            except LoadcurveError as error:
-                left_out.append(f"{name}: {error}")
-                continue
-            if len(svg) > self._left:
-                self._full = True
-                left_out.append(f"{name}: {_FULL}")
-                continue
-            self._left -= len(svg)
-            drawn.append(Drawing(svg, caption(curve), alt(curve)))
+            block, reason = self._drawn(name, plot, partial(caption, curve), partial(alt, curve))
+            drawn += block
+            left_out += reason
         return [*drawn, Items("Figures left out", left_out)]
+
+    def timeline(self, tables: Mapping[str, pd.DataFrame]) -> Sequence[Block]:
+        """Return a section with all samples of monitors on one clock, and nothing where there are none with a time."""
+        runs = tables["runs"]
+        if runs["started_at"].isna().all():
+            return []
+        timeline = summarise_timeline(tables)
+        if timeline["panel"].nunique() < 2:
+            return []
+        try:
+            from loadcurve import plots
+        except ImportError:
+            return []  # the first curve gives the reason
+        what = ", ".join(name.partition(" [")[0] for name in timeline["panel"].unique())
+        caption = (
+            f"{what} of {_number_of(runs)} on one clock. Throughput is counted each second where every request was "
+            "recorded, otherwise it is the mean of each run; all else are samples of the monitors."
+        )
+        alt = f"Panels above each other over the seconds since the load began: {what}."
+        drawn, left_out = self._drawn("Timeline", lambda: plots.plot_timeline(timeline), lambda: caption, lambda: alt)
+        return [Section("Timeline", [*drawn, Items("Figures left out", left_out)])]
+
+    def _drawn(
+        self, name: str, plot: Callable[[], "Axes"], caption: Callable[[], str], alt: Callable[[], str]
+    ) -> tuple[list[Block], list[str]]:
+        """Return the drawing, or why it is left out."""
+        if self._full:
+            return [], [f"{name}: {_FULL}"]
+        try:
+            svg = self._svg(plot(), alt())
+        except LoadcurveError as error:
+            return [], [f"{name}: {error}"]
+        if len(svg) > self._left:
+            self._full = True
+            return [], [f"{name}: {_FULL}"]
+        self._left -= len(svg)
+        return [Drawing(svg, caption(), alt())], []
 
     def _svg(self, ax: "Axes", alt: str) -> str:
         """Return the figure as one element for a page: as wide as its box, named by its alt text, few digits."""

@@ -18,6 +18,8 @@ def html_report(analysis: Analysis, provenance: Provenance) -> str:
         Where the report comes from; shown at its end.
     """
     heading = analysis.source or "Load test"
-    body = to_html([*analysis.blocks(Figures()), provenance.section()])
+    figures = Figures()
+    blocks = analysis.blocks(figures)
+    body = to_html([*blocks, *figures.timeline(analysis.tables), provenance.section()])
     title = f"{heading}: {analysis.verdict}"
     return framed(title, heading, analysis.summary, body, provenance.version, provenance.created)
