@@ -1,4 +1,4 @@
-"""Publish figures, tables and numbers for the handbook; no other module writes them.
+"""Publish figures, tables, numbers and files for the handbook; no other module writes them.
 
 A batch run writes to `build/figures/<notebook>/`, from which the handbook is built.  JupyterLab and papermill write to
 `build/draft/<notebook>/<process>/`, so that an experiment changes neither the published files nor those of another
@@ -6,6 +6,7 @@ kernel::
 
     <slug>.svg + .csv + .json    figure(): the drawing, the numbers drawn, caption and provenance
     <slug>.table.csv + .json     table(): the same for a table
+    <name>.xml                   file(): a text for programs, such as JUnit
     values.json                  values(): every number that a page quotes
 
 Data of other people lack some of what a notebook shows: ``with or_reason(SUBJECT):`` then prints what is missing.
@@ -35,7 +36,7 @@ from loadcurve.plots.drawing import shows_something, svg_text
 from loadcurve.quantities import Quantity, describe_quantity
 from loadcurve.wording import fill_text
 
-__all__ = ["begin", "commit", "figure", "or_reason", "table", "values"]
+__all__ = ["begin", "commit", "figure", "file", "or_reason", "table", "values"]
 
 _SLUG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*\Z")
 _VALUES = "values.json"
@@ -165,6 +166,36 @@ def table(slug: str, frame: pd.DataFrame, *, caption: str = "", **quantities: An
     target = _folder() / f"{_checked(slug)}.table.csv"
     _describe(target, frame, caption=caption)
     _show_caption(f"Table {slug}", caption, template)
+    return target
+
+
+def file(name: str, text: str) -> Path:
+    """Publish a file that readers and programs download: the site has it beside the data of the notebook's figures.
+
+    A page links to it with ``[JUnit](../figures/NOTEBOOK/NAME)``.
+
+    Parameters
+    ----------
+    name : str
+        Lower case, digits and underscores, and the ending ``.xml``.
+    text : str
+        Content of the file.
+
+    Raises
+    ------
+    LoadcurveError
+        When the name has another ending.
+
+    Examples
+    --------
+    >>> begin("54_lvs_acceptance")
+    >>> file("acceptance.xml", "<testsuites/>").name
+    'acceptance.xml'
+    """
+    if not _checked(name).endswith(".xml"):
+        raise LoadcurveError(f"name must end in .xml, got {name!r}")
+    target = _folder() / name
+    write_text(target, text)
     return target
 
 

@@ -54,6 +54,14 @@ def test_a_drawing_is_the_same_every_time_and_follows_the_page(begun):
     assert b"<text" in first, "text stays text"
 
 
+def test_a_file_for_programs_is_written_as_it_is(begun):
+    assert publish.file("acceptance.xml", "<testsuites/>\n") == begun / "acceptance.xml"
+    assert (begun / "acceptance.xml").read_text("utf-8") == "<testsuites/>\n"
+    for name in ("page.html", "../acceptance.xml"):
+        with pytest.raises(LoadcurveError, match="name must"):
+            publish.file(name, "")
+
+
 def test_a_notebook_executed_again_forgets_the_values_of_the_first_time(begun):
     publish.values(old=1.0)
     publish.begin("99_test")

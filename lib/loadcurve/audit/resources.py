@@ -1,11 +1,21 @@
 """The resources of each run and their utilisation: what the audit and the bottleneck report both look at."""
 
+import re
+
 import pandas as pd
 
 from loadcurve.audit.of_runs import Tables, once
 from loadcurve.audit.utilisation import busy_disks, busy_links, busy_processors
 
 _USED = 0.01  # utilisation below which a device limits nothing
+_WORDS = {
+    "server CPU": "the server's CPU{of}",
+    "generator CPU": "the generator's CPU{of}",
+    "all CPUs": "all CPUs{of} together",
+    "busiest CPU": "the busiest CPU{of}",
+    "busiest other CPU": "the busiest CPU{of} that neither the server nor the generator was pinned to",
+}
+_LABEL = re.compile(rf"(?:(?P<host>.+?) )?(?P<name>{'|'.join(_WORDS)}|(?:disk|link) .+)")
 
 
 @once
@@ -36,6 +46,24 @@ def use_of_resources(tables: Tables) -> pd.DataFrame:
     if len(set(found["host"]) - {""}) > 1:
         found["resource"] = (found["host"] + " " + found["resource"]).str.strip()
     return found
+
+
+def in_words(resource: str) -> str:
+    """Return the name of a resource as a sentence has it.
+
+    Examples
+    --------
+    >>> in_words("C1 busiest other CPU")
+    'the busiest CPU of C1 that neither the server nor the generator was pinned to'
+    >>> in_words("S1 link eth0"), in_words("all CPUs")
+    ('link eth0 of S1', 'all CPUs together')
+    """
+    found = _LABEL.fullmatch(resource)
+    if not found:
+        return resource
+    of = f" of {found['host']}" if found["host"] else ""
+    known = _WORDS.get(found["name"])
+    return known.format(of=of) if known else f"{found['name']}{of}"  # a name of a device may hold braces
 
 
 def _of_processors(busy: pd.DataFrame) -> pd.DataFrame:

@@ -45,7 +45,8 @@ def on_files(files, config):
         if not NOTEBOOK_NAME.fullmatch(notebook.stem):  # make skips such a notebook, so it has no executed copy
             raise PluginError(f"notebook must be named with lower case letters, digits and _, got {notebook.name!r}")
         executed, figures = build / "notebooks" / notebook.name, build / "figures" / notebook.stem
-        for made in [executed, *sorted(figures.glob("*.csv"))]:
+        published = [path for path in sorted(figures.glob("*")) if path.suffix in (".csv", ".xml")]
+        for made in [executed, *published]:
             name = made.relative_to(build).as_posix()
             files.append(File(name, str(build), config.site_dir, config.use_directory_urls))
         facts = [executed.name, digest(str(executed)), sorted(path.name for path in figures.glob("*.svg"))]

@@ -84,9 +84,10 @@ def test_the_recorded_bottleneck_and_the_rules_report_the_same(root):
 
 def test_a_plateau_names_what_was_not_recorded_in_order():
     runs = sweep(FLAT)
-    tables = {"runs": runs, "cpu": watched(runs, [[0.3, 0.3]] * 6)}
+    tables = {"runs": runs, "cpu": watched(runs, [[0.3, 0.2]] * 6)}
     found = all_rules()["nothing-saturated"].audit(tables).iloc[0]
     assert "v: throughput stays at 402 requests/s from connections = 4 to 32" in found["evidence"]
+    assert "yet the busiest resource is the busiest CPU, 30.0 % busy at connections = 1." in found["evidence"]
     parts = ["pidstat -u -t 1", "cpu.stat", "nstat", "ss -ltn", "stub_status", "sar -n DEV", "sar -d", "offcputime"]
     places = [found["advice"].index(part) for part in parts]
     assert places == sorted(places) and "-P ALL" not in found["advice"]

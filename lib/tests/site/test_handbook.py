@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -84,6 +85,20 @@ def test_every_experiment_of_the_five_reports_has_a_full_row():
         for link in row.select('a[href*="#figure-"]'):
             page, _, anchor = link["href"].partition("#")
             assert f'id="{anchor}"' in (index.parent / page).read_text("utf-8"), row
+
+
+def test_the_acceptance_test_is_a_page_and_a_junit_file():
+    """Each verdict of the table on the page is a test case of the file that the page links to."""
+    page = SITE / "studies" / "54_lvs_acceptance.html"
+    html = BeautifulSoup(page.read_text("utf-8"), "html.parser")
+    rows = [[cell.get_text() for cell in row("td")] for row in html.select("#table-acceptance tbody tr")]
+    link = html.select_one('article a[href$="acceptance.xml"]')["href"]
+    cases = ElementTree.parse(page.parent / link).getroot().findall("testsuite/testcase")
+    marks = {"failure": "fail", "skipped": "not checked"}
+    said = [next((marks[part.tag] for part in case), "pass") for case in cases]
+    found = {(case.get("classname"), case.get("name"), verdict) for case, verdict in zip(cases, said, strict=True)}
+    assert found == {(balancer, check, verdict) for check, balancer, verdict, *_ in rows}
+    assert {verdict for *_, verdict in found} == {"pass", "fail", "not checked"}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from loadcurve.audit.of_runs import Tables, all_of, key_of
-from loadcurve.audit.resources import use_of_resources
+from loadcurve.audit.resources import in_words, use_of_resources
 from loadcurve.audit.rule import NOT_CHECKED, Finding, Rule
 from loadcurve.tables import merge_generators
 from loadcurve.tables.curves import curves
@@ -78,7 +78,8 @@ def _finding(variant: str, group: pd.DataFrame, load: str, usage: pd.DataFrame, 
     found = saturation_of(rows, load)
     busiest, at = found.busy.idxmax()
     share = float(found.busy.max())
-    where = f"the busiest resource is {busiest}, {format_quantity(share, 'ratio')} busy at {name} = {at:g}"
+    used = f"{format_quantity(share, 'ratio')} busy at {name} = {at:g}"
+    where = f"the busiest resource is {in_words(str(busiest))}, {used}"
     if found.kind != "plateau":
         return Finding(of, "ok", f"{variant}: {_why_not(found, name)}; {where}.", "", share, SATURATED_RATIO)
     throughput = format_quantity(found.throughput.max(), "rps")
