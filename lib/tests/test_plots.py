@@ -738,6 +738,9 @@ def test_plot_percentiles():
     assert (ax.get_xscale(), ax.get_yscale(), ax.xaxis_inverted()) == ("log", "log", True)
     assert [tick(ax.xaxis, share) for share in (0.5, 0.01)] == ["50 %", "99 %"]
     assert set(labels(ax)) == {"nginx", "nginx, corrected"}
+    same = percentiles().assign(latency_s=[0.001, 0.002, 0.01] * 2)  # two lines that end at one point
+    below, above = (text.get_position()[1] for text in plots.plot_percentiles(same).texts)
+    assert above - below >= 10  # points, the size of the text
 
 
 def test_plot_latency_heatmap():

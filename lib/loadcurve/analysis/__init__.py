@@ -48,6 +48,7 @@ from loadcurve.analysis.rerun_of_threads import (
 )
 from loadcurve.analysis.reruns import (
     connections_opened_per_s,
+    count_disturbed,
     count_orphans,
     numbers_in,
     processor_busy_ratio,
@@ -79,6 +80,7 @@ __all__ = [
     "compare",
     "compare_over_time",
     "connections_opened_per_s",
+    "count_disturbed",
     "count_orphans",
     "find_closed_capacity",
     "label_settings",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.study import BUSY_RATIO
 
 
 def numbers_in(names: pd.Series, name: str) -> pd.Series:
@@ -25,7 +26,7 @@ def numbers_in(names: pd.Series, name: str) -> pd.Series:
     return names.astype("str").str.extract(pattern, expand=False).astype(float)
 
 
-def undisturbed(runs: pd.DataFrame, most_ratio: float) -> pd.DataFrame:
+def undisturbed(runs: pd.DataFrame, most_ratio: float = BUSY_RATIO) -> pd.DataFrame:
     """Return the runs with responses in which other processes took at most a share of the processors.
 
     Parameters
@@ -33,7 +34,7 @@ def undisturbed(runs: pd.DataFrame, most_ratio: float) -> pd.DataFrame:
     runs : pandas.DataFrame
         The table ``runs``.
     most_ratio : float
-        Highest ``cpu_other_ratio``, 0 to 1; a run in which it is not known is kept.
+        Highest ``cpu_other_ratio``, 0 to 1, by default that of the audit; a run in which it is not known is kept.
 
     Examples
     --------
@@ -43,6 +44,32 @@ def undisturbed(runs: pd.DataFrame, most_ratio: float) -> pd.DataFrame:
     """
     taken = runs["cpu_other_ratio"].astype(float).fillna(0)
     return runs[runs["throughput_rps"].notna() & (taken <= most_ratio)].reset_index(drop=True)
+
+
+def count_disturbed(runs: pd.DataFrame) -> dict[str, float]:
+    """Return how many runs there are, in how many other processes used the processors, and the largest share of these.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The table ``runs``; a run with several generators counts once.
+
+    Returns
+    -------
+    dict of str to float
+        ``all_runs``, ``disturbed`` (above `BUSY_RATIO`, as the audit counts them) and ``disturbed_ratio``.
+
+    Examples
+    --------
+    >>> count_disturbed(pd.DataFrame({"run_id": ["a", "a", "b"], "cpu_other_ratio": [0.4, 0.4, 0.01]}))
+    {'all_runs': 2, 'disturbed': 1, 'disturbed_ratio': 0.4}
+    """
+    shares = runs.groupby("run_id")["cpu_other_ratio"].max().astype(float)
+    return {
+        "all_runs": int(shares.size),
+        "disturbed": int((shares > BUSY_RATIO).sum()),
+        "disturbed_ratio": float(shares.max()),
+    }
 
 
 def processor_busy_ratio(cpu: pd.DataFrame, runs: pd.DataFrame, host: str, processor: str) -> pd.Series:

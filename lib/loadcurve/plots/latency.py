@@ -7,9 +7,10 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, label_end, seconds
-from loadcurve.plots.style import PALETTE, colours
+from loadcurve.plots._axes import axes_or_new, seconds
+from loadcurve.plots.style import PALETTE, colours, figure_of
 
+_LINE_POINTS = 12.0  # height of a line of text of 10 points
 _LEAST_ALPHA = 0.12  # of the faintest cell, which must be seen
 
 
@@ -33,15 +34,18 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax = axes_or_new(ax, percentiles=percentiles)
     palette = colours(percentiles["curve"].unique())
     known = percentiles.assign(corrected=percentiles.get("corrected", pd.Series(False, percentiles.index)))
+    ends = []
     for (curve, corrected), rows in known.groupby(["curve", "corrected"], sort=False):
         ordered = rows.sort_values("quantile")
         slower = 1 - ordered["quantile"].astype(float)
         ax.plot(slower, ordered["latency_s"], "--" if corrected else "-", color=palette[curve])
         words = f"{curve}, corrected" if corrected else str(curve)
-        label_end(ax, float(slower.iloc[-1]), float(ordered["latency_s"].iloc[-1]), words, palette[curve])
+        ends.append((float(slower.iloc[-1]), float(ordered["latency_s"].iloc[-1]), words, palette[curve]))
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.invert_xaxis()
+    for (x, y, words, colour), above in zip(ends, _apart(ax, [y for _, y, *_ in ends]), strict=True):
+        ax.annotate(words, (x, y), xytext=(6, above), textcoords="offset points", va="center", color=colour)
     last = float((1 - known["quantile"].astype(float)).min())
     ax.set_xticks([0.5, *(10.0**-digits for digits in range(1, 7) if 10.0**-digits >= 0.99 * last)])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * (1 - share):.6g} %"))
@@ -51,6 +55,17 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.set_xlabel("Percentile of responses")
     ax.set_ylabel("Response time")
     return ax
+
+
+def _apart(ax: Axes, values: list[float]) -> list[float]:
+    """Return for each value of the y axis how many points its label is moved up, so that no two labels overlap."""
+    height = ax.get_position().height * figure_of(ax).get_figheight() * 72
+    own = ax.transAxes.inverted().transform(ax.transData.transform([(1.0, value) for value in values]))[:, 1] * height
+    placed: dict[int, float] = {}
+    below = -np.inf
+    for at in np.argsort(own, kind="stable"):
+        placed[int(at)] = below = max(float(own[at]), below + _LINE_POINTS)
+    return [placed[at] - float(own[at]) for at in range(len(values))]
 
 
 def plot_latency_heatmap(cells: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
