@@ -79,8 +79,8 @@ def _clause(evidence: Evidence) -> str:
 
 
 def _advice_of_opening(limit: ReachedLimit | None, full_table: Evidence | None) -> str:
-    if limit or full_table:
-        return (limit or full_table).advice
+    if reason := limit or full_table:
+        return reason.advice
     return (
         "Give the generator more file descriptors (`ulimit -n`) or more local ports (net.ipv4.ip_local_port_range), "
         "and look for refused handshakes."

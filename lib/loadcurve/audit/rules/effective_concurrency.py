@@ -142,7 +142,8 @@ def _opened_each(tables: Tables) -> dict[str, float]:
         return {}
     most = samples_within(opens, runs, edges=True).groupby("key")["active_opens_per_s"].max().astype(float)
     throughput = runs["throughput_rps"].astype(float).groupby(key_of(runs)).sum()
-    return (most / throughput[throughput > 0]).dropna().to_dict()
+    each: dict[str, float] = (most / throughput[throughput > 0]).dropna().to_dict()
+    return each
 
 
 def _holds_a_rate(gap: Gap) -> bool:
