@@ -3,12 +3,15 @@
 Expected numbers were recomputed by hand from the printed ones, apart from this library.
 """
 
+import math
+
 import pandas as pd
 import pytest
 
 from loadcurve import read_published, read_table
-from loadcurve.analysis import rerun_10gbe
+from loadcurve.analysis import rerun_10gbe, rerun_of_paths
 from loadcurve.models import saturation_throughput_rps, service_demand_s, wire
+from loadcurve.study import Study
 
 LINK_BPS = 10e9
 
@@ -134,6 +137,9 @@ def test_the_rerun_has_the_step_at_one_full_segment():
         ("nginx_proxy", rerun_10gbe.PROXY),
         ("other_servers", rerun_10gbe.SERVERS),
         ("server_addresses", rerun_10gbe.PORTS),
+        ("nginx_names", rerun_10gbe.NAMES),
+        ("nginx_nopush", rerun_10gbe.NOPUSH),
+        ("lossy_path", rerun_of_paths.SHORT | rerun_of_paths.LONG),
     ],
 )
 def test_every_recorded_setting_of_the_rerun_has_a_label(study, labels):
@@ -144,8 +150,32 @@ def test_the_size_of_a_server_that_waits_is_arithmetic():
     """100 / 40 ms are 2500/s: 90 % of 50 Mbit/s are 2250 bytes each, less two headers of 66 and one of 150."""
     trials = pd.DataFrame({"payload_bytes": [766.0, 2150.0], "body_bytes": [616.0, 2000.0]})
     assert rerun_10gbe.predict_size(trials, 50e6, 0.9, 2500) == {"header_bytes": 150, "body_bytes": 1968}
-    limits = rerun_10gbe.limits_of_search(50e6, 2500).set_index(["limit", "payload_bytes"])["throughput_rps"]
-    assert limits["0.05 Gbit/s", 2118] == pytest.approx(50e6 / 8 / 2250)
+    limits = rerun_10gbe.limits_of_search(trials, 50e6, 2500).set_index("limit")
+    link = limits.loc["0.05 Gbit/s"]
+    at = link["payload_bytes"].sub(2118).abs() < 1
+    assert link.loc[at, "throughput_rps"].mean() == pytest.approx(50e6 / 8 / 2250, rel=1e-3)
+    wait, search = {"nginx": {"response": {"delay": {"delay_ms": 40}}}}, {"saturating_size": {"tolerance_ratio": 0.1}}
+    load, links = {"connections": 100}, {"S1": {"rate_bps": 50e6}}
+    study = Study("size", "Which?", server=wait, search=search, load=load, links=links)
+    answer, trials["throughput_rps"] = pd.Series({"lower": 1950.0, "upper": 1988.0}), [2250.0, 2250.0]
+    numbers = rerun_10gbe.numbers_of_search(trials, answer, study)
+    assert (numbers["predicted_size"], numbers["by_rate_size"]) == (1968, 2218)  # 2500 bytes each at 2250/s
+    assert (numbers["size_miss_ratio"].lo, numbers["size_miss_ratio"].hi) == pytest.approx((-18 / 1968, 20 / 1968))
+
+
+def test_the_models_of_lost_packets_stand_beside_the_runs():
+    """64 connections / (20 ms + 2 x 220 ms x 1 % / 98 %); four windows of sqrt(1.5 / 4 %) segments each 20 ms."""
+    rates = {"clean": 2e5, "lossy": 1e4, "delayed": 3200.0, "delayed_lossy": 2600.0} | dict.fromkeys(
+        rerun_of_paths.LONG, 2.0
+    )
+    runs = pd.DataFrame({"variant": list(rates), "throughput_rps": list(rates.values()), "received_bytes_per_s": 2e6})
+    short = rerun_of_paths.compare_exchanges(runs).set_index("variant")["model_rps"]
+    assert short["delayed_lossy"] == pytest.approx(64 / (0.02 + 2 * 0.22 * 0.01 / 0.98)) and short.isna().sum() == 2
+    long = rerun_of_paths.compare_transfers(runs, 0.02).set_index("variant")
+    assert long.loc["reno_4", "model_rps"] == pytest.approx(4 * 1448 * (1.5 / 0.04) ** 0.5 / 0.02 / 1e6)
+    assert long["throughput_rps"].unique().tolist() == [2.0] and math.isnan(long.loc["bbr_1", "model_rps"])
+    miss = rerun_of_paths.misses_of_model(long.reset_index())
+    assert miss["reno_4"].value == pytest.approx(2 / long.loc["reno_4", "model_rps"] - 1) and "bbr_1" not in miss
 
 
 def test_a_mix_of_equally_many_responses_has_the_harmonic_mean():

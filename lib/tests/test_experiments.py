@@ -19,8 +19,7 @@ NOTEBOOKS = {path.stem[3:]: path for path in (ROOT / "notebooks").glob("5[0-4]_*
 each_report = in_one_test("report", sorted(NOTEBOOKS))
 # Designs that are being written.
 TO_COME = {
-    "access_log", "affinity", "congestion_control", "lossy_path", "nginx_objective", "offloads", "other_servers",
-    "response_sizes", "server_addresses", "short_connections",
+    "access_log", "affinity", "congestion_control", "offloads", "short_connections",
 }  # fmt: skip
 
 

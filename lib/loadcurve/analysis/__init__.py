@@ -22,6 +22,7 @@
 | `matching`  | which curves and loads of several measurements are compared |
 | `settings`  | labels of settings, and what a setting changes |
 | `rerun_10gbe` | the rerun of the report on nginx on 10 Gigabit Ethernet |
+| `rerun_of_paths` | its rerun of delay and loss |
 | `history`   | one metric over dates, and where it changed; `steps`: its levels |
 | `bottlenecks` | the bottleneck report as a table, and its conclusion |
 | `cells`     | levels and results as texts with units |

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loadcurve import paths
 from loadcurve.analysis.settings import changes_of_settings
 from loadcurve.models import wire
 from loadcurve.stats import Estimate
+from loadcurve.study import Study
+from loadcurve.study.records import read_study
 
 SHAPER = wire.Wire(medium_overhead_bytes=0)
 """A link whose rate a token bucket sets: it counts frames, without preamble, check sequence and gap (tc-tbf(8))."""
@@ -45,12 +48,13 @@ SERVERS = {
 PORTS = {"one_address": "1 address", "four_addresses": "4 addresses", "kept": "1 address, kept"}
 """Labels of the settings of `server_addresses`."""
 
-PATHS = {
-    "clean": "616 B", "delayed": "616 B, 20 ms", "lossy": "616 B, 1 % loss", "delayed_lossy": "616 B, 20 ms, 1 % loss",
-    "long": "100 kB", "long_bbr": "100 kB, bbr", "long_lossy": "100 kB, 20 ms, 1 % loss",
-    "long_lossy_bbr": "100 kB, 20 ms, 1 % loss, bbr",
+NAMES = {"names_1": "1 name", "names_80": "80 names", "names_800": "800 names", "names_8000": "8000 names"}
+"""Labels of the settings of `nginx_names`."""
+
+NOPUSH = {
+    "apart_1200": "1200 B", "joined_1200": "… tcp_nopush", "apart_1233": "1233 B", "joined_1233": "… tcp_nopush ",
 }  # fmt: skip
-"""Labels of the settings of `lossy_path`."""
+"""Labels of the settings of `nginx_nopush`; equal labels would be one setting, hence the blank."""
 
 _CHANGES = {
     "response_sizes": {
@@ -72,7 +76,11 @@ _CHANGES = {
         "haproxy_here": "haproxy_text nginx_text",
     },
     "server_addresses": {"addresses_here": "four_addresses one_address", "kept_here": "kept one_address"},
-    "lossy_path": {"bbr_long": "long_bbr long", "bbr_lossy": "long_lossy_bbr long_lossy"},
+    "nginx_names": {
+        "few_names": "names_80 names_1", "many_names": "names_800 names_1", "most_names": "names_8000 names_1",
+    },
+    "nginx_nopush": {"one_segment": "joined_1200 apart_1200", "two_segments": "joined_1233 apart_1233"},
+    "lossy_path": {"lossy_here": "lossy clean", "bbr_here": "bbr_1 reno_1"},
 }  # fmt: skip
 
 
@@ -145,9 +153,72 @@ def predict_size(trials: pd.DataFrame, link_bps: float, full_ratio: float, serve
     return {"header_bytes": header, "body_bytes": float(payload) - header}
 
 
-def limits_of_search(link_bps: float, server_rps: float, most_bytes: int = 4000) -> pd.DataFrame:
-    """Return the requests/s that a link and a server allow over the size of the response, for a plot."""
-    at = np.arange(150, most_bytes)
+def miss_of_search(answer: pd.Series, predicted_bytes: float, level: float = 0.95) -> Estimate:
+    """Return by which ratio the size that a search found differs from a predicted one.
+
+    Parameters
+    ----------
+    answer : pandas.Series
+        ``lower`` and ``upper`` of the search, from `loadcurve.ingest.answers.read_answers`.
+    predicted_bytes : float
+        Predicted size, > 0.
+    level : float
+        Confidence level of each end of the search.
+
+    Returns
+    -------
+    Estimate
+        Ratio of the smallest size that filled the link − 1; the interval begins at the largest size that did not.
+    """
+    lower, upper = (float(answer[end]) / predicted_bytes - 1 for end in ("lower", "upper"))
+    return Estimate(upper, lower, upper, level, "search")
+
+
+def read_design(study: str) -> Study:
+    """Return the settings of a recorded study, such as its link and its objective."""
+    return read_study(paths.study_folder(study))
+
+
+def numbers_of_search(trials: pd.DataFrame, answer: pd.Series, study: Study) -> dict[str, Estimate | float]:
+    """Return the smallest size that filled the link of `nginx_saturating_size`, beside two predictions.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        Runs of the study from `add_bodies`.
+    answer : pandas.Series
+        Where the search ended, from `loadcurve.ingest.answers.read_answers`.
+    study : Study
+        The study with its link, its wait and its search.
+
+    Returns
+    -------
+    dict
+        ``found_size`` and ``below_size``, the ends of the search; ``predicted_size`` from the settings alone (rate
+        of the server = connections / wait) and ``by_rate_size`` from the measured rate of the shortest responses, with
+        ``size_miss_ratio`` and ``by_rate_miss_ratio``, `Estimate`; ``search_link_bps search_header settings_rps
+        shortest_rps search_full_ratio search_trials``.
+    """
+    link_bps, search = float(study.links["S1"]["rate_bps"]), study.search or {}
+    full_ratio = 1 - search["saturating_size"]["tolerance_ratio"]
+    wait_s = study.server["nginx"]["response"]["delay"]["delay_ms"] / 1000
+    rates = {"predicted": study.load["connections"] / wait_s}
+    rates["by_rate"] = trials.loc[trials["body_bytes"] == trials["body_bytes"].min(), "throughput_rps"].mean()
+    sizes = {name: predict_size(trials, link_bps, full_ratio, float(rate)) for name, rate in rates.items()}
+    bodies = {name: size["body_bytes"] for name, size in sizes.items()}
+    return {
+        "found_size": float(answer["upper"]), "below_size": float(answer["lower"]), "search_link_bps": link_bps,
+        "predicted_size": bodies["predicted"], "by_rate_size": bodies["by_rate"], "search_trials": len(trials),
+        "search_header": sizes["predicted"]["header_bytes"], "search_full_ratio": full_ratio,
+        "settings_rps": rates["predicted"], "shortest_rps": float(rates["by_rate"]),
+        "size_miss_ratio": miss_of_search(answer, bodies["predicted"]),
+        "by_rate_miss_ratio": miss_of_search(answer, bodies["by_rate"]),
+    }  # fmt: skip
+
+
+def limits_of_search(trials: pd.DataFrame, link_bps: float, server_rps: float) -> pd.DataFrame:
+    """Return the requests/s that a link and a server allow at the sizes of the trials of a search, for a plot."""
+    at = np.arange(trials["payload_bytes"].min() / 1.1, 1.1 * trials["payload_bytes"].max())
     server = pd.DataFrame({"kind": "server", "limit": "server", "payload_bytes": at, "throughput_rps": server_rps})
     return pd.concat([wire.summarise_limits(at, [link_bps], wire=SHAPER), server], ignore_index=True)
 

@@ -1,0 +1,125 @@
+"""The rerun of delay and loss between client and server (`lossy_path`), beside what models predict."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from loadcurve.analysis.settings import label_settings
+from loadcurve.models import wire
+from loadcurve.stats import Estimate, find_mean
+
+SHORT = {
+    "clean": "near", "delayed": "20 ms", "lossy": "near, 1 % lost", "delayed_lossy": "20 ms, 1 % lost",
+}  # fmt: skip
+"""Labels of the settings with responses of one segment."""
+
+LONG = {
+    "reno_half": "reno, 0.5 % lost", "reno_1": "reno, 1 % lost", "reno_2": "reno, 2 % lost", "reno_4": "reno, 4 % lost",
+    "bbr_1": "BBR, 1 % lost",
+}  # fmt: skip
+"""Labels of the settings with responses of 1 MB."""
+
+_LONG_BYTES = 1_000_000  # their body; the header is less than 0.03 % of it
+LOSSES = {"lossy": 0.01, "delayed_lossy": 0.01, "reno_half": 0.005, "reno_1": 0.01, "reno_2": 0.02, "reno_4": 0.04}
+"""Share of packets lost in each direction, by setting."""
+
+
+def compare_exchanges(runs: pd.DataFrame, connections: int = 64) -> pd.DataFrame:
+    """Return the runs with short responses, and the rate of the model of a lost packet.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs of `lossy_path`.
+    connections : int
+        Connections of these runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Runs of `SHORT` with ``setting`` (label) and ``model_rps``: connections / response time, whose round trip is the
+        measured one of the same path without loss; NaN for these.
+    """
+    ordered = label_settings(runs, SHORT)
+    without = {"lossy": "clean", "delayed_lossy": "delayed"}
+    model = {}
+    for lossy, path in without.items():
+        round_trip_s = connections / ordered.loc[ordered["variant"] == path, "throughput_rps"].mean()
+        timeout_s = round_trip_s + wire.LINUX_TIMEOUT_S
+        model[lossy] = connections / float(wire.lossy_exchange_s(round_trip_s, LOSSES[lossy], timeout_s))
+    return ordered.assign(model_rps=ordered["variant"].map(model))
+
+
+def compare_transfers(runs: pd.DataFrame, round_trip_s: float, connections: int = 4) -> pd.DataFrame:
+    """Return the runs with long responses, and the rates of the two models of reno.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs of `lossy_path`.
+    round_trip_s : float
+        Round trip of the path, in s.
+    connections : int
+        Connections of these runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Runs of `LONG` with ``setting`` (label), ``throughput_rps`` (from the bytes received, which include
+        unfinished responses), and for reno ``model_rps`` (Mathis: no timeouts) and ``timeouts_rps`` (RFC 5348).
+    """
+    ordered = label_settings(runs, LONG)
+    ordered["throughput_rps"] = ordered["received_bytes_per_s"] / _LONG_BYTES
+    lost = ordered["variant"].map(LOSSES).to_numpy(float)
+    with_timeouts = wire.tfrc_bytes_per_s(round_trip_s, lost, round_trip_s + wire.LINUX_TIMEOUT_S)
+    ordered["timeouts_rps"] = connections * with_timeouts / _LONG_BYTES
+    ordered["model_rps"] = connections * wire.mathis_bytes_per_s(round_trip_s, lost) / _LONG_BYTES
+    return ordered
+
+
+def round_trip_s(runs: pd.DataFrame, connections: int = 64) -> float:
+    """Return the round trip of the path without loss, connections / rate of short responses, in s."""
+    return connections / float(runs.loc[runs["variant"] == "delayed", "throughput_rps"].mean())
+
+
+def numbers_of_paths(exchanges: pd.DataFrame, transfers: pd.DataFrame) -> dict[str, Estimate | float]:
+    """Return the rates with loss, and by which ratio they differ from the models.
+
+    Parameters
+    ----------
+    exchanges, transfers : pandas.DataFrame
+        From `compare_exchanges` and `compare_transfers`.
+
+    Returns
+    -------
+    dict
+        ``SETTING_rps``, the mean rate, for each setting; ``SETTING_miss_ratio``, `Estimate`, where a model gives a
+        rate; ``SETTING_timeouts_ratio``, the same against RFC 5348.
+    """
+    means = pd.concat([exchanges, transfers]).groupby("variant")["throughput_rps"].mean()
+    missed = misses_of_model(exchanges) | misses_of_model(transfers)
+    timeouts = misses_of_model(transfers, "timeouts_rps")
+    return (
+        {f"{name}_rps": float(mean) for name, mean in means.items()}
+        | {f"{name}_miss_ratio": miss for name, miss in missed.items()}
+        | {f"{name}_timeouts_ratio": miss for name, miss in timeouts.items()}
+    )
+
+
+def misses_of_model(compared: pd.DataFrame, column: str = "model_rps") -> dict[str, Estimate]:
+    """Return by which ratio the mean rate of each setting differs from its model, by name of the setting.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        From `compare_exchanges` or `compare_transfers`.
+    column : str
+        The model.
+    """
+    found = {}
+    for variant, rows in compared.dropna(subset=[column]).groupby("variant", sort=False):
+        mean, model = find_mean(rows["throughput_rps"]), float(np.mean(rows[column]))
+        ends = {end: getattr(mean, end) / model - 1 for end in ("value", "lo", "hi")}
+        found[str(variant)] = replace(mean, **ends)
+    return found
