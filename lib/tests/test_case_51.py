@@ -93,3 +93,23 @@ def test_one_connection_completes_one_request_per_response_time():
     found = analysis.rerun_one_connection(read_curves("one_connection_delays"), 0.01)[1]
     ends = [found[f"{law}_{end}"] for law in ("little", "delays") for end in ("lo", "hi")]
     assert ends == pytest.approx([1] * 4, abs=0.03)
+
+
+@pytest.mark.slow
+def test_files_ports_and_the_accept_queue_allow_the_connections_that_are_established():
+    # 1024 files less wrk's four; 1024 ports; 2048 files and an accept queue of 4096 + 1, less nginx's own files.
+    tables = [read_table(name, "connections_had") for name in ("sockets", "settings")]
+    had = analysis.rerun_connections(read_curves("connections_had"), *tables, 1024)[0].set_index("variant")
+    assert had["most"].to_dict() == {
+        "enough": 8000, "few_descriptors": 1024, "few_ports": 1024, "few_server_files": 2048 + 4097,
+    }  # fmt: skip
+    assert had.loc["few_descriptors", "at_server"] == 1020 and had.loc["enough", "at_server"] == 8000
+    assert (had["most"] - had["at_server"]).between(0, 10).all()
+
+
+@pytest.mark.slow
+def test_nginx_keeps_connections_as_long_and_for_as_many_requests_as_it_is_set_to():
+    tables = [read_table(name, "keep_alive_limits") for name in ("sockets", "tcp")]
+    found = analysis.rerun_keep_alive(read_curves("keep_alive_limits"), *tables, 1.0)
+    assert [found[f"held_{n}_s"].value for n in (1, 2)] == pytest.approx([1, 2], abs=0.2)  # ss every 0.2 s
+    assert [found[f"requests_each_{n}"].value / n for n in (10, 100)] == pytest.approx([1, 1], rel=0.05)

@@ -41,11 +41,11 @@ from loadcurve.analysis.levels import add_quantiles
 from loadcurve.analysis.objective import check_measured, parse_objective, parse_objectives
 from loadcurve.analysis.open_loop import find_closed_capacity, split_loops, summarise_overload, summarise_rates
 from loadcurve.analysis.rerun_of_threads import (
+    rerun_connections,
     rerun_keep_alive,
     rerun_one_connection,
     rerun_orphans,
     rerun_threads,
-    summarise_connections_had,
 )
 from loadcurve.analysis.reruns import (
     connections_opened_per_s,
@@ -90,12 +90,12 @@ __all__ = [
     "parse_objective",
     "parse_objectives",
     "processor_busy_ratio",
+    "rerun_connections",
     "rerun_keep_alive",
     "rerun_one_connection",
     "rerun_orphans",
     "rerun_threads",
     "split_loops",
-    "summarise_connections_had",
     "summarise_heatmap",
     "summarise_lost_clients",
     "summarise_orphans",

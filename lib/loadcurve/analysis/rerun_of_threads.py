@@ -96,27 +96,50 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     return pool, numbers | {"near_busy_ratio": means["busy_ratio"][near]}
 
 
-def summarise_connections_had(runs: pd.DataFrame, sockets: pd.DataFrame) -> pd.DataFrame:
-    """Connections of each variant: requested, opened, established on both sides, and in flight; means of the runs.
+def rerun_connections(
+    runs: pd.DataFrame, sockets: pd.DataFrame, settings: pd.DataFrame, few_ports: int
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Count the connections of each variant, beside the most that files, ports and the accept queue allow.
+
+    A client opens at most one connection for each open file and local port.  At a server whose program has no more
+    files, the kernel goes on until the accept queue is full: it holds one more than ``net.core.somaxconn`` says
+    (Linux, ``include/net/sock.h``, sk_acceptq_is_full).
 
     Parameters
     ----------
-    runs, sockets : pandas.DataFrame
+    runs, sockets, settings : pandas.DataFrame
         Tables of the design ``connections_had``.
+    few_ports : int
+        Local ports of the client in the variant ``few_ports``.
 
     Returns
     -------
-    pandas.DataFrame
-        ``connections opened at_client at_server in_flight``, with the variant as index.
+    had : pandas.DataFrame
+        A row for each variant: ``variant connections opened at_client at_server in_flight in_flight_lo in_flight_hi
+        most``; means of the runs, with the 95 % interval of those in flight.
+    numbers : dict
+        The same by ``VARIANT_COLUMN``, ``VARIANT_in_flight`` as an Estimate, and ``VARIANT_rest``: most − established
+        at the server.
     """
-    had = runs.copy()
-    seen = sockets.dropna(subset=["established"])
-    for host, name in {"C1": "at_client", "S1": "at_server"}.items():
-        most = seen[seen["host"] == host].groupby("run_id")["established"].max()
-        had[name] = had["run_id"].map(most).astype(float)
+    had = runs.set_index("run_id")
+    most = sockets.dropna(subset=["established"]).groupby(["host", "run_id"])["established"].max()
+    had["at_client"], had["at_server"] = most["C1"].astype(float), most["S1"].astype(float)
     had["opened"] = had["connections"] - had["errors_connect"]
     had["in_flight"] = models.little_connections(had["throughput_rps"], had["latency_mean_s"])
-    return had.groupby("variant")[["connections", "opened", "at_client", "at_server", "in_flight"]].mean().astype(float)
+    files = settings[settings["setting"] == "Max open files"].set_index("run_id")
+    queue = settings[(settings["setting"] == "net.core.somaxconn") & (settings["host"] == "S1")].set_index("run_id")
+    limits = {process: of["value"].astype(float) for process, of in files.groupby("process")}
+    limits["server"] = limits["server"] + queue["value"].astype(float) + 1
+    limits["ports"] = had.loc[had["variant"] == "few_ports", "connections"].clip(upper=few_ports)
+    had["most"] = pd.DataFrame(limits).join(had["connections"]).min(axis="columns")
+    rows, numbers = [], {}
+    for variant, of in had.groupby("variant", sort=False):
+        flight = stats.find_mean(of["in_flight"])
+        row = of[["connections", "opened", "at_client", "at_server", "most"]].mean().astype(float).to_dict()
+        rows.append({"variant": variant, **row, "in_flight": flight.value, "lo": flight.lo, "hi": flight.hi})
+        of_variant = {**row, "in_flight": flight, "rest": row["most"] - row["at_server"]}
+        numbers |= {f"{variant}_{name}": value for name, value in of_variant.items()}
+    return pd.DataFrame(rows), numbers
 
 
 def rerun_orphans(runs: pd.DataFrame, sockets: pd.DataFrame) -> dict[str, Any]:
@@ -157,14 +180,19 @@ def rerun_keep_alive(runs: pd.DataFrame, sockets: pd.DataFrame, tcp: pd.DataFram
     Returns
     -------
     dict
-        For each timeout ``held_N_s``, and ``lost_orphan_s``; for each limit of requests ``requests_each_N`` and
-        ``rate_with_N_ratio``, the throughput by that without a limit; all as Estimates.
+        For each timeout of N s ``held_N_s`` and ``lost_orphan_N_s``, as Estimates, and ``next_timeout_N_s``: from the
+        timeout to the next retransmission of the response that the lost client did not acknowledge, after which TCP
+        gives up.  For each limit of requests ``requests_each_N`` and ``rate_with_N_ratio``, the throughput by that
+        without a limit, as Estimates.
     """
     kinds = runs["variant"].astype("str")
     ends = summarise_lost_clients(sockets, runs[kinds.str.startswith("timeout_")], lost_s=lost_s)
-    timeouts = ends.groupby(numbers_in(ends["variant"], "timeout"))["held_s"]
-    numbers: dict[str, Any] = {f"held_{n:.0f}_s": stats.find_mean(held) for n, held in timeouts}
-    numbers["lost_orphan_s"] = stats.find_mean(ends["orphan_s"])
+    numbers: dict[str, Any] = {}
+    for timeout_s, rows in ends.groupby(numbers_in(ends["variant"], "timeout")):
+        n = f"{timeout_s:.0f}"
+        numbers |= {f"held_{n}_s": stats.find_mean(rows["held_s"])}
+        numbers |= {f"lost_orphan_{n}_s": stats.find_mean(rows["orphan_s"])}
+        numbers |= {f"next_timeout_{n}_s": float(models.next_retransmission_s(timeout_s)) - timeout_s}
     limited = runs[kinds.str.startswith("requests_")].reset_index(drop=True)
     limited["each"] = limited["throughput_rps"] / connections_opened_per_s(tcp, limited, "S1")
     free = limited.loc[limited["variant"] == "requests_unlimited", "throughput_rps"]

@@ -52,7 +52,11 @@ if TYPE_CHECKING:
         proportional_bounds,
     )
     from loadcurve.models.peak import find_limit, find_peak, find_peak_throughput
-    from loadcurve.models.retransmission import orphan_lifetime_s, retransmission_limit_s
+    from loadcurve.models.retransmission import (
+        next_retransmission_s,
+        orphan_lifetime_s,
+        retransmission_limit_s,
+    )
     from loadcurve.models.scaling import fit_usl
     from loadcurve.models.scaling.usl import usl, usl_limit_rps, usl_peak_connections
     from loadcurve.models.threads import find_threads_to_fill, summarise_threads, threads_needed
@@ -88,6 +92,7 @@ __all__ = [
     "little_connections",
     "little_latency_s",
     "little_throughput_rps",
+    "next_retransmission_s",
     "orphan_lifetime_s",
     "proportional_bounds",
     "queueing",

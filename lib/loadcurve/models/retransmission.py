@@ -1,10 +1,11 @@
-"""How long Linux retransmits before it gives up, from the number of retransmissions.
+"""When Linux retransmits, and how long before it gives up, from the number of retransmissions.
 
 Each timeout is twice as long as the one before it, up to 120 s.  Linux takes the least timeout of 200 ms as the first
 one of this calculation, also where the connection's own is longer, and gives up at the first timeout after the result.
 
-Linux, ``net/ipv4/tcp_timer.c`` (tcp_model_timeout, tcp_orphan_retries) and ``include/net/tcp.h`` (TCP_RTO_MIN,
-TCP_RTO_MAX); ``Documentation/networking/ip-sysctl.rst``, tcp_retries2 and tcp_orphan_retries.
+Linux, ``net/ipv4/tcp_timer.c`` (tcp_model_timeout, tcp_orphan_retries), ``net/ipv4/tcp_output.c``
+(tcp_schedule_loss_probe) and ``include/net/tcp.h`` (TCP_RTO_MIN, TCP_RTO_MAX); ``Documentation/networking/
+ip-sysctl.rst``, tcp_retries2 and tcp_orphan_retries.
 """
 
 import numpy as np
@@ -42,6 +43,31 @@ def retransmission_limit_s(retries: ArrayLike) -> Array:
     number = at_least_0("retries", retries)
     doubled = np.minimum(number, _DOUBLED)
     return (2.0 ** (doubled + 1) - 1) * _RTO_MIN_S + (number - doubled) * _RTO_MAX_S
+
+
+def next_retransmission_s(age_s: ArrayLike) -> Array:
+    """Return when the next retransmission timeout of a lost segment expires: at 400 ms · 2^k, k = 0, 1, …
+
+    After 200 ms the sender probes, after another 200 ms the first timeout expires, and each further one is twice as
+    long.  It holds for a round-trip time far below 200 ms and one segment in flight.
+
+    Parameters
+    ----------
+    age_s : array_like
+        Time since the segment was sent first, in s, >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Time since the segment was sent first, in s, >= `age_s`.
+
+    Examples
+    --------
+    >>> next_retransmission_s([0.1, 0.4, 1.0, 2.0]).round(1).tolist()
+    [0.4, 0.4, 1.6, 3.2]
+    """
+    steps = np.ceil(np.log2(np.maximum(at_least_0("age_s", age_s) / (2 * _RTO_MIN_S), 1.0)))
+    return 2 * _RTO_MIN_S * 2.0**steps
 
 
 def orphan_lifetime_s(retries: ArrayLike) -> Array:
