@@ -132,7 +132,8 @@ def rerun_connections(
     limits["server"] = limits["server"] + queue["value"].astype(float) + 1
     limits["ports"] = had.loc[had["variant"] == "few_ports", "connections"].clip(upper=few_ports)
     had["most"] = pd.DataFrame(limits).join(had["connections"]).min(axis="columns")
-    rows, numbers = [], {}
+    rows: list[dict[str, Any]] = []
+    numbers: dict[str, Any] = {}
     for variant, of in had.groupby("variant", sort=False):
         flight = stats.find_mean(of["in_flight"])
         row = of[["connections", "opened", "at_client", "at_server", "most"]].mean().astype(float).to_dict()
