@@ -65,7 +65,7 @@ def _quickly(text: str) -> dict[str, list] | None:
         while records := list(islice(reader, _TOGETHER)):
             values = list(zip(*records, strict=True))
             widths.add(len(values))
-            if len(widths) > 1 or len(values) not in _WIDTHS[2:]:
+            if len(widths) > 1 or len(values) not in _WIDTHS[3:]:
                 return None
             if not all(_INTEGERS.fullmatch("\n".join(values[i])) for i in (1, 2, 3, 4, 8)):
                 return None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loadcurve.errors import ParseError
 from loadcurve.ingest.load.vegeta import parse_vegeta
 from loadcurve.ingest.load.vegeta_json import parse_vegeta_json
-from loadcurve.ingest.load.vegeta_requests import parse_vegeta_csv, parse_vegeta_jsonl
+from loadcurve.ingest.load.vegeta_requests import _quickly, _slowly, parse_vegeta_csv, parse_vegeta_jsonl
 
 DATA = Path(__file__).parents[2] / "data/vegeta"
 TEXT = (DATA / "text.txt").read_text()
@@ -155,3 +155,35 @@ def test_a_duration_that_vegeta_rounded_does_not_contradict_the_throughput(total
         "Error Set:\n"
     )
     assert any("successes / duration" in warning for warning in parse_vegeta(text).warnings) == doubted
+
+
+HIT = "1476696644001690668,200,2124978,0,103,,,attack,0,GET,http://h/a,"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_usual"),
+    [
+        ("", "", True),
+        ("200", "0", True),
+        (",,,attack", ',"EOF, no answer",aGk=,', True),
+        (",GET,http://h/a,", "", True),
+        (",http://h/a,", ",http://h/a", True),
+        ("GET", '"G\nET"', True),
+        ("200", '"2\n0"', False),
+        ("200", " 200", False),
+        ("200", "+200", False),
+        ("1476", "9476", False),
+        ("1476", "14760", False),
+        ("attack,0", "attack,x", False),
+        ("attack,0,GET,http://h/a,", "", False),
+        (HIT, "", False),
+    ],
+)
+def test_records_at_once_give_the_columns_of_records_one_by_one(old, new, is_usual):
+    """Or None, so that the slow reader decides: it returns the same hits, or names the line."""
+    hit = HIT.replace(old, new, 1)
+    lines = [HIT, hit] if hit.count(",") == HIT.count(",") else [hit, hit]
+    text = "".join(f"{line}\n" for line in lines)
+    found = _quickly(text)
+    assert (found is not None) == is_usual
+    assert found is None or found == _slowly(text)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from one_test import in_one_test
 
 from loadcurve import tables
 from loadcurve.errors import ParseError, ValueRuleError
+from loadcurve.ingest.servers.access_columns import _clf
 from loadcurve.ingest.servers.access_json import parse_access_json
 from loadcurve.ingest.servers.access_layout import layout_of_format
 from loadcurve.ingest.servers.access_log import parse_access_log, parse_apache_log
@@ -69,6 +71,23 @@ def test_lines(line, expected):
             assert column not in found or pd.isna(found[column]), column
         else:
             assert found[column] == pytest.approx(value) if isinstance(value, float) else found[column] == value, column
+
+
+@given(
+    day=st.integers(0, 32),
+    month=st.sampled_from(["Jan", "Feb", "Nov", "Foo"]),
+    year=st.sampled_from(["0000", "0001", "1900", "2024", "9999"]),
+    clock=st.tuples(st.integers(0, 25), st.integers(0, 61), st.integers(0, 61)),
+    zone=st.sampled_from(["+0000", "-0330", "+0560", "-0099", "+2359", "+2400"]),
+)
+@examples(150)
+def test_times_are_those_of_strptime(day, month, year, clock, zone):
+    text = f"{day:02d}/{month}/{year}:{':'.join(f'{part:02d}' for part in clock)} {zone}"
+    try:
+        expected = datetime.strptime(text, "%d/%b/%Y:%H:%M:%S %z").astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        expected = "NaT"
+    assert np.array_equal(_clf(text), np.datetime64(expected, "us"), equal_nan=True)
 
 
 def test_msec_is_more_exact_than_the_local_time():
