@@ -1,13 +1,12 @@
 """How fast ingestion is, against a well-known reader of the same text on the same machine, in the same run."""
 
 import json
-import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+import mixed
 import texts
 from report import peak_bytes, say, seconds
 
@@ -132,34 +131,23 @@ def ab_requests(folder: Path) -> None:
 def folder(place: Path) -> None:
     """A gigabyte of mixed files into Parquet, by the command line in a process of its own."""
     raw = place / "raw"
-    raw.mkdir()
-    texts.recording(place / "sa", 5)
-    sar_text = texts.sar_text(place / "sa")
-    kinds: list[tuple[str, Callable[[Path], None]]] = [
-        ("sar", lambda path: path.write_text(sar_text * round(25e6 / len(sar_text)), "utf-8")),
-        ("ss", lambda path: texts.ss_list(path, 300_000)),
-        ("tin", lambda path: texts.ss_details(path, 30_000)),
-        ("g", lambda path: texts.ab_requests(path, 600_000)),
-        ("log", lambda path: texts.access_log(path, 200_000)),
-    ]
-    for name, write in kinds:
-        write(raw / name)
-    # The files of a kind are alike, so one is written and the others are links to it; each is read on its own.
-    i = 0
-    while sum(p.stat().st_size for p in raw.iterdir()) < 1e9:
-        name = kinds[i % len(kinds)][0]
-        os.link(raw / name, raw / f"{name}-{i:03d}")
-        i += 1
-    size = sum(p.stat().st_size for p in raw.iterdir())
+    mixed.write_folder(raw, 1e9)
+    size = sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
     argv = [sys.executable, "-m", "loadcurve", "ingest", str(raw), "--format", "parquet", "-o", str(place / "out")]
-    took = {
-        jobs: seconds(lambda jobs=jobs: subprocess.run([*argv, f"--jobs={jobs}"], check=True, capture_output=True), 1)
-        for jobs in (1, 2)
-    }
+    took, cpu_s = {}, {}
+    for jobs in (1, 2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        # Exit code 1: some of the small reports are those of tools that failed.
+        took[jobs] = seconds(
+            lambda jobs=jobs: subprocess.run([*argv, f"--jobs={jobs}"], check=False, capture_output=True), 1
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s[jobs] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024  # of the largest process
-    say(f"folder of {size / 1e9:.1f} GB into Parquet", f"{took[1]:.0f} s, {most / 1e9:.2f} GB", "< 1 GB", most < 1e9)
+    figure = f"{took[1]:.0f} s, {cpu_s[1]:.0f} s of CPU, {most / 1e9:.2f} GB"
+    say(f"mixed folder of {size / 1e9:.1f} GB into Parquet", figure, "< 2 GB", most < 2e9)
     ratio = took[1] / took[2]
-    say("one process / two processes", f"{took[1]:.0f} s / {took[2]:.0f} s = {ratio:.2f}", "≥ 1.4", ratio >= 1.4)
+    say("one process / two processes", f"{took[1]:.0f} s / {took[2]:.0f} s = {ratio:.2f}", "≥ 1.8", ratio >= 1.8)
 
 
 CASES = {case.__name__: case for case in (start, wrk_files, sar, ss_list, ss_details, ab_requests, folder)}
