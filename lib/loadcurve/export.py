@@ -5,7 +5,9 @@ import json
 import math
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SLICE = 20_000  # rows converted to Python objects at a time: about ten megabytes
+_WAITING = 8  # parts of tables that wait for their thread
 
 
 def json_lines(reading: Reading) -> Iterator[str]:
@@ -39,7 +42,7 @@ def json_lines(reading: Reading) -> Iterator[str]:
     yield f'}}, "warnings": {json.dumps(parsed.warnings, ensure_ascii=False)}}}\n'
 
 
-def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[str, int]:
+def write_tables(readings: Iterable[Reading], folder: Path, form: str, *, threaded: bool = False) -> dict[str, int]:
     """Write every table as ``FOLDER/<table>.parquet`` or ``.csv``, reading one raw file at a time.
 
     Parameters
@@ -51,6 +54,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     form : str
         ``parquet`` with units and meanings of the columns in its metadata, or ``csv`` without formulas
         (`loadcurve.files.spreadsheet`), with units and meanings in ``FOLDER/columns.csv``.
+    threaded : bool
+        Whether tables are written at the same time, each by a thread of its own.
 
     Returns
     -------
@@ -69,6 +74,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
     waiting: dict[str, list] = {}
     held: dict[str, int] = {}
     writers: dict = {}
+    threads: dict[str, ThreadPoolExecutor] = {}  # one for each table, so that its rows are written in order
+    written: deque[Future[None]] = deque()
     rows: dict[str, int] = {}
 
     def flush(name: str) -> None:
@@ -83,8 +90,12 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
         if name not in writers:
             draft = drafts.enter_context(replacing(folder / f"{name}.{form}"))
             writers[name] = drafts.enter_context(_writer(draft, table.schema, form))
-        writers[name].write_table(table)
+            threads[name] = ThreadPoolExecutor(1)
+            drafts.callback(threads[name].shutdown, cancel_futures=True)
         rows[name] = rows.get(name, 0) + table.num_rows
+        written.append(threads[name].submit(writers[name].write_table, table, 5 * _SLICE))
+        while len(written) > (_WAITING if threaded else 0):
+            written.popleft().result()
 
     with contextlib.ExitStack() as drafts:
         for reading in readings:
@@ -103,6 +114,8 @@ def write_tables(readings: Iterable[Reading], folder: Path, form: str) -> dict[s
                     flush(name)
         for name in list(waiting):
             flush(name)
+        for part in written:
+            part.result()
     if form == "csv":
         write_columns_file(folder)
     return {name: rows[name] for name in SCHEMAS if name in rows}
@@ -131,9 +144,11 @@ def _writer(path: Path, schema: "pa.Schema", form: str):
         from pyarrow.csv import CSVWriter
 
         return CSVWriter(path, schema)
+    import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    return ParquetWriter(path, schema, compression="zstd")
+    repeated = [field.name for field in schema if pa.types.is_large_string(field.type)]
+    return ParquetWriter(path, schema, compression="zstd", use_dictionary=repeated)
 
 
 def _frames(table: "pd.DataFrame | Rows") -> "Iterator[pd.DataFrame]":

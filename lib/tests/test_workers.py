@@ -154,6 +154,7 @@ def test_a_folder_is_read_alike_by_any_number_of_processes(raw, monkeypatch):
     monkeypatch.setattr(many_files, "_WORTH_WORKERS_S", 0.0)
     monkeypatch.setattr(many_files, "_CHUNK_S", 0.0)
     assert comparable(read_each(raw, Hints(), 2)) == alone
+    assert comparable(read_each(raw, Hints(), 2, store=raw.parent)) == alone  # the largest first
     assert len(alone) == 9 and alone[4][1].startswith(f"{raw}/c3/notes.txt:1: expected output of a tool")
 
 

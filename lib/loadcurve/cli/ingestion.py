@@ -108,7 +108,7 @@ def ingest(
     elif to_stdout:
         export.write_csv(readings(), sys.stdout.buffer)
     elif output is not None:
-        rows = export.write_tables(readings(), output, form.value)
+        rows = export.write_tables(readings(), output, form.value, threaded=jobs != 1)
         typer.echo(f"{printable(str(output))}: " + (", ".join(f"{name} {n}" for name, n in rows.items()) or "no table"))
     if refused:
         raise typer.Exit(1)

@@ -51,7 +51,9 @@ def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
     from loadcurve.tables.declared import ARROW_TEXT
     from loadcurve.tables.stored import to_arrow
 
-    table = to_arrow(name, tables.check(name, frame, text=ARROW_TEXT))
+    whole = to_arrow(name, tables.check(name, frame, text=ARROW_TEXT))
+    # Most columns of a table are in no single file.
+    table = whole.select([column for column in whole.column_names if whole[column].null_count < len(whole)])
     number, path = tempfile.mkstemp(suffix=".arrow", dir=folder)
     with os.fdopen(number, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
@@ -74,4 +76,6 @@ class _OnDisk(Tables):
     def _arrow(self, name: str) -> "pa.Table":
         import pyarrow as pa
 
-        return pa.ipc.open_file(pa.memory_map(str(self._large[name]))).read_all()
+        from loadcurve.tables.stored import with_all_columns
+
+        return with_all_columns(name, pa.ipc.open_file(pa.memory_map(str(self._large[name]))).read_all())

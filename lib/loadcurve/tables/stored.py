@@ -42,6 +42,20 @@ def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False).cast(_arrow_schema(table))
 
 
+def with_all_columns(table: str, some: pa.Table) -> pa.Table:
+    """Return an Arrow table with all columns of its declaration, those that it lacks without values.
+
+    Examples
+    --------
+    >>> with_all_columns("latency", pa.table({"latency_s": [0.1]})).select(["latency_s", "quantile"]).to_pylist()
+    [{'latency_s': 0.1, 'quantile': None}]
+    """
+    schema = _arrow_schema(table)
+    known = set(some.column_names)
+    columns = [some[f.name] if f.name in known else pa.nulls(some.num_rows, f.type) for f in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
 def with_columns(table: pa.Table, **values: object) -> pa.Table:
     """Return an Arrow table with other values in some of its columns: one value for all rows, or one for each row.
 
