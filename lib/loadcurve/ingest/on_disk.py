@@ -4,6 +4,7 @@ Whoever parses a file stores its tables, so a worker returns only the names of f
 large tables are done where they were parsed.
 """
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Rows of small tables, and of `runs`, which the reader of a folder uses several times, stay in memory.
 _SMALL = 1000
+_SLICE = 100_000
 
 
 def stored(parsed: Parsed, folder: Path) -> Parsed:
@@ -48,15 +50,19 @@ def _write(name: str, frame: "pd.DataFrame", folder: Path) -> Path:
     import pyarrow as pa
 
     from loadcurve import tables
+    from loadcurve.schemas import SCHEMAS
     from loadcurve.tables.declared import ARROW_TEXT
     from loadcurve.tables.stored import to_arrow
 
-    whole = to_arrow(name, tables.check(name, frame, text=ARROW_TEXT))
-    # Most columns of a table are in no single file.
-    table = whole.select([column for column in whole.column_names if whole[column].null_count < len(whole)])
+    known = [column for column in SCHEMAS[name].columns if column in frame]  # few of them: others have no values
     number, path = tempfile.mkstemp(suffix=".arrow", dir=folder)
-    with os.fdopen(number, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+    with os.fdopen(number, "wb") as file, contextlib.ExitStack() as open_writer:
+        writer = None
+        for start in range(0, len(frame), _SLICE):  # because a check copies the rows that it gets
+            checked = tables.check(name, frame.iloc[start : start + _SLICE], text=ARROW_TEXT)
+            table = to_arrow(name, checked).select(known)
+            writer = writer or open_writer.enter_context(pa.ipc.new_file(file, table.schema))
+            writer.write_table(table)
     return Path(path)
 
 

@@ -43,7 +43,7 @@ def to_arrow(table: str, frame: pd.DataFrame) -> pa.Table:
 
 
 def with_all_columns(table: str, some: pa.Table) -> pa.Table:
-    """Return an Arrow table with all columns of its declaration, those that it lacks without values.
+    """Return an Arrow table with all columns of its declaration, missing ones without values.
 
     Examples
     --------
