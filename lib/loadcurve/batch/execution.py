@@ -135,6 +135,8 @@ def execute(notebook: Path, work: Path, name: str, given: Mapping[str, object], 
     class Kernel(AsyncKernelManager):
         # jupyter_client declares these methods of the synchronous parent class.
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
+            # jupyter_client interrupts each kernel before it ends it, and an idle kernel logs that as an error.
+            options["extra_arguments"] = [*options.get("extra_arguments", ()), "--log-level=CRITICAL"]
             await super().start_kernel(**options, env=os.environ | variables, cwd=str(folder))
             self._own = getattr(self.provisioner, "process", None)
             if self._own is not None:
