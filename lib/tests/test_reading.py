@@ -21,6 +21,7 @@ from one_test import in_one_test
 
 import loadcurve
 from loadcurve import tables
+from loadcurve.cli import main
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
@@ -215,16 +216,27 @@ def test_what_is_not_there(tmp_path):
         loadcurve.read(tmp_path / "x")
 
 
-def ingest(*argv, stdin=None):
-    done = subprocess.run(
-        [sys.executable, "-m", "loadcurve", "ingest", *map(str, argv)],
-        capture_output=True, input=stdin, timeout=120, check=False,
-    )  # fmt: skip
+@pytest.fixture
+def ingest(monkeypatch, capsys):
+    """Runs `loadcurve ingest` in this process, where starting one is not what is tested: exit code, stdout, stderr."""
+
+    def call(*argv):
+        monkeypatch.setattr(sys, "argv", ["loadcurve", "ingest", *map(str, argv)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+def ingest_of(stdin):
+    """What a process makes of its standard input: exit code, stdout, stderr."""
+    argv = [sys.executable, "-m", "loadcurve", "ingest", "-"]
+    done = subprocess.run(argv, capture_output=True, input=stdin, timeout=120, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-@pytest.mark.slow
-def test_json_is_a_line_for_each_file(folder):
+def test_json_is_a_line_for_each_file(folder, ingest):
     code, out, err = ingest(folder)
     found = [json.loads(line) for line in out.splitlines()]
     assert code == 1  # two files were refused
@@ -239,17 +251,16 @@ def test_json_is_a_line_for_each_file(folder):
 
 @pytest.mark.slow
 def test_json_of_standard_input():
-    code, out, err = ingest("-", stdin=gzip.compress(WRK.encode()))
+    code, out, err = ingest_of(gzip.compress(WRK.encode()))
     assert (code, err) == (0, "")
     assert json.loads(out)["source"] == "-"
-    code, out, err = ingest("-", stdin=b"Hello\n")
+    code, out, err = ingest_of(b"Hello\n")
     assert (code, out) == (1, "")
     assert err == "-:1: expected output of a tool that loadcurve reads, got 'Hello'\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_file_for_each_table(folder, tmp_path, form):
+def test_a_file_for_each_table(folder, tmp_path, form, ingest):
     target = tmp_path / "out" / "tidy"
     code, out, _ = ingest(folder / "c64", folder / "c128" / "load.log", "--format", form, "-o", target)
     assert (code, out) == (0, f"{target}: runs 2, latency 8, sockets 1\n")
@@ -259,8 +270,7 @@ def test_a_file_for_each_table(folder, tmp_path, form):
     assert frame["run_id"].isna().tolist() == [False, True]
 
 
-@pytest.mark.slow
-def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
+def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path, ingest):
     ingest(folder / "c64", "--format", "parquet", "-o", tmp_path / "out")
     schema = pq.read_schema(tmp_path / "out" / "runs.parquet")
     assert schema.field("study").type == pa.large_string()
@@ -268,14 +278,12 @@ def test_parquet_keeps_the_types_of_an_empty_column(folder, tmp_path):
     assert schema.field("server_cpu").type == pa.int64()
 
 
-@pytest.mark.slow
-def test_a_format_that_needs_a_folder_asks_for_it(folder):
+def test_a_format_that_needs_a_folder_asks_for_it(folder, ingest):
     code, out, err = ingest(folder, "--format", "csv")
     assert (code, out, err) == (1, "", "--output must be named for --format csv\n")
 
 
-@pytest.mark.slow
-def test_one_table_on_standard_output(folder):
+def test_one_table_on_standard_output(folder, ingest):
     report = folder / "c128" / "load.log"
     code, out, err = ingest(report, "--format", "csv", "-o", "-", "--table", "runs")
     assert (code, err, pd.read_csv(io.StringIO(out))["requests"].tolist()) == (0, "", [223240])
@@ -326,8 +334,7 @@ def test_a_log_format_rules_over_what_a_text_looks_like():
         loadcurve.parse(line, tool="wrk", log_format=FORMAT)
 
 
-@pytest.mark.slow
-def test_a_log_format_on_the_command_line(tmp_path):
+def test_a_log_format_on_the_command_line(tmp_path, ingest):
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_text(LOG, "utf-8")
     code, out, _ = ingest(tmp_path, "--log-format", FORMAT)
@@ -375,9 +382,8 @@ def test_a_file_that_is_all_of_a_command_and_empty_is_said(tmp_path):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("form", "agents"), [("csv", ["'=HYPERLINK(1)", "-5"]), ("parquet", ["=HYPERLINK(1)", "-5"])])
-def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents):
+def test_text_of_a_log_is_no_formula_of_a_spreadsheet(tmp_path, form, agents, ingest):
     line = '127.0.0.1 - - [22/Nov/2026:14:00:00 +0000] "GET /a HTTP/1.1" 200 616 "-" "{}"\n'
     (tmp_path / "access.log").write_text("".join(map(line.format, ["=HYPERLINK(1)", "-5"])), "utf-8")
     ingest(tmp_path / "access.log", "--format", form, "-o", tmp_path / "out")
