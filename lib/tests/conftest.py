@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from loadcurve.cli import main
 from loadcurve.ingest import files
 from loadcurve.lab.hosts.network import Ledger, clean
 from loadcurve.lab.hosts.tools import which
@@ -92,6 +93,19 @@ def checkout(tmp_path, monkeypatch) -> Path:
     (tmp_path / "data" / "studies").mkdir(parents=True)
     monkeypatch.setenv("LOADCURVE_ROOT", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def called(monkeypatch, capsys):
+    """Runs a command in this process, where starting one is not what is tested: exit code, stdout, stderr."""
+
+    def call(*argv):
+        monkeypatch.setattr(sys, "argv", ["loadcurve", *map(str, argv)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return call
 
 
 @pytest.fixture(scope="session")

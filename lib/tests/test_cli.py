@@ -7,26 +7,11 @@ import sys
 
 import pytest
 
-from loadcurve.cli import main
 from loadcurve.ingest.registry import FORMS
 
 pytestmark = pytest.mark.slow
 
 REPORT = "lib/tests/data/wrk/fdlimit.txt"
-
-
-@pytest.fixture
-def called(root, monkeypatch, capsys):
-    """Runs a command in this process, where starting one is not what is tested: exit code, stdout, stderr."""
-
-    def call(*argv):
-        monkeypatch.chdir(root)
-        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
 
 
 def loadcurve(*argv, cwd):
@@ -65,7 +50,8 @@ def loadcurve(*argv, cwd):
         (["ingest", REPORT, "--format", "csv", "-o", f"{REPORT}/x"], "Not a directory; name a folder"),
     ],
 )
-def test_what_is_wrong_is_one_line(called, argv, says):
+def test_what_is_wrong_is_one_line(root, monkeypatch, called, argv, says):
+    monkeypatch.chdir(root)
     code, _, said = called(*argv)
     assert code == 1
     assert says in said

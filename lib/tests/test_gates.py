@@ -2,13 +2,11 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from loadcurve.cli import main
 from loadcurve.report.checks import Check, github_annotations, junit_xml
 
 pytestmark = pytest.mark.slow  # each test analyses whole folders
@@ -41,15 +39,10 @@ def folders(tmp_path):
 
 
 @pytest.fixture
-def called(folders, monkeypatch, capsys):
-    def call(*argv):
-        monkeypatch.chdir(folders)
-        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, capsys.readouterr().out
-
-    return call
+def called(folders, called, monkeypatch):
+    """Runs a command among the folders: exit code, stdout."""
+    monkeypatch.chdir(folders)
+    return lambda *argv: called(*argv)[:2]
 
 
 @pytest.mark.slow

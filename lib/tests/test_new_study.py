@@ -1,10 +1,7 @@
 """A new study: its file is checked by the reader of studies, holds what was asked, and is listed."""
 
-import sys
-
 import pytest
 
-from loadcurve.cli import main
 from loadcurve.errors import LoadcurveError
 from loadcurve.lab.generators import GENERATORS
 from loadcurve.lab.study_file import read_checked
@@ -13,14 +10,8 @@ from loadcurve.launching.overview import list_studies
 
 
 @pytest.fixture
-def called(checkout, monkeypatch, capsys):
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["loadcurve", *argv])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+def called(checkout, called):
+    return called
 
 
 def test_a_new_study_is_written_checked_and_listed(called, checkout):

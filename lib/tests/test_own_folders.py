@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -18,7 +17,7 @@ import loadcurve
 from loadcurve.analysis import analyse
 from loadcurve.analysis.sources import read_sources
 from loadcurve.audit import audit
-from loadcurve.cli import app, main
+from loadcurve.cli import app
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.ingest import on_disk
 from loadcurve.ingest.given_factors import GivenFactors
@@ -383,17 +382,6 @@ def test_facts_in_names_on_the_command_line(tmp_path):
     )
     with pytest.raises(ValueRuleError, match="factors must be given for a folder of raw files only, got "):
         loadcurve.read(folder / "c250.json", factors={"kernel": "c"})
-
-
-@pytest.fixture
-def called(monkeypatch, capsys):
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["loadcurve", *map(str, argv)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
 
 
 def test_a_file_of_factors_anywhere_counts_more_than_that_of_the_folder(tmp_path, monkeypatch):

@@ -21,7 +21,6 @@ from one_test import in_one_test
 
 import loadcurve
 from loadcurve import tables
-from loadcurve.cli import main
 from loadcurve.errors import LoadcurveError, ParseError
 from loadcurve.export import write_tables
 from loadcurve.ingest.hints import Hints
@@ -217,16 +216,8 @@ def test_what_is_not_there(tmp_path):
 
 
 @pytest.fixture
-def ingest(monkeypatch, capsys):
-    """Runs `loadcurve ingest` in this process, where starting one is not what is tested: exit code, stdout, stderr."""
-
-    def call(*argv):
-        monkeypatch.setattr(sys, "argv", ["loadcurve", "ingest", *map(str, argv)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+def ingest(called):
+    return functools.partial(called, "ingest")
 
 
 def ingest_of(stdin):
