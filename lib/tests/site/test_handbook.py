@@ -95,7 +95,7 @@ def test_the_acceptance_test_is_a_page_and_a_junit_file():
     link = html.select_one('article a[href$="acceptance.xml"]')["href"]
     cases = ElementTree.parse(page.parent / link).getroot().findall("testsuite/testcase")
     marks = {"failure": "fail", "skipped": "not checked"}
-    said = [next((marks[part.tag] for part in case), "pass") for case in cases]
+    said = [next((marks[part.tag] for part in case if part.tag in marks), "pass") for case in cases]
     found = {(case.get("classname"), case.get("name"), verdict) for case, verdict in zip(cases, said, strict=True)}
     assert found == {(balancer, check, verdict) for check, balancer, verdict, *_ in rows}
     assert {verdict for *_, verdict in found} == {"pass", "fail", "not checked"}
