@@ -46,6 +46,7 @@ from loadcurve.analysis.rerun_of_threads import (
     rerun_one_connection,
     rerun_orphans,
     rerun_threads,
+    rerun_wordpress,
 )
 from loadcurve.analysis.reruns import (
     connections_opened_per_s,
@@ -95,6 +96,7 @@ __all__ = [
     "rerun_one_connection",
     "rerun_orphans",
     "rerun_threads",
+    "rerun_wordpress",
     "split_loops",
     "summarise_heatmap",
     "summarise_lost_clients",

@@ -96,6 +96,39 @@ def rerun_threads(runs: pd.DataFrame, cpu: pd.DataFrame, wait_s: float) -> tuple
     return pool, numbers | {"near_busy_ratio": means["busy_ratio"][near]}
 
 
+def rerun_wordpress(runs: pd.DataFrame) -> dict[str, Any]:
+    """Compare the rates of WordPress with one connection and with 64, on one processor and on two.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Runs of the design ``wordpress_connections``.
+
+    Returns
+    -------
+    dict
+        All as Estimates: the rates ``wordpress_one_rps`` (one connection, one processor), ``wordpress_many_rps`` (64
+        connections) and ``wordpress_two_rps`` (64 on two processors); ``wordpress_in_flight``, X · R of one connection;
+        ``wordpress_many_ratio``, the second rate by the first, and ``wordpress_two_ratio``, the third by the second.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"variant": ["one_processor"] * 2 + ["two_processors"], "connections": [1, 64, 64],
+    ...                      "throughput_rps": [50.0, 40.0, 80.0], "latency_mean_s": [0.02, 1.6, 0.8]})
+    >>> rerun_wordpress(runs)["wordpress_two_ratio"].value
+    2.0
+    """
+    alone, one = runs["connections"] == 1, runs["variant"] == "one_processor"
+    rates = {name: runs.loc[of, "throughput_rps"] for name, of in {
+        "one": alone & one, "many": ~alone & one, "two": ~alone & ~one,
+    }.items()}  # fmt: skip
+    numbers: dict[str, Any] = {f"wordpress_{name}_rps": stats.find_mean(rate) for name, rate in rates.items()}
+    in_flight = models.little_connections(runs["throughput_rps"], runs["latency_mean_s"])
+    numbers["wordpress_in_flight"] = stats.find_mean(in_flight[alone.to_numpy()])
+    numbers["wordpress_many_ratio"] = stats.find_ratio(rates["many"], rates["one"])
+    return numbers | {"wordpress_two_ratio": stats.find_ratio(rates["two"], rates["many"])}
+
+
 def rerun_connections(
     runs: pd.DataFrame, sockets: pd.DataFrame, settings: pd.DataFrame, few_ports: int
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
