@@ -1,9 +1,10 @@
 """Axes, palettes and labels shared by all figures."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullLocator
 
 from loadcurve.errors import ValueRuleError
 from loadcurve.plots.style import colours
@@ -56,6 +57,35 @@ def seconds() -> EngFormatter:
 def label_end(ax: Axes, x: float, y: float, text: str, color: str) -> None:
     """Label a line at its end, in the colour of the line."""
     ax.annotate(text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", color=color)
+
+
+def name_ends(ax: Axes, ends: list[tuple[float, float, str, str]]) -> None:
+    """Name lines at their ends on a logarithmic y axis, the names at least a line of text apart.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        With its final limits.
+    ends : list of tuple
+        Of each line y and x of its end, its name, and its colour.
+    """
+    height = ax.get_window_extent().height * 72 / ax.figure.dpi  # in points
+    low, high = np.log(ax.get_ylim())
+    lowest = -np.inf
+    for value, at, name, color in sorted(ends):
+        place = (np.log(value) - low) / (high - low) * height
+        lowest = max(place, lowest + 11)
+        ax.annotate(name, (at, value), xytext=(6, lowest - place), textcoords="offset points", va="center",
+                    color=color, fontsize="small")  # fmt: skip
+
+
+def log_seconds_axis(ax: Axes) -> None:
+    """Set ticks of a logarithmic y axis of times, also between the powers of ten where it spans less than two."""
+    low, high = ax.get_ylim()
+    if high < 100 * low:  # at one tick per decade, the axis would have one or two ticks
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(seconds())
+    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def known_points(rows: pd.DataFrame, column: str, load: str = "connections") -> pd.DataFrame:

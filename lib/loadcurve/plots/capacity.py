@@ -12,6 +12,7 @@ from loadcurve.plots._axes import (
     connections_axis,
     known_points,
     label_end,
+    log_seconds_axis,
     palette_of,
     points_and_mean,
     seconds,
@@ -89,9 +90,14 @@ def plot_capacity(
         connections_axis(ax)
     else:
         ax.set_xlabel("Offered rate [requests/s]")
-    ax.set_ylabel("99th percentile [s]" if objective.column == "latency_p99_s" else objective.column)
-    ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
+    ax.set_ylabel("99th percentile" if objective.column == "latency_p99_s" else objective.column)
     ax.yaxis.set_major_formatter(seconds())
+    if load == "connections":
+        ax.set_ylim(0, 1.2 * max(known[objective.column].max(), objective.maximum))  # room for the decisions' names
+    else:  # beyond the capacity, response times are of another order of magnitude
+        ax.set_yscale("log")
+        ax.set_ylim(top=2 * max(known[objective.column].max(), objective.maximum))
+        log_seconds_axis(ax)
     return ax
 
 

@@ -10,7 +10,7 @@ from loadcurve.analysis.cells import percentile
 from loadcurve.analysis.sentences import statistics
 from loadcurve.errors import LoadcurveError, ValueRuleError
 from loadcurve.models import asymptotic_throughput_rps
-from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, seconds
+from loadcurve.plots._axes import axes_or_new, connections_axis, label_end, log_seconds_axis, name_ends
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.tables import axis_label
 
@@ -108,16 +108,13 @@ def plot_curve_latency(curve: Curve, *, ax: Axes | None = None) -> Axes:
         if name in curve.runs:
             ax.scatter(curve.runs[curve.load], curve.runs[name], color=color, alpha=0.35, s=14, lw=0)
         ax.plot(known[curve.load], known[name], color=color, marker="o", markersize=3)
-        ends.append((known[name].iloc[-1], known[curve.load].iloc[-1], name, color))
+        words = "mean" if name == "latency_mean_s" else percentile(name)
+        ends.append((known[name].iloc[-1], known[curve.load].iloc[-1], words, color))
     ax.set_yscale("log")
     _load_axis(ax, curve)
-    _name_ends(ax, ends)
+    name_ends(ax, ends)
     ax.set_ylabel("Response time [s]")
-    low, high = ax.get_ylim()
-    if high < 100 * low:  # at one tick per decade, the axis would have one or two ticks
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(seconds())
-    ax.yaxis.set_minor_locator(NullLocator())
+    log_seconds_axis(ax)
     return ax
 
 
@@ -165,20 +162,6 @@ def _law(ax: Axes, curve: Curve, grid: np.ndarray) -> None:
     ax.plot(peak, highest, marker="v", color=color, linestyle="none")
     ax.annotate(f"{name} peak {peak:.3g}", (peak, highest), xytext=(0, -24), textcoords="offset points",
                 ha="center", va="top", color=color)  # fmt: skip
-
-
-def _name_ends(ax: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Name each line at its end, the names at least a line of text apart."""
-    figure = ax.figure
-    height = ax.get_window_extent().height * 72 / figure.dpi  # in points
-    low, high = np.log(ax.get_ylim())
-    lowest = -np.inf
-    for value, at, name, color in sorted(ends):
-        place = (np.log(value) - low) / (high - low) * height
-        lowest = max(place, lowest + 11)
-        words = "mean" if name == "latency_mean_s" else percentile(name)
-        ax.annotate(words, (at, value), xytext=(6, lowest - place), textcoords="offset points", va="center",
-                    color=color, fontsize="small")  # fmt: skip
 
 
 def _load_axis(ax: Axes, curve: Curve) -> None:

@@ -7,7 +7,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from loadcurve.plots._axes import axes_or_new, seconds
+from loadcurve.plots._axes import axes_or_new, log_seconds_axis, seconds
 from loadcurve.plots.style import PALETTE, colours, figure_of
 
 _LINE_POINTS = 12.0  # height of a line of text of 10 points
@@ -50,8 +50,7 @@ def plot_percentiles(percentiles: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ax.set_xticks([0.5, *(10.0**-digits for digits in range(1, 7) if 10.0**-digits >= 0.99 * last)])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * (1 - share):.6g} %"))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(seconds())
-    ax.yaxis.set_minor_locator(NullLocator())
+    log_seconds_axis(ax)
     ax.set_xlabel("Percentile of responses")
     ax.set_ylabel("Response time")
     return ax

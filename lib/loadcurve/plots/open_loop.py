@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
 
+from loadcurve.analysis.cells import connections_words
 from loadcurve.analysis.open_loop import QUANTILES
 from loadcurve.models.capacity import overload_latency_s
-from loadcurve.plots._axes import axes_or_new, seconds
+from loadcurve.plots._axes import axes_or_new, log_seconds_axis, name_ends
 from loadcurve.plots.style import COLOURS, PALETTE
 from loadcurve.stats import Estimate
 
@@ -38,7 +38,7 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
     >>> closed = closed.assign(latency_p99_s=0.03)
     >>> ax = plot_rates(offered, closed, Estimate(100.0, 98.0, 102.0, 0.95, "mean"))
     >>> [text.get_text() for text in ax.texts]
-    ['capacity', 'open loop, p50', 'open loop, p99', 'closed, p50', 'closed, p99', '1']
+    ['capacity', 'closed loop, 1 connection', 'open loop, p50', 'open loop, p99']
     """
     ax = axes_or_new(ax, offered=offered)
     ax.axvspan(capacity.lo, capacity.hi, color=COLOURS["limit"], alpha=0.35, linewidth=0, zorder=0)
@@ -51,35 +51,37 @@ def plot_rates(offered: pd.DataFrame, closed: pd.DataFrame, capacity: Estimate, 
         ax.plot(grid, predicted, color=COLOURS["limit"], linestyle="--", linewidth=1.2, zorder=1)
     ax.annotate("capacity", (capacity.lo, 0.99), xycoords=ax.get_xaxis_transform(), xytext=(-4, 0),
                 textcoords="offset points", ha="right", va="top", color=COLOURS["limit"])  # fmt: skip
-    for rows, load, color, name in (
-        (offered, "target_rate_rps", PALETTE[0], "open loop"),
-        (closed, "throughput_rps", PALETTE[1], "closed"),
+    ends = []
+    for rows, load, by, color in (
+        (offered, "target_rate_rps", "target_rate_rps", PALETTE[0]),
+        (closed, "throughput_rps", "connections", PALETTE[1]),
     ):
-        by = load if load == "target_rate_rps" else "connections"
         for column, (style, marker, percentile) in _STYLES.items():
-            known = rows.dropna(subset=[load, column]).astype({load: float, column: float})
+            known = rows.reindex(columns=list({by, load, column})).astype(float).dropna()
             if known.empty:
                 continue
             ax.scatter(known[load], known[column], color=color, alpha=0.35, s=14, lw=0, marker=marker)
-            means = known.groupby(by)[[load, column]].mean()
-            ax.plot(means[load], means[column], linestyle=style, color=color)
-            low = percentile == "p50"
-            first = means.iloc[0] if color == PALETTE[0] else means.iloc[-1]
-            ax.annotate(
-                f"{name}, {percentile}", (first[load], first[column]), color=color, va="center",
-                xytext=(0, -9 if low else 9) if color == PALETTE[0] else (-8, -9 if low else 9),
-                textcoords="offset points", ha="left" if color == PALETTE[0] else "right",
-            )  # fmt: skip
-    for connections, rows in closed.dropna(subset=["throughput_rps", "latency_p99_s"]).groupby("connections"):
-        at = rows[["throughput_rps", "latency_p99_s"]].astype(float).mean()
-        ax.annotate(
-            f"{connections:g}", at, xytext=(5, 4), textcoords="offset points", color=PALETTE[1], fontsize="small"
-        )
+            means = known.groupby(by)[[column]].mean().assign(at=known.groupby(by)[load].mean())
+            ax.plot(means["at"], means[column], linestyle=style, color=color)
+            if rows is offered:
+                ends.append((float(means[column].iloc[-1]), float(means["at"].iloc[-1]), percentile, color))
+            elif percentile == "p99":
+                _name_connections(ax, means, column, color)
     ax.set_yscale("log")
     ax.set_xlim(0, top)
     ax.set_xlabel("Requests per second: offered (open loop), served (closed loop)")
     ax.set_ylabel("Response time")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(seconds())
-    ax.yaxis.set_minor_locator(NullLocator())
+    log_seconds_axis(ax)
+    name_ends(ax, [(value, at, f"open loop, {percentile}", color) for value, at, percentile, color in ends])
     return ax
+
+
+def _name_connections(ax: Axes, means: pd.DataFrame, column: str, color: str) -> None:
+    """Name the numbers of connections of the closed loop, the last one to the left of the line."""
+    for connections, mean in means.iterrows():
+        is_last = connections == means.index[-1]
+        words = f"closed loop, {connections_words(connections)}" if is_last else f"{connections:g}"
+        ax.annotate(
+            words, (mean["at"], mean[column]), xytext=(-7, 0) if is_last else (4, 6), textcoords="offset points",
+            ha="right" if is_last else "left", va="center", color=color, fontsize="small",
+        )  # fmt: skip
