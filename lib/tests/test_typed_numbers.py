@@ -43,7 +43,7 @@ OF_PAGE = {
     "comparing_two_runs": {"0.1", "3.5", "0.5", "1.1 times", "contains 1.1"},
     "curves_and_forecasts": {"100 KB"},
     "keep_alive_and_ports": {"32768 to", "60999", "60 s", "6)"},
-    "knee_and_capacity": {"0…1", "16 connections", "10 ms", "20 ms", "0.1 %", "3/n"},
+    "knee_and_capacity": {"0…1", "32 connections", "10 ms", "20 ms", "0.1 %", "3/n", "20 % to 120 %"},
     "packets_and_wire": {
         "90 bytes", "1500", "20 for", "12 for", "1448", "1460", "14 Ethernet", "20 IP", "32 TCP", "8 preamble",
         "4 check", "12 gap", "24 bytes", "98 %", "10⁶", "16384", "22 bytes", "29", "45 segments", "10,000", "10,240",
