@@ -218,7 +218,7 @@ def numbers_of_search(trials: pd.DataFrame, answer: pd.Series, study: Study) -> 
 
 def limits_of_search(trials: pd.DataFrame, link_bps: float, server_rps: float) -> pd.DataFrame:
     """Return the requests/s that a link and a server allow at the sizes of the trials of a search, for a plot."""
-    at = np.arange(trials["payload_bytes"].min() / 1.1, 1.1 * trials["payload_bytes"].max())
+    at = np.arange(trials["payload_bytes"].min() / 1.02, 1.02 * trials["payload_bytes"].max())
     server = pd.DataFrame({"kind": "server", "limit": "server", "payload_bytes": at, "throughput_rps": server_rps})
     return pd.concat([wire.summarise_limits(at, [link_bps], wire=SHAPER), server], ignore_index=True)
 

@@ -79,8 +79,8 @@ def plot_capacity(
             ends = float(loads.min()), float(loads.max())
             middle = np.sqrt(ends[0] * ends[1]) if load == "connections" else sum(ends) / 2
             ax.annotate(
-                decision, (middle, 0.97), xycoords=ax.get_xaxis_transform(),
-                ha="center", va="top", color=color,
+                decision, (middle, 0.89 if decision == "undecided" else 0.97), xycoords=ax.get_xaxis_transform(),
+                ha="center", va="top", color=color,  # undecided loads are few: their neighbours' words are near
             )  # fmt: skip
     ax.annotate(
         f"promised: {EngFormatter(unit='s')(objective.maximum)}", (first, objective.maximum), xytext=(0, 4),
