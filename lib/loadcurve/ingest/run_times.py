@@ -229,7 +229,9 @@ def _labelled(placed: Iterable[_Placed], starts: Mapping[str, float]) -> "Iterat
                 yield name, _joined(name, parts)
                 parts.clear()
             if is_arrow:
-                yield name, label(rows, **_of_runs(name, rows, names[mine], began[mine]), source=file.source)
+                is_one = len(runs) == 1 and bool((mine >= 0).all())
+                run_id = runs[0] if is_one else pd.Series(names[mine], dtype="str")
+                yield name, label(rows, run_id=run_id, source=file.source, **_elapsed(name, rows, began[mine]))
     yield from ((name, _joined(name, parts)) for name, parts in waiting.items() if parts)
 
 
@@ -238,16 +240,17 @@ def _joined(name: str, parts: "Sequence[tuple[Table, np.ndarray, np.ndarray, str
     rows = join(tables)
     frame = pd.DataFrame(list(rows)) if isinstance(rows, Sequence) else rows
     source = np.repeat(np.array(sources, object), [len(table) for table in tables])
-    return frame.assign(**_of_runs(name, frame, np.concatenate(runs), np.concatenate(began)), source=source)
+    run_ids = pd.Series(np.concatenate(runs), frame.index, dtype="str")
+    return frame.assign(run_id=run_ids, source=source, **_elapsed(name, frame, np.concatenate(began)))
 
 
-def _of_runs(name: str, table: "pd.DataFrame | pa.Table", runs: np.ndarray, began: np.ndarray) -> dict[str, pd.Series]:
-    """Return the columns `run_id` and, if the table has it and knows times, `elapsed_s`."""
+def _elapsed(name: str, table: "pd.DataFrame | pa.Table", began: np.ndarray) -> dict[str, pd.Series]:
+    """Return the column `elapsed_s` if the table has it and knows times, from the start of each row's run in s."""
     times = _instants(table) if "elapsed_s" in SCHEMAS[name].columns else None
     if times is None:
-        return {"run_id": pd.Series(runs, dtype="str")}
+        return {}
     start = pd.Series(pd.to_datetime(began, unit="s", utc=True), times.index)
-    return {"run_id": pd.Series(runs, times.index, dtype="str"), "elapsed_s": (times - start).dt.total_seconds()}
+    return {"elapsed_s": (times - start).dt.total_seconds()}
 
 
 def _note_rest(source: str, places: np.ndarray, times: np.ndarray, matched: Matched) -> None:
