@@ -73,6 +73,7 @@ def test_nothing_is_written_in_place(root):
     package = root / "lib" / "loadcurve"
     # These fill a temporary folder, or a draft that `replacing` puts in its place.
     temporary = {
+        "batch/cluster.py",
         "reading/recordings.py",
         "reading/folder.py",
         "ingest/on_disk.py",
