@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from loadcurve.audit import AuditSettings, all_rules, audit
+from loadcurve.audit.atlas import read_faults, read_recorded
 from loadcurve.audit.of_runs import tables_of
+from loadcurve.audit.shown import summarise_shown
 from validation.faults import MUTATIONS
 from validation.faults.mutation import RUN, rows_where, with_text
 from validation.faults.recall import clean_tables
@@ -31,8 +33,22 @@ def published(root):
 def test_at_least_95_percent_of_30_planted_faults_are_found_with_their_cause(published):
     recall = published["recall"]
     assert len(recall) >= 30
+    assert not recall.duplicated(["kind", "fault"]).any()
     missed = recall[recall["verdict"] != "found"]
     assert len(missed) <= 0.05 * len(recall), missed.to_string()
+
+
+def test_every_fault_shows_numbers_that_it_has(clean_run):
+    """A `shows` that names rows which a recording does not have would leave a page without its figure."""
+    shown = {name: (fault.shows, read_recorded(name).tables) for name, fault in read_faults().items() if fault.shows}
+    whole = clean_tables()
+    sweep = tables_of(whole["runs"][whole["runs"]["variant"] == "delay"], whole)
+    for one in MUTATIONS:
+        if one.fault.shows:
+            shown[one.name] = one.fault.shows, one.change(sweep if one.sweep else clean_run[0])
+    assert shown
+    for name, (shows, tables) in shown.items():
+        assert summarise_shown(shows, tables)["value"].notna().any(), name
 
 
 @pytest.mark.site
