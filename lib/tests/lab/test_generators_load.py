@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from one_test import in_one_test
 
 from loadcurve.errors import ValueRuleError
+from loadcurve.ingest.load_options import options_of
 from loadcurve.lab.generators import GENERATORS, Load, command_of, generator_named, split
 from loadcurve.lab.known_tools import TOOLS
 
 URL = "http://127.0.0.1:8080/"
+LOOPS = {"wrk2": "open", "oha": "both", "k6": "both", "h2load": "both"}
 
 
 def load(tool, /, **changes):
@@ -30,7 +32,7 @@ def test_every_generator_is_a_known_tool_and_names_its_loop(tool):
     made = command_of(load(tool))
     assert tool in TOOLS
     assert made.argv[0] == made.tool == tool
-    assert GENERATORS[tool].loop == {"wrk2": "open", "oha": "both", "k6": "both"}.get(tool, "closed")
+    assert GENERATORS[tool].loop == LOOPS.get(tool, "closed")
     assert all(isinstance(word, str) and word for word in made.argv)
     assert made.limit_s > 2
 
@@ -99,6 +101,7 @@ def test_a_header_that_could_be_another_is_refused(name, value):
         ("wrk", {"headers": "X: y"}, "headers"),
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 64}, "requests"),
         ("k6", {"rate_rps": 100}, "from_due"),
+        ("h2load", {"rate_rps": 100}, "from_due"),
         ("hey", {"duration_s": 0, "requests": 1000, "connections": 10, "processes": 3}, "requests"),
     ],
 )
@@ -157,6 +160,15 @@ def test_weighttp_is_called_as_its_help_says():
     argv = command_of(load("weighttp", requests=1000, threads=2, headers={"X-Case": "a b"})).argv
     assert argv == ("weighttp", "-n", "1000", "-c", "8", "-t", "2", "-k", "-H", "X-Case: a b", URL)
     assert "-k" not in command_of(load("weighttp", keep_alive=False)).argv
+
+
+def test_h2load_gets_the_rate_of_each_connection():
+    """A connection that waits for its next request is not idle for longer than it may be."""
+    argv = command_of(load("h2load", rate_rps=100, connections=1600, from_due=False)).argv
+    assert "--rps=0.062500" in argv and argv[argv.index("-N") + 1] == "20000ms"  # 4 s, and 16 s between two requests
+    argv = command_of(load("h2load", rate_rps=100, connections=3, from_due=False)).argv
+    assert options_of("h2load", argv)["target_rate_rps"] == pytest.approx(100, rel=1e-6)
+    assert not any(word.startswith("--rps") for word in command_of(load("h2load")).argv)
 
 
 def test_oha_counts_from_when_a_request_was_due_unless_it_is_told_not_to():

@@ -204,7 +204,7 @@ def test_h2load_writes_each_request(server, tmp_path):
     assert len(tables["requests"]["requests"]) == 500
 
 
-@pytest.mark.parametrize("tool", ["wrk2", "oha", "k6"])
+@pytest.mark.parametrize("tool", ["wrk2", "oha", "k6", "h2load"])
 def test_a_rate_is_held(tool, server, tmp_path):
     url, logged = server
     due = GENERATORS[tool].times_from_due

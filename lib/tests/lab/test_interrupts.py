@@ -10,7 +10,8 @@ import threading
 import pytest
 from events import HANG_S
 
-from loadcurve.lab.hosts import signals
+from loadcurve import signals
+from loadcurve.lab.hosts.process import ends
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
@@ -34,7 +35,7 @@ def test_nothing_is_heard_between_two_waits():
     assert done == ["held a lock"]
 
 
-@pytest.mark.parametrize("wait", [signals.pause, lambda s: signals.ends(subprocess.Popen(["sleep", str(s)]), s)])
+@pytest.mark.parametrize("wait", [signals.pause, lambda s: ends(subprocess.Popen(["sleep", str(s)]), s)])
 def test_a_wait_hears_at_once(wait):
     timer = press_after(0.2)
     with pytest.raises(KeyboardInterrupt), signals.deferred():
@@ -135,11 +136,11 @@ def test_the_wait_of_another_thread_is_none_of_the_main_one():
 
 def test_whether_a_process_ends():
     quick, slow = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
-    assert signals.ends(quick, 20) and quick.returncode == 0
-    assert signals.ends(quick, 0), "also when asked again"
-    assert not signals.ends(slow, 0.01) and slow.returncode is None
+    assert ends(quick, 20) and quick.returncode == 0
+    assert ends(quick, 0), "also when asked again"
+    assert not ends(slow, 0.01) and slow.returncode is None
     slow.kill()
-    assert signals.ends(slow, 20) and slow.returncode == -signal.SIGKILL
+    assert ends(slow, 20) and slow.returncode == -signal.SIGKILL
 
 
 # For each line with two times, in s: two signals to its parent, with less between them than a sleep lasts.
@@ -170,7 +171,7 @@ def test_two_signals_at_once_leave_no_lock_taken():
                     between = moments.choice((0.0, moments.uniform(0, 0.0002)))
                     print(moments.uniform(0, 0.02), between, file=presser.stdin, flush=True)
                     try:
-                        signals.ends(tool, 30)
+                        ends(tool, 30)
                     finally:
                         tool.kill()
                         tool.wait()

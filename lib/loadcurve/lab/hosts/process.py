@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -10,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, AnyStr
 
-from loadcurve.lab.hosts.signals import ends
 from loadcurve.lab.hosts.tools import SEARCH_PATH
+from loadcurve.signals import interruptible
 from loadcurve.study import Command
 
 # Time for a tool to write its last lines after the signal to stop; then it is killed.
@@ -34,6 +35,21 @@ def pipe(stream: IO[AnyStr] | None) -> IO[AnyStr]:
     if stream is None:
         raise ValueError("the stream is not a pipe")
     return stream
+
+
+def ends(process: subprocess.Popen, limit_s: float) -> bool:
+    """Whether a process ends within a time limit; a signal raises KeyboardInterrupt."""
+    if process.returncode is not None:
+        return True
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        with interruptible():
+            ended.poll(limit_s * 1000)
+    finally:
+        os.close(descriptor)
+    return process.poll() is not None
 
 
 @dataclass

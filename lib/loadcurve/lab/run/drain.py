@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from loadcurve.lab.deployment import Deployment
 from loadcurve.lab.deployment.host_slot import with_role
 from loadcurve.lab.hosts.executor import Executor
-from loadcurve.lab.hosts.signals import pause
 from loadcurve.lab.run import in_flight
 from loadcurve.lab.run.environment import Environment
 from loadcurve.lab.run.readiness import probe
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.signals import pause
 
 _PROGRAM = Path(in_flight.__file__).read_text("utf-8")
 _PAUSE_S = 0.05

@@ -12,7 +12,6 @@ from loadcurve.errors import LabError
 from loadcurve.lab.hosts import capabilities, facts, ssh
 from loadcurve.lab.hosts.host import Host
 from loadcurve.lab.hosts.network import unused_block
-from loadcurve.lab.hosts.signals import deferred, pause
 from loadcurve.lab.preflight.allowed_targets import check_targets
 from loadcurve.lab.preflight.obstacles import deployments, first_points, list_obstacles
 from loadcurve.lab.run import disk_reserve
@@ -25,6 +24,7 @@ from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import TopologySection, check_study, settings_of
 from loadcurve.lab.study_file.study_file import settings_of_point
 from loadcurve.paths import shown
+from loadcurve.signals import deferred, pause
 from loadcurve.study import Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import read_run, run_folders

@@ -15,7 +15,6 @@ from loadcurve.lab.deployment import Deployment, deploy
 from loadcurve.lab.deployment.host_slot import host_slots
 from loadcurve.lab.hosts.capabilities import Programs
 from loadcurve.lab.hosts.clock import both_clocks, clock_step
-from loadcurve.lab.hosts.signals import interrupted
 from loadcurve.lab.hosts.ssh import Connection
 from loadcurve.lab.preflight.allowed_targets import check_target, targets
 from loadcurve.lab.run import background_load, disk_reserve
@@ -27,6 +26,7 @@ from loadcurve.lab.run.session import RunSession
 from loadcurve.lab.schedule.background_warnings import warnings_of_run
 from loadcurve.lab.schedule.points import Point
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.signals import interrupted
 from loadcurve.study import Run, Study
 from loadcurve.study.manifest import list_run
 from loadcurve.study.records import write_run

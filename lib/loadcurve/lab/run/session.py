@@ -19,7 +19,6 @@ from loadcurve.lab.generators import common_instant_ns, start_at
 from loadcurve.lab.hosts.executor import Executor
 from loadcurve.lab.hosts.network.commands import Invocation
 from loadcurve.lab.hosts.process import Started, now
-from loadcurve.lab.hosts.signals import pause
 from loadcurve.lab.hosts.versions import version_at
 from loadcurve.lab.known_tools import tool_named
 from loadcurve.lab.run import drain
@@ -35,6 +34,7 @@ from loadcurve.lab.run.readiness import (
 from loadcurve.lab.run.record import Record, tool_on_host
 from loadcurve.lab.servers.service import Service, packed
 from loadcurve.lab.study_file import StudyFile
+from loadcurve.signals import pause
 from loadcurve.study import Command
 
 # Servers and monitors run longer than the load by the time of all starts and of the end of a fault.

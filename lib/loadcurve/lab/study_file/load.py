@@ -53,11 +53,11 @@ class LoadSection(Section):
     the same number on each connection, so it must be a multiple of them."""
 
     rate_rps: Number = 0
-    """Requests per second of all processes together, for tools of an open loop (wrk2, oha, k6); 0 for a closed loop."""
+    """Requests per second of all processes together (wrk2, oha, k6, h2load); 0 for a closed loop."""
 
     from_due: bool = True
     """Whether response times at a rate count from the instant at which a request was due. With false they count from
-    when it was sent, and the wait for a free connection is missing (oha; k6 cannot do otherwise)."""
+    when it was sent, and the wait for a free connection is missing (oha; k6 and h2load cannot do otherwise)."""
 
     keep_alive: bool = True
     """Whether a connection serves more than one request."""

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from loadcurve.errors import LabError
 from loadcurve.lab.hosts import background, facts
 from loadcurve.lab.hosts.host import Host
-from loadcurve.lab.hosts.process import INTERRUPTED, Started, guarded, now
-from loadcurve.lab.hosts.signals import ends
+from loadcurve.lab.hosts.process import INTERRUPTED, Started, ends, guarded, now
 from loadcurve.lab.hosts.ssh.clock import Exchange, Offset, offset_of
 from loadcurve.lab.hosts.ssh.connection import Connection, end
 from loadcurve.lab.hosts.ssh.files import check_names, receive

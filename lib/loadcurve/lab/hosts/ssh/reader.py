@@ -5,7 +5,7 @@ import select
 import time
 from collections.abc import Iterator
 
-from loadcurve.lab.hosts.signals import interruptible
+from loadcurve.signals import interruptible
 
 _PART = 65536
 

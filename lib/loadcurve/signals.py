@@ -9,10 +9,7 @@ everything between two wait points is bounded in time.
 """
 
 import contextlib
-import os
-import select
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -86,21 +83,6 @@ def pause(seconds: float) -> None:
     """Sleep; a signal raises KeyboardInterrupt."""
     with interruptible():
         time.sleep(seconds)
-
-
-def ends(process: subprocess.Popen, limit_s: float) -> bool:
-    """Whether a process ends within a time limit; a signal raises KeyboardInterrupt."""
-    if process.returncode is not None:
-        return True
-    descriptor = os.pidfd_open(process.pid)
-    try:
-        ended = select.poll()
-        ended.register(descriptor, select.POLLIN)
-        with interruptible():
-            ended.poll(limit_s * 1000)
-    finally:
-        os.close(descriptor)
-    return process.poll() is not None
 
 
 @contextlib.contextmanager
